@@ -55,7 +55,7 @@ def _unfit(kind: Kind, prompts: int) -> str:
         return "no agreement of a verb"
     if not kind.number:
         return "the number of the verb is not known"
-    return "" if prompts == 1 else "different in more than one piece"
+    return "" if prompts == 1 else "not decided at one masked place"
 
 
 def _only(behaviour: Predictions, prompts: Sequence[int]) -> Predictions:

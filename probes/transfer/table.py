@@ -12,7 +12,7 @@ from probes.evidence.results import named_heads
 from probes.evidence.statistics import SignFlips
 from probes.pairs.scores import NEAR
 from probes.scoring.tally import Numbers
-from probes.transfer.donors import Donors, received
+from probes.transfer.donors import Booleans, Donors, received
 from probes.transfer.margins import VERSIONS, Margins
 
 COLUMNS = (
@@ -73,6 +73,6 @@ def _tests(measured: AblatedMeasure, of_items: Numbers, effort: Effort) -> Numbe
     return two_sided(flips, clusters, measured.sums(np.where(np.abs(of_items) > NEAR, of_items, 0)))
 
 
-def _above(of_items: Numbers, p: Numbers, alpha: float) -> Numbers:
-    found: Numbers = (of_items.mean(1) > 0) & (p < alpha)
+def _above(of_items: Numbers, p: Numbers, alpha: float) -> Booleans:
+    found: Booleans = (of_items.mean(1) > 0) & (p < alpha)
     return found

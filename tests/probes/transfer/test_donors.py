@@ -53,7 +53,7 @@ def test_other_behaviours_are_refused_and_other_items_left_out_with_the_reason(l
     assert [one.reason for one in left_out] == [
         "no agreement of a verb",
         "the number of the verb is not known",
-        "different in more than one piece",
+        "not decided at one masked place",
     ]
     with pytest.raises(BehaviourError, match=r"odd: .* of 2 items none asks for it \(no agreement of a verb\)"):
         verb_numbers(preferences(lm, "odd", odd[:2]))
