@@ -16,6 +16,7 @@ from experiments.studies.causal.link import LinkStudy
 from experiments.studies.causal.patching import PatchingStudy
 from experiments.studies.causal.pruning import PruningStudy
 from experiments.studies.causal.slopes import SlopeStudy
+from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.maps.chains import ChainStudy
 from experiments.studies.maps.circuits import CircuitStudy
 from experiments.studies.maps.confusion import ConfusionStudy
@@ -56,6 +57,7 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     LayerProbingStudy,
     ExplanationStudy,
     PatchingStudy,
+    TransferStudy,
     HeadSetStudy,
     Ensembles,
     FewLabelsStudy,

@@ -21,7 +21,7 @@ WRITTEN = 2.0
 
 def agreeing_model(
     marks: Mapping[str, float],
-    forms: tuple[str, str],
+    forms: Sequence[str],
     looking: Sequence[tuple[int, int]],
     read: tuple[int, int] | None,
     *,
@@ -33,6 +33,7 @@ def agreeing_model(
 ) -> MaskedLM:
     """Return a masked LM that prefers the first of two forms, at any place, where its text has a word marked above 0.
 
+    `forms` are the two forms of a verb, or those of several verbs, one verb after the other.
     `marks` is every word with its mark; 0 is none. The heads `looking` (layer, head; from 0) attend from every place to
     the words with a mark, and write it to two entries of the vector, to the second with its sign turned: their
     difference passes any LayerNorm but for its scale. The answer depends on what the head `read`
@@ -100,11 +101,12 @@ def _entry(looking: int) -> int:
 
 
 def _read(encoder: Encoder, forms: Sequence[int], kept: int) -> None:
-    """Make the two forms alike but for the entries that raise the one and the other; other words have neither."""
+    """Make the two forms of each verb alike but for the entries that raise them; other words have neither."""
     head = encoder.lm_head
     assert head is not None
     rest = torch.eye(len(head.transform.weight))
     rest[:kept] = 0
     head.transform.weight.copy_(rest)
-    encoder.pieces.weight[forms[0]] = encoder.pieces.weight[forms[1]]
-    encoder.pieces.weight[forms[0], FIRST] = encoder.pieces.weight[forms[1], SECOND] = 1
+    for first, second in zip(forms[::2], forms[1::2], strict=True):
+        encoder.pieces.weight[first] = encoder.pieces.weight[second]
+        encoder.pieces.weight[first, FIRST] = encoder.pieces.weight[second, SECOND] = 1

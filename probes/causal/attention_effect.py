@@ -34,7 +34,7 @@ VERDICTS = (BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN)
 """looks: the head has a grade in what the role says, in its variant. matters: without it the behaviour
 is significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
-MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "cost")
+MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "transfer", "cost")
 "What is correlated over heads, where it was measured; `cost` is that of ablation."
 
 
@@ -100,7 +100,8 @@ def link(
 
     `scores` are those of a run with verdicts, of which the report split is told. `costs`: for each behaviour what the
     ablation of each single head costs (layer, head, cost, cost_low, cost_high, p_adjusted). `measures`: for each
-    behaviour further numbers by (layer, head), named as in MEASURES.
+    behaviour further numbers by (layer, head), named as in MEASURES; beside `transfer` its interval (`transfer_low`,
+    `transfer_high`) and whether it is significant (`transfer_significant`).
     """
     told = scores[scores["split"] == "report"]
     frames = [
@@ -131,8 +132,10 @@ def _linked(
     counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
     looks = counts.groupby(place)["grade"].max() > 0
     tested = counts.groupby(place)["p_adjusted"].max().notna()
-    for name in ("write_norm", "importance", "patching"):
+    for name in ("write_norm", "importance", "patching", "transfer", "transfer_low", "transfer_high"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan
+    significant = measures.get("transfer_significant")
+    rows["transfer_significant"] = False if significant is None else significant.reindex(rows.index, fill_value=False)
     rows["looks"] = looks.reindex(rows.index).fillna(value=False)
     rows["matters"] = (rows["p_adjusted"] < alpha) & (rows["cost"] > 0)
     known = tested.reindex(rows.index).fillna(value=False) & rows["p_adjusted"].notna()

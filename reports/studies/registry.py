@@ -23,6 +23,7 @@ NAMES: Final = (
     "gating",
     "slopes",
     "patching",
+    "transfer",
     "link",
     "answers",
     "drift",

@@ -12,6 +12,7 @@ from experiments.studies.causal.ablation import AblationResult, AblationSection
 from experiments.studies.causal.behaviours import Behaviours
 from experiments.studies.causal.importance import ImportanceResult
 from experiments.studies.causal.patching import PatchingResult
+from experiments.studies.causal.transfer import TransferResult
 from experiments.studies.study import Read, Result, Results, Study
 from experiments.studies.surroundings import Surroundings
 from mha.hooks import HookError
@@ -20,6 +21,7 @@ from probes.causal.behaviours import Behaviour
 from probes.causal.patch_table import ALL
 
 PLACE = ["layer", "head"]
+INTERVAL = ("transfer", "transfer_low", "transfer_high")
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class LinkStudy(Study[AblationSection]):
     """What heads attend to, compared with what each behaviour loses without them."""
 
     name = "attention and causal effect"
-    reads, needs = AblationSection, (AblationResult, ImportanceResult, PatchingResult)
+    reads, needs = AblationSection, (AblationResult, ImportanceResult, PatchingResult, TransferResult)
     behaviours: Behaviours
 
     @classmethod
@@ -72,4 +74,8 @@ class LinkStudy(Study[AblationSection]):
         if name == GRAMMAR and (patched := results.of(PatchingResult)):
             whole = patched.restored[patched.restored["role"] == ALL]
             found["patching"] = whole.set_index(PLACE)["share"]
+        if handed := results.of(TransferResult):
+            rows = handed.transfers[handed.transfers["behaviour"] == name].set_index(PLACE)
+            named = {column: column for column in INTERVAL} | {"transfers": "transfer_significant"}
+            found |= {mine: rows[own] for own, mine in named.items() if len(rows)}
         return found

@@ -25,6 +25,7 @@ MEASURES: Final[Mapping[str, str]] = {
     "write_norm": "write norm",
     "importance": "gradient importance",
     "patching": "restored by patching",
+    "transfer": "transfer",
     "cost": "cost of ablation",
 }
 "Column -> what a page calls it."
@@ -35,6 +36,7 @@ COMPARED: Final = (
     ("write_norm", "cost"),
     ("importance", "cost"),
     ("patching", "cost"),
+    ("transfer", "cost"),
     ("accuracy", "importance"),
 )
 "The pairs of measures whose correlation is told; the table in the run folder has all."
@@ -56,6 +58,13 @@ LINK: Final[Sequence[tuple[str, str]]] = (
         "between the correct and the incorrect sentence for minimal pairs, cosine for the embedding of a sentence.",
     ),
     (
+        "Transfer",
+        "The log-odds of the correct verb form, in nats, with the head’s output at the verb of another sentence with "
+        "the same answer, less those with that of a sentence with the other answer. A head can attend and have an "
+        "effect, and its output still serve its own sentence alone (Quirke 2026). Only pairs of agreement and models "
+        "with a masked-LM head have it, where [transfer] names the behaviour.",
+    ),
+    (
         "Correlation",
         "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that attend "
         "need not have an effect, and heads with an effect need not attend: the correlation measures how often they "
@@ -67,6 +76,9 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 HEADS: Final = LINK_TABLE.text_columns(
     LINK_TABLE["name"].shown("Head", "row"),
     *("verdict", "accuracy", LINK_TABLE["margin"].shown(unit=False), "write_norm", "importance", "patching"),
+    LINK_TABLE["transfer"].shown(),
+    LINK_TABLE["transfer"].shown_interval(),
+    LINK_TABLE["transfer_significant"].shown("Transfers"),
     LINK_TABLE["cost"].shown(css="strong"),
     LINK_TABLE["cost"].shown_interval(),
     "p_adjusted",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -48,6 +49,25 @@ def _shown(verdict: str) -> str:
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
 
+_UNMEASURED: Final = "missing where it was not measured, as without a masked-LM head or pairs of agreement."
+_TRANSFER: Final = (
+    replace(
+        number(
+            "transfer",
+            "Margin with the head's output of a sentence with the same answer, less that with one of the other answer, "
+            f"in nats; {_UNMEASURED}",
+            interval="transfer",
+            write=cost,
+        ),
+        absent=math.nan,
+    ),
+    *(replace(end, absent=math.nan) for end in ends("transfer", "the transfer", cost)),
+    replace(
+        flag("transfer_significant", "Whether the head transfers the answer (table transfer); no where not measured."),
+        absent=False,
+    ),
+)
+
 LINK: Final = Table(
     "One row for each behaviour, label, direction and head of the report split.",
     (*_KEY, "layer", "head"),
@@ -76,6 +96,7 @@ LINK: Final = Table(
             "Share of the answer that patching the head restores; missing where it was not measured.",
             write=signed_percent,
         ),
+        *_TRANSFER,
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),

@@ -11,6 +11,7 @@ from experiments.studies.causal.ablation import AblationResult, AblationStudy
 from experiments.studies.causal.importance import ImportanceResult, ImportanceStudy
 from experiments.studies.causal.link import LinkStudy
 from experiments.studies.causal.patching import PatchingResult, PatchingStudy
+from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.study import Result, Results, Study
 
 TABLE = pd.DataFrame({"cost": [1.0]})
@@ -25,7 +26,7 @@ def test_whatever_the_order_of_the_tuple_a_study_comes_after_what_it_needs(seed:
     shuffled = random.Random(seed).sample(STUDIES, len(STUDIES))
     ordered = [*in_order(shuffled)]
     assert set(ordered) == set(STUDIES)
-    for before in (AblationStudy, ImportanceStudy, PatchingStudy):
+    for before in (AblationStudy, ImportanceStudy, PatchingStudy, TransferStudy):
         assert ordered.index(before) < ordered.index(LinkStudy)
 
 

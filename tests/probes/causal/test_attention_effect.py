@@ -71,6 +71,22 @@ def test_what_was_measured_beside_stands_at_its_head_and_the_rest_is_missing() -
     assert found[found.variant == "verb->subject"].importance.tolist()[0::3] == [1.0, 5.0]
     assert found.importance.isna().sum() == 6
     assert found.patching.isna().all()
+    assert found.transfer.isna().all()
+    assert not found.transfer_significant.any()
+
+
+def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
+    places = pd.MultiIndex.from_tuples(PLACES[:4])
+    numbers = {"transfer": [2.0, 0.1, 0, 1], "transfer_low": [1.0, -1, 0, 0.5], "transfer_high": [3.0, 1, 0, 2]}
+    measured = {name: pd.Series(values, index=places) for name, values in numbers.items()}
+    measured["transfer_significant"] = pd.Series([True, False, False, True], index=places)
+    found = link(scores(), {"grammar": costs()}, {"grammar": measured}, roles=[ROLE])
+    rows = found[found.variant == "verb->subject"]
+    for name, values in numbers.items():
+        np.testing.assert_array_equal(rows[name], [*values, np.nan])
+    assert rows.transfer_significant.tolist() == [True, False, False, True, False]
+    together = rank_correlations(found, replicates=20, seed=1)
+    assert "transfer" in set(together["one"])
 
 
 def test_a_behaviour_without_a_role_is_linked_to_nothing() -> None:
@@ -82,7 +98,7 @@ def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None
     accuracy = draws.random(60).round(1)  # with ties
     about = {"behaviour": "grammar", "probe": "agreement", "label": "all", "variant": "v"}
     heads = pd.DataFrame({"accuracy": accuracy, "cost": accuracy + draws.normal(0, 0.3, 60), "mass": 0.5})
-    heads = heads.assign(**about, write_norm=np.nan, importance=-accuracy, patching=np.nan)
+    heads = heads.assign(**about, write_norm=np.nan, importance=-accuracy, patching=np.nan, transfer=np.nan)
     found = rank_correlations(heads, replicates=400, seed=1).set_index(["one", "other"])
     assert sorted(found.index) == [("accuracy", "cost"), ("accuracy", "importance"), ("importance", "cost")]
     row = found.loc[("accuracy", "cost")]

@@ -4,17 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.causal.patching import PatchingError
-from mha import Encoder, EncoderConfig, ModelError, export_encoder
+from mha import ModelError
 from probes.pairs.number_swaps import NumberSwap, number_swapped
 from reports import Run
+from tests.experiments.studies.causal.readers import whole_words
 
-PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 FEW = ("corpus.select.documents=2", "corpus.report.documents=2", 'probes.names=["position"]', "scoring.flips=99")
 
 
@@ -26,21 +24,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for one, _ in zip(number_swapped(seed), range(60), strict=False):
             if isinstance(one, NumberSwap):
                 words |= {word.lower() for word in (*one.clean, *one.corrupted, one.wrong)}
-    vocabulary = {piece: i for i, piece in enumerate((*PIECES, *sorted(words)))}
-    shape = EncoderConfig(vocab=len(vocabulary), layers=2, heads=2, model=16, feed_forward=16, positions=48)
-    encoder = Encoder(shape, lm_head=True).eval()
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.normal_(0, 0.4, generator=generator)
-    export_encoder(encoder, folder)
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    return folder
+    return whole_words(folder, words)
 
 
 @pytest.fixture

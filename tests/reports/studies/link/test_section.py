@@ -25,6 +25,21 @@ def rows(verdicts: list[str] = VERDICTS) -> pd.DataFrame:
     return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, looks=looks, matters=matters)
 
 
+def test_a_table_from_before_transfer_is_read_without_it_and_one_with_it_as_it_is(run_folder: Path) -> None:
+    write_studies({"link": rows()}, run_folder)
+    read = Run.open(run_folder).studies["link"]
+    assert read[["transfer", "transfer_low", "transfer_high"]].isna().all(axis=None)
+    assert not read["transfer_significant"].any()
+    whole = {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "transfer_significant": True}
+    write_studies({"link": rows().assign(**whole)}, run_folder)
+    found = linked_heads(Run.open(run_folder))
+    assert found is not None
+    (role,) = found.roles
+    shown = [str(cell) for cell in role.shown.rows[0]]
+    assert role.heads[0]["transfer"] == 0.5
+    assert any("[0.250, 1.00]" in cell for cell in shown)
+
+
 def correlations() -> pd.DataFrame:
     pairs = {"one": ["accuracy", "mass", "accuracy"], "other": ["cost", "write_norm", "importance"]}
     return pd.DataFrame(

@@ -1,0 +1,108 @@
+"""Transfer: whether what a head gives in another sentence with the same answer serves a sentence as well as its own.
+
+A sentence (the recipient) is read with its verb masked, and one head gives at that place, before W_O, what it gave at
+the masked verb of another sentence (the donor): one with the same answer, one with the other, or the mean of both. A
+head that hands on the number of the verb serves with the first and harms with the second; one that is merely needed, or
+writes of its own sentence or of the place, does as much with either (Quirke 2026, arXiv 2606.08292: heads that are
+needed, readable and restored after ablation often fail to transfer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from mha.causal.interventions import Patch
+from mha.causal.sweep import PIECES, Sweep, head_outputs, sweeping
+from mha.parallel import in_order
+from probes.causal.ablation import BATCH_PIECES
+from probes.causal.behaviours import Predictions
+from probes.scoring.tally import Numbers
+from probes.transfer.donors import Donors, received
+
+SAME, OTHER, MEAN = VERSIONS = ("same", "other", "mean")
+"""What a head gives in a recipient: what it gave in a donor with the same answer, in one with the other answer, or its
+mean over masked verbs, in which both answers weigh the same."""
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Log-odds in nats of the right verb form against the wrong one."""
+
+    intact: Numbers
+    "[recipient]"
+    patched: Numbers
+    "[version, head, recipient] In the order of VERSIONS, and of heads layer by layer."
+    shape: tuple[int, int]
+    "Layers and heads."
+
+
+def measure_transfer(
+    behaviour: Predictions,
+    donors: Donors,
+    *,
+    batch_pieces: int = BATCH_PIECES,
+    side_by_side: int = PIECES,
+    step: Callable[[int], None] = lambda items: None,
+) -> Margins:
+    """Give every head, one after the other, what it gave at the masked verbs of the donors of each recipient.
+
+    Neither `batch_pieces` nor `side_by_side` (pieces of a batch, and of its copies) change a number but by rounding.
+    `step` is told how many recipients were done.
+    """
+    outputs = masked_outputs(behaviour)
+    plural = torch.tensor([kind.number for kind in behaviour.kinds] == np.array(behaviour.kinds[0].number))
+    mean = torch.stack([outputs[at].double().mean(0) for at in (plural, ~plural) if at.any()]).mean(0).to(outputs)
+    asked = received(behaviour, donors)
+    same, other = (outputs[torch.tensor(one)] for one in (donors.same, donors.other))
+    given = torch.stack([same, other, mean.expand_as(same)])
+    batches, shape = asked.batches(batch_pieces), (outputs.shape[1], outputs.shape[2])
+    found = np.empty((1 + given.shape[0] * shape[0] * shape[1], len(asked.prompts)))
+    with sweeping(asked.reader) as sweep:
+        work = partial(_margins, sweep, asked, given, side_by_side)
+        for batch, values in zip(batches, in_order(work, batches), strict=True):
+            found[:, batch] = values.cpu().double().numpy()
+            step(len(batch))
+    return Margins(found[0], found[1:].reshape(len(VERSIONS), -1, len(asked.prompts)), shape)
+
+
+def masked_outputs(behaviour: Predictions) -> Float[Tensor, "item layer head head_dim"]:
+    """Return what every head gives at the one masked place of each item, before W_O."""
+    batches = behaviour.batches(BATCH_PIECES)
+    parts = []
+    for batch in batches:
+        outputs = torch.stack(head_outputs(behaviour.reader, behaviour.texts(batch))).cpu()
+        place = torch.tensor([behaviour.prompts[item].places[0] for item in batch])
+        parts.append(outputs[:, torch.arange(len(batch)), :, place])
+    order = torch.argsort(torch.tensor([item for batch in batches for item in batch]))
+    return torch.cat(parts)[order]
+
+
+@torch.inference_mode()
+def _margins(
+    sweep: Sweep, asked: Predictions, given: Tensor, side_by_side: int, batch: Sequence[int]
+) -> Float[Tensor, "variant item"]:
+    """Return the margins of a batch of recipients: intact, then of every version and head."""
+    texts = asked.texts(batch)
+    trace = sweep.trace(texts)
+    width = texts.ids.shape[1]
+    places = torch.tensor([asked.prompts[item].places[0] for item in batch])[:, None] == torch.arange(width)
+    variants = [(), *((one,) for one in _patches(given[:, batch], places))]
+    values = trace.output.new_zeros(len(variants), len(batch))
+    for numbers, output in sweep.run(texts, variants, trace, pieces=side_by_side):
+        values[numbers] = asked.values(batch, texts, output, trace.output)
+    return values
+
+
+def _patches(given: Float[Tensor, "version item layer head head_dim"], places: Tensor) -> Iterator[Patch]:
+    """Yield a patch of the masked place for every version, layer and head."""
+    for version in given:
+        for layer in range(version.shape[1]):
+            for head in range(version.shape[2]):
+                yield Patch(layer, head, version[:, layer, head, None].expand(-1, places.shape[1], -1), places)

@@ -1,0 +1,30 @@
+"""Masked language models of random weights that have whole words for what they are asked."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from mha import Encoder, EncoderConfig, export_encoder
+
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def whole_words(folder: Path, words: Iterable[str]) -> Path:
+    """Write a model of 2 layers x 2 heads whose vocabulary is `words`, and return its folder."""
+    vocabulary = {piece: i for i, piece in enumerate((*PIECES, *sorted({*words})))}
+    shape = EncoderConfig(vocab=len(vocabulary), layers=2, heads=2, model=16, feed_forward=16, positions=48)
+    encoder = Encoder(shape, lm_head=True).eval()
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.normal_(0, 0.4, generator=generator)
+    export_encoder(encoder, folder)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
