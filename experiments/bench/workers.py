@@ -33,7 +33,7 @@ MARKED: Final = re.compile(r"(<!-- atlas cost -->\n).*?(<!-- end -->)", re.DOTAL
 def main() -> None:
     """Measure, print, and write the record and the sentence; exit with 1 where the goal is missed."""
     seconds = {str(workers): _timed(workers) for workers in (1, 2)}
-    record = {"made by": "make bench-atlas", "commit": git_commit(), "processor": processor_name()}
+    record: dict[str, Any] = {"made by": "make bench-atlas", "commit": git_commit(), "processor": processor_name()}
     record |= {"cores": os.cpu_count(), "runs": RUNS, "seconds by workers": seconds}
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(with_sentence(PAGE.read_text(encoding="utf-8"), record), encoding="utf-8")
