@@ -61,8 +61,8 @@ LINK: Final[Sequence[tuple[str, str]]] = (
         "Transfer",
         "The log-odds of the correct verb form, in nats, with the head’s output at the verb of another sentence with "
         "the same answer, less those with that of a sentence with the other answer. A head can attend and have an "
-        "effect, and its output still serve its own sentence alone (Quirke 2026). Only pairs of agreement and models "
-        "with a masked-LM head have it, where [transfer] names the behaviour.",
+        "effect, and its output still serve its own sentence alone (arXiv 2606.08292). Only pairs of agreement and "
+        "models with a masked-LM head have it, where [transfer] names the behaviour.",
     ),
     (
         "Correlation",

@@ -24,7 +24,7 @@ TRANSFER: Final[Sequence[tuple[str, str]]] = (
         "A sentence is read with its verb masked, and one head gives at that place, before W_O, what it gave at the "
         "masked verb of another sentence (the donor): of another document, with another verb. Transfer is the margin "
         "with a donor whose verb has the same number, less that with a donor whose verb has the other. Both donors "
-        "have the verb at the same place, so that what a head writes of the place alone cancels (Quirke 2026).",
+        "have the verb at the same place, so that what a head writes of the place alone cancels (arXiv 2606.08292).",
     ),
     (
         "margin",

@@ -19,7 +19,7 @@ STUDY: Final = StudyReport(
             "transfer",
             "On at most {items} pairs of each behaviour ({behaviours}; seed {seed}), the output of a head at the "
             "masked verb was replaced by that at the verb of another sentence with the same answer, of one with the "
-            "other answer, and by its mean (Quirke 2026).",
+            "other answer, and by its mean (arXiv 2606.08292).",
         ),
     ),
 )
