@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SINGULAR, PLURAL = "singular", "plural"
 
@@ -42,7 +42,7 @@ class MinimalPair:
     kind: Kind
     good: tuple[str, ...]
     bad: tuple[str, ...]
-    shared: int | None = None
+    shared: int | None = field(default=None, repr=False)  # what is drawn depends on the rest alone, as it did before
     """Place of a word that both sentences have there, and whose probability in the two is compared; None where the
     sentences themselves are."""
 

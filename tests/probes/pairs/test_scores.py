@@ -1,5 +1,6 @@
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,12 @@ def test_a_shared_word_that_is_unknown_or_in_pieces_is_left_out(
     found = decide(built(spread), [asked])
     assert found.left_out == [LeftOut("here", KIND, reason)]
     assert not found.made
+
+
+def test_a_pair_is_written_as_before_since_samples_are_drawn_by_that() -> None:
+    """`[ablation] items` and the like take pairs by a hash of their `repr`: a new field must not change whose it is."""
+    pair = MinimalPair("s", Kind("agreement", "simple", 1), ("it", "is"), ("it", "are"))
+    written = "MinimalPair(source='s', kind=Kind(paradigm='agreement', condition='simple', attractors=1, "
+    assert repr(pair).startswith(written)
+    assert repr(pair).endswith(" good=('it', 'is'), bad=('it', 'are'))")
+    assert repr(replace(pair, shared=0)) == repr(pair)
