@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch import nn
 
-from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, threads, tokens_of
+from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from mha.parallel import threads
 
 
 def test_contestants_take_turns_and_swap_who_is_first() -> None:
