@@ -23,8 +23,11 @@ from mha.training.vocabulary import tokenizer_fingerprint
 from probes import get_probe
 from probes.causal.patching import measure_patching
 from probes.registry import probe_names
+from probes.transfer.donors import draw_donors
+from probes.transfer.margins import measure_transfer
 from reports import Run
 from tests.probes.causal.test_patching import asked, planted
+from tests.probes.transfer import sentences
 from tests.second_device import NAME
 
 NEEDS = ("words", "trees", "subjects", "noun groups")
@@ -130,6 +133,17 @@ def test_patching_is_that_of_the_cpu(norm: str) -> None:
     for name, one in vars(expected).items():
         other = getattr(found, name)
         assert other == one if not isinstance(one, torch.Tensor) else torch.allclose(one, other, atol=1e-4), name
+
+
+def test_transfer_is_that_of_the_cpu() -> None:
+    lm = sentences.planted()
+    behaviour = sentences.asked(lm)
+    donors, _ = draw_donors(behaviour, 0)
+    expected = measure_transfer(behaviour, donors)
+    lm.module.to(NAME)
+    found = measure_transfer(behaviour, donors)
+    np.testing.assert_allclose(found.intact, expected.intact, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found.patched, expected.patched, rtol=0, atol=1e-4)
 
 
 def assert_alike(one: pd.DataFrame, other: pd.DataFrame, name: str) -> None:
