@@ -51,13 +51,13 @@ def make_atlas(atlas: Atlas, out: Path, *, overwrite: bool = False, progress: Pr
 
 def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done], str]:
     """Do every run; return how each ended, and who did them."""
-    calls = [(resolved(cell.config), str(runs.resolve()), atlas.cluster.threads) for cell in atlas.cells]
+    calls = [(resolved(cell.config), str(runs.resolve()), atlas.cluster.each_threads) for cell in atlas.cells]
     done: dict[str, Done] = {}
     with open_workers(atlas.cluster) as workers:
         progress("runs", 0, len(calls))
         for number, ended in workers.each(do_run, calls):
             name = atlas.cells[number].name
-            done[name] = ended if isinstance(ended, Done) else Done(0.0, failed=_said(ended))
+            done[name] = ended if isinstance(ended, Done) else Done(failed=_said(ended))
             progress("runs", len(done), len(calls), note=name)
         return {cell.name: done[cell.name] for cell in atlas.cells}, workers.described
 
@@ -72,17 +72,20 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
     runs: list[AtlasRun] = []
     frames: list[pd.DataFrame] = []
     versions: dict[str, None] = {}
+    notes: list[str] = []
     for cell in each("runs opened", atlas.cells, progress):
         if done[cell.name].failed:
             runs.append(AtlasRun(cell.name, cell.model, cell.corpus, cell.seed, failed=done[cell.name].failed))
             continue
         run = Run.open(folder / RUNS / cell.name)
         runs.append(atlas_run(cell, run))
-        frames.append(answers(cell, run))
+        rows_of_run, left_out = answers(cell, run)
+        frames.append(rows_of_run)
+        notes += [f"{cell.name}: {sentence}" for sentence in left_out]
         versions[run.record.headscope or ""] = None
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ATLAS.names])
-    notes = tuple(_notes(atlas.cells, folder, done, [*versions]))
-    return AtlasRecord(atlas.name, tuple(runs), rows, described, ", ".join(filter(None, versions)), notes)
+    notes += _notes(atlas.cells, folder, done, [*versions])
+    return AtlasRecord(atlas.name, tuple(runs), rows, described, ", ".join(filter(None, versions)), tuple(notes))
 
 
 def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:

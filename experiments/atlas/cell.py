@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from experiments.config.config import Config
 from experiments.run.config import RunConfig
@@ -25,7 +26,6 @@ WITH_SEED = ("random", "shuffled")
 class Done:
     """How a run ended."""
 
-    seconds: float
     kept: bool = False
     "Whether it was there already."
     failed: str = ""
@@ -33,20 +33,21 @@ class Done:
 
 
 def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
-    """Do the run of a resolved config in the folder `out`, with so many threads; a whole run of that config is kept.
+    """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
+
+    A whole run of that config is kept.
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
-    started = time.monotonic()
     config = RunConfig.model_validate(values)
     if is_done(Path(out) / config.name, config):
-        return Done(0.0, kept=True)
+        return Done(kept=True)
     try:
-        with threads(number):
+        with threads(number or torch.get_num_threads()):
             run(config, Path(out), overwrite=True, model=_model(config), page=False)
     except (ValueError, FileNotFoundError, HookError) as error:
-        return Done(time.monotonic() - started, failed=" ".join(str(error).split()))
-    return Done(time.monotonic() - started)
+        return Done(failed=" ".join(str(error).split()))
+    return Done()
 
 
 def _model(config: Config) -> Model | None:

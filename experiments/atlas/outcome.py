@@ -33,12 +33,12 @@ def atlas_run(cell: GridRun, run: Run) -> AtlasRun:
     )
 
 
-def answers(cell: GridRun, run: Run) -> pd.DataFrame:
-    """Return the rows of `ATLAS` of a run."""
-    scores, _ = page_scores(run.scores)
+def answers(cell: GridRun, run: Run) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of `ATLAS` of a run, and a sentence for everything that one page cannot show."""
+    scores, left_out = page_scores(run.scores)
     about = {"run": cell.name, "model": cell.model, "corpus": cell.corpus, "seed": cell.seed}
     rows = []
     for row in (row for probe in probes(scores) for row in best_heads(scores, probe) if row.n and row.name):
         known = asdict(row) | strongest_baseline(row) | highest(scores, row) | about
         rows.append({name: known[name] for name in ATLAS.names})
-    return pd.DataFrame(rows, columns=[*ATLAS.names])
+    return pd.DataFrame(rows, columns=[*ATLAS.names]), left_out

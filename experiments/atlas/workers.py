@@ -23,14 +23,21 @@ class ClusterSection(Section):
 
     address: str = Field(default="", pattern=r"^(|local:[1-9][0-9]*|(tcp|tls)://.+|slurm)$")
     '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
-    threads: int = Field(default=1, ge=1)
-    "Threads of torch in each worker; numbers are the same bit for bit at equal threads."
+    threads: int = Field(default=0, ge=0)
+    """Threads of torch in each worker, 0 for 1; without an address in this process, 0 for torch's own number.
+
+    Numbers are the same bit for bit at equal threads."""
     retries: int = Field(default=2, ge=0)
     "How often a run is begun again that a worker did not survive, or that failed other than by the user's mistake."
     jobs: int = Field(default=1, ge=1)
     "Jobs that slurm is asked for."
     slurm: dict[str, Any] = Field(default_factory=dict)
     "What dask_jobqueue.SLURMCluster is given, such as cores, memory, queue and walltime."
+
+    @property
+    def each_threads(self) -> int:
+        """The threads of each worker; 0 in this process for torch's own number."""
+        return self.threads or int(bool(self.address))
 
 
 class ClusterError(ConfigError):
@@ -71,7 +78,7 @@ class DaskWorkers:
     def __init__(self, client: Any, section: ClusterSection) -> None:
         self._client, self._section = client, section
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        threads = f"{section.threads} thread{'s' * (section.threads > 1)} each"
+        threads = f"{section.each_threads} thread{'s' * (section.each_threads > 1)} each"
         self.described = f"{workers} worker{'s' * (workers > 1)} of {section.address.partition(':')[0]}, {threads}"
 
     def each(

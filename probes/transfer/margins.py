@@ -1,10 +1,10 @@
 """Transfer: whether what a head gives in another sentence with the same answer serves a sentence as well as its own.
 
-A sentence (the recipient) is read with its verb masked, and one head gives at that place, before W_O, what it gave at
-the masked verb of another sentence (the donor): one with the same answer, one with the other, or the mean of both. A
-head that hands on the number of the verb serves with the first and harms with the second; one that is merely needed, or
-writes of its own sentence or of the place, does as much with either (arXiv 2606.08292: heads that are
-needed, readable and restored after ablation often fail to transfer).
+A sentence (the recipient) is read with its verb masked, and the output of one head at that place, before W_O, is
+replaced by its output at the masked verb of another sentence (the donor): one with the same answer, one with the other,
+or by the mean of both. A head whose output has the number of the verb serves with the first and harms with the second;
+one that is merely needed, or writes of its own sentence or of the place, does as much with either (arXiv 2606.08292:
+heads that are needed, readable and restored after ablation often fail to transfer).
 """
 
 from __future__ import annotations

@@ -38,6 +38,12 @@ METHOD: Final = (
         "costs, which can be higher.",
     ),
     (
+        "Heads that damage as much",
+        "Other heads whose ablation costs any text at least half as much as the head’s does (all heads, where that is "
+        "next to nothing): their mean effect, and in brackets where 95 % of such heads lie if effects are normal. A "
+        "damaged model loses some of everything. Missing for fewer than three such heads.",
+    ),
+    (
         "Random sets",
         "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among "
         "itself and the drawn sets, so it is never below 1 / (sets + 1).",

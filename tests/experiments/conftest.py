@@ -57,13 +57,18 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if parameter.ndim == 1 and name.endswith("weight"):
                 parameter += 1
     export_encoder(encoder, folder)
+    save_tokenizer(vocabulary, folder)
+    return folder
+
+
+def save_tokenizer(vocabulary: dict[str, int], folder: Path) -> None:
+    """Write the tokenizer of a vocabulary of word pieces, with the special tokens of BERT in it."""
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     tokenizer.save(str(folder / "tokenizer.json"))
-    return folder
 
 
 @pytest.fixture(scope="session")

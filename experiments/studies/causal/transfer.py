@@ -37,15 +37,13 @@ class TransferSection(StudySection):
     def _pairs(self) -> Self:
         for name in self.behaviours:
             if name in (LOSS, EMBEDDING):
-                raise ValueError(
-                    f"{name!r} has no verb whose number could be handed on; name minimal pairs of agreement"
-                )
+                raise ValueError(f"{name!r} has no verb whose number could transfer; name minimal pairs of agreement")
         return self
 
 
 @dataclass(frozen=True)
 class TransferResult(Result):
-    """What each head hands on."""
+    """The transfer of every head."""
 
     @property
     def transfers(self) -> pd.DataFrame:
@@ -75,7 +73,7 @@ class TransferStudy(Study[TransferSection]):
         return cls(run, section, behaviours)
 
     def measure(self, read: Read) -> TransferResult:
-        """Return what each head hands on; items that are not asked, or have no donors, are noted."""
+        """Return the transfer of every head; items that are not asked, or have no donors, are noted."""
         return TransferResult({"transfer": pd.concat(map(self._table, self.behaviours), ignore_index=True)})
 
     def _table(self, whole: Behaviour) -> pd.DataFrame:

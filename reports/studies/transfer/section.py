@@ -1,4 +1,4 @@
-"""What a page says of transfer: which heads hand the number of a verb on from sentence to sentence."""
+"""What a page says of transfer: which heads transfer the number of a verb from sentence to sentence."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ SHOWN: Final = 12
 TRANSFER: Final[Sequence[tuple[str, str]]] = (
     (
         "transfer",
-        "A sentence is read with its verb masked, and one head gives at that place, before W_O, what it gave at the "
-        "masked verb of another sentence (the donor): of another document, with another verb. Transfer is the margin "
-        "with a donor whose verb has the same number, less that with a donor whose verb has the other. Both donors "
-        "have the verb at the same place, so that what a head writes of the place alone cancels (arXiv 2606.08292).",
+        "A sentence is read with its verb masked, and the output of one head at that place, before W_O, is replaced by "
+        "its output at the masked verb of another sentence (the donor): of another document, with another verb. "
+        "Transfer is the margin with a donor whose verb has the same number, less that with a donor whose verb has the "
+        "other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
+        "(arXiv 2606.08292).",
     ),
     (
         "margin",
@@ -98,4 +99,5 @@ def _sentences(ranked: pd.DataFrame) -> Iterator[str]:
         f"{percent(first['accuracy'])} % of sentences, by {cost(first['intact'])} nats on average."
     )
     found = ranked.loc[ranked["transfers"], "name"].tolist()
-    yield f"Of {len(ranked)} heads {len(found)} transfer the number of the verb ({names(found, 6)})."
+    which = f" ({names(found, 6)})" if found else ""
+    yield f"Of {len(ranked)} heads {len(found) or 'none'} transfer the number of the verb{which}."

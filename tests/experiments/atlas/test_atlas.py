@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 import pytest
+import torch
 
 from experiments.atlas.atlas import AtlasError, make_atlas
 from experiments.atlas.cell import do_run
@@ -48,6 +49,8 @@ names = ["position", "agreement"]
 [controls]
 random = 1
 shuffled = 0
+[cluster]
+threads = 1
 """,
         encoding="utf-8",
     )
@@ -136,6 +139,17 @@ def test_the_model_of_several_runs_is_loaded_once(grid: Path, tmp_path: Path, mo
     for cell in load_atlas(grid).cells:
         assert not do_run(resolved(cell.config), str(tmp_path), 1).failed
     assert [(source, seed) for _, source, seed in loaded] == [("pretrained", 0), ("random", 0), ("random", 1)]
+
+
+@pytest.mark.parametrize("number", [1, 3, 0])
+def test_a_run_has_the_threads_of_its_cluster(
+    number: int, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[int] = []
+    monkeypatch.setattr("experiments.atlas.cell.run", lambda *of, **more: used.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    do_run(resolved(load_atlas(grid).cells[0].config), str(tmp_path), number)
+    assert used == [number or before]
 
 
 def test_two_workers_one_of_which_is_killed_give_the_same_bits(grid: Path, alone: Path, tmp_path: Path) -> None:

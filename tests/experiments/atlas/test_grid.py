@@ -39,7 +39,7 @@ def test_there_is_a_run_for_each_model_corpus_and_seed_with_models_together(tmp_
         *("trained-small-0", "trained-small-7", "trained-own-0", "trained-own-7"),
         *("drawn-small-0", "drawn-small-7", "drawn-own-0", "drawn-own-7"),
     ]
-    assert (atlas.name, atlas.cluster.address, atlas.cluster.threads) == ("many", "", 1)
+    assert (atlas.name, atlas.cluster.address, atlas.cluster.each_threads) == ("many", "", 0)
     assert {(cell.model, cell.corpus, cell.seed) for cell in atlas.cells} >= {("drawn", "own", 7)}
 
 
@@ -66,7 +66,7 @@ def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
     atlas = load_atlas(written(tmp_path), changes)
     assert {cell.seed for cell in atlas.cells} == {3}
     assert atlas.cells[0].config.model.source == "shuffled"
-    assert (atlas.cluster.address, atlas.cluster.threads) == ("local:4", 2)
+    assert (atlas.cluster.address, atlas.cluster.each_threads) == ("local:4", 2)
 
 
 @pytest.mark.parametrize(

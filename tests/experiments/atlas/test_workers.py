@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -95,3 +96,27 @@ def test_what_is_not_installed_is_named(
     with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
         pass
     assert str(caught.value) == message
+
+
+@pytest.mark.slow
+def test_slurm_is_asked_for_what_the_grid_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no SLURM here: a cluster of this machine stands in for dask-jobqueue's."""
+    from distributed import LocalCluster
+
+    asked: list[object] = []
+
+    class Stand(LocalCluster):  # type: ignore[misc]
+        def __init__(self, **words: object) -> None:
+            asked.append(words)
+            super().__init__(n_workers=0, dashboard_address=None, threads_per_worker=1)
+
+        def scale(self, n: int = 0, jobs: int = 0) -> object:
+            asked.extend([jobs] * bool(jobs))
+            return super().scale(n or jobs)
+
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=Stand))
+    section = ClusterSection(address="slurm", jobs=1, slurm={"cores": 1, "memory": "8 GiB"})
+    with open_workers(section) as workers:
+        assert dict(workers.each(abs, [(-3,)])) == {0: 3}
+        assert workers.described == "1 worker of slurm, 1 thread each"
+    assert asked[:2] == [{"cores": 1, "memory": "8 GiB"}, 1]

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from mha import Encoder, EncoderConfig, export_encoder
+from tests.experiments.conftest import save_tokenizer
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -21,10 +21,5 @@ def whole_words(folder: Path, words: Iterable[str]) -> Path:
         for parameter in encoder.parameters():
             parameter.normal_(0, 0.4, generator=generator)
     export_encoder(encoder, folder)
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(vocabulary, folder)
     return folder

@@ -86,5 +86,5 @@ def test_what_cannot_be_asked_is_refused_by_name(scored: Scored, speaker: Path, 
     with pytest.raises(BehaviourError, match=r"none asks for it .not decided at one masked place"):
         scored(f"model.name='{speaker}'", *ASKED, 'behaviour.method="pll"')
     for name in ("loss", "embedding"):
-        with pytest.raises(ConfigError, match=f"'{name}' has no verb whose number could be handed on"):
+        with pytest.raises(ConfigError, match=f"'{name}' has no verb whose number could transfer"):
             load_config(base, (f'transfer.behaviours=["{name}"]',))
