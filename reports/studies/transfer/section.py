@@ -98,6 +98,6 @@ def _sentences(ranked: pd.DataFrame) -> Iterator[str]:
         "them both donors have the same construction and as many attractors. The correct form is preferred in "
         f"{percent(first['accuracy'])} % of sentences, by {cost(first['intact'])} nats on average."
     )
-    found = ranked.loc[ranked["transfers"], "name"].tolist()
-    which = f" ({names(found, 6)})" if found else ""
-    yield f"Of {len(ranked)} heads {len(found) or 'none'} transfer the number of the verb{which}."
+    found = [f"{row['name']} {cost(row['transfer'])}" for row in ranked[ranked["transfers"]].to_dict("records")]
+    sizes = f" (in nats: {names(found, 6)})" if found else ""
+    yield f"Of {len(ranked)} heads {len(found) or 'none'} significantly transfer the number of the verb{sizes}."

@@ -38,7 +38,7 @@ def test_heads_are_in_the_order_of_what_they_transfer_and_the_sentences_name_the
     assert list(one.sentences) == [
         "80 sentences of 60 documents; for 75.0 % of them both donors have the same construction and as many "
         "attractors. The correct form is preferred in 95.0 % of sentences, by 2.00 nats on average.",
-        "Of 17 heads 1 transfer the number of the verb (1-2).",
+        "Of 17 heads 1 significantly transfer the number of the verb (in nats: 1-2 3.00).",
     ]
 
 
@@ -68,3 +68,10 @@ def test_both_pages_tell_what_heads_transfer_and_what_that_cannot_show(run_folde
         assert "Transfer of the answer to other sentences" in text
         assert "merely raise the forms of one number" in text
         assert "[2.50, 3.50]" in text
+
+
+def test_a_model_of_which_no_head_transfers_is_told_so(run_folder: Path) -> None:
+    write_studies({"transfer": rows().assign(transfers=False)}, run_folder)
+    found = transferred(Run.open(run_folder))
+    assert found is not None
+    assert found[0].sentences[-1] == "Of 4 heads none significantly transfer the number of the verb."
