@@ -75,8 +75,11 @@ def rejudge(out: Path, progress: Progress = silent) -> Path:
     """Judge the record that lies in `out` anew, by the rules of today, and write its page; return its path.
 
     Nothing is measured: a statement that another number decides now is "not measured". The page shows all findings.
+    Raises FindingError where no record lies.
     """
-    write_record(with_verdicts(today(read_record(out)) | {"requested": []}), out)
+    if not (record := read_record(out)):
+        raise FindingError(f"--rejudge: no {RECORD} in {out}: expected the folder of an earlier 'headscope reproduce'")
+    write_record(with_verdicts(today(record) | {"requested": []}), out)
     return write_findings_page(out, progress)
 
 

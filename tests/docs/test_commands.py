@@ -68,7 +68,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType, quickstart: Path) -> Path:
-    """Return the current folder, which has what pages take for granted: configs, two runs, and files that they show."""
+    """Return the current folder with what pages take for granted: configs, runs, findings, and files that they show."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "no data"))
@@ -76,6 +76,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType,
     (tmp_path / "experiments" / "configs").symlink_to(ROOT / "experiments" / "configs")
     for name in ("quickstart", "fast", "shuffled"):
         shutil.copytree(quickstart, tmp_path / "runs" / name)
+    shutil.copytree(ROOT / "reports" / "published" / "findings", tmp_path / "runs" / "findings")
     text = training(commands)
     assert all(long in text for long in SMALLER)
     (tmp_path / "small.toml").write_text(smaller(text, SMALLER), encoding="utf-8")

@@ -96,6 +96,12 @@ def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, 
     assert vocative.name not in {one["name"] for one in found["statements"]}
 
 
+def test_a_folder_without_a_record_is_not_judged_anew(tmp_path: Path):
+    with pytest.raises(FindingError, match="no findings.json in .*nothing: expected the folder of an earlier"):
+        rejudge(tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
+
+
 @pytest.mark.slow
 def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_from_passing(small: Path, tiny: Path):
     reproduce(select_findings(["some-relations"]), [Subject.of(f"a={tiny}")], small, controls=True)
