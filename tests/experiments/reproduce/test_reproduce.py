@@ -97,7 +97,7 @@ def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, 
 
 
 def test_a_folder_without_a_record_is_not_judged_anew(tmp_path: Path):
-    with pytest.raises(FindingError, match="no findings.json in .*nothing: expected the folder of an earlier"):
+    with pytest.raises(FindingError, match=r"no findings\.json in .*nothing: expected the folder of an earlier"):
         rejudge(tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
 
