@@ -43,6 +43,27 @@ are looked up in the sentences of another corpus."""
 
 _UD = "Universal Dependencies, github.com/UniversalDependencies/"
 
+PUD = {
+    "English": "en",
+    "German": "de",
+    "Spanish": "es",
+    "Russian": "ru",
+    "Finnish": "fi",
+    "Turkish": "tr",
+    "Chinese": "zh",
+}
+"Languages of the PUD treebanks known by name, and their codes: the same 1,000 sentences, with the same ids."
+
+
+def _pud(language: str, code: str) -> Named:
+    return Named(
+        f"ud_{language.lower()}_pud/{code}_pud-ud-test.conllu",
+        f"UD {language} PUD: trees; the same sentences in every language",
+        f"CC BY-SA {'4.0' if language == 'Finnish' else '3.0'}",
+        f"{_UD}UD_{language}-PUD",
+    )
+
+
 NAMED = {
     "ewt-train": Named(
         "ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0", f"{_UD}UD_English-EWT"
@@ -62,9 +83,7 @@ NAMED = {
         "CC BY-NC-SA 4.0 (texts by genre)",
         f"{_UD}UD_English-GUM",
     ),
-    "pud-german": Named(
-        "ud_german_pud/de_pud-ud-test.conllu", "UD German PUD: trees", "CC BY-SA 3.0", f"{_UD}UD_German-PUD"
-    ),
+    **{f"pud-{language.lower()}": _pud(language, code) for language, code in PUD.items()},
     "litbank": Named(
         "litbank",
         "LitBank: coreference in literature, CoNLL-2012",

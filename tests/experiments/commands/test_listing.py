@@ -39,12 +39,10 @@ def test_every_probe_is_listed_with_its_variants_and_source() -> None:
 
 def test_every_probe_says_in_which_corpora_it_finds_questions_and_how_to_read_its_numbers() -> None:
     rows = {row["name"]: row for row in LISTS["probes"]()}
-    assert rows["negation"]["corpora"] == (
-        "grammar, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
-    )
-    assert rows["agreement"]["corpora"] == (
-        "grammar, agreement, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
-    )
+    pud = "pud-english, pud-german, pud-spanish, pud-russian, pud-finnish, pud-turkish, pud-chinese"
+    trees = f"ewt-train, ewt-dev, gum-train, gum-dev, {pud}, or a CoNLL-U file with trees"
+    assert rows["negation"]["corpora"] == f"grammar, {trees}"
+    assert rows["agreement"]["corpora"] == f"grammar, agreement, {trees}"
     with_coreference = "grammar, gum-train, gum-dev, litbank"
     assert rows["coreference"]["corpora"] == f"{with_coreference}, or a file with coreference"
     assert rows["antecedent"]["corpora"].startswith(
