@@ -27,7 +27,8 @@ _FIELD_PARSERS = {"id": lambda columns, i: parse_id_value(columns[i])}
 def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     """Read the documents of a CoNLL-U file one after the other.
 
-    A `# newdoc` line opens a document; sentences before the first such line are documents of their own. Multi-word
+    A `# newdoc` line opens a document, unless it repeats the id of the one that is open; sentences before the first such
+    line are documents of their own. Multi-word
     ranges (1-2) and empty nodes (8.1) are not words. A mention's head is its first word whose head lies outside the
     mention. `Bridge=` and `SplitAnte=` are ignored. `first` stops after that many sentences, which may cut the last
     document. Raises `CorpusError` for a broken file, when iteration reaches the place, and `FileNotFoundError` at once.
@@ -55,11 +56,12 @@ def _documents(path: Path, first: int | None) -> Iterator[Document]:
         group = group if declared is None else declared
         sentence = block.sentence(group)
         sentences.add(sentence.id, f"{path}:{block.start}")
-        if "newdoc" in block.metadata or document is None:
+        opens = "newdoc" in block.metadata and not (gathered and block.metadata["newdoc"] == document)
+        if opens or document is None:
             if gathered:
                 yield Document(document or "", tuple(gathered))
                 gathered = []
-            if "newdoc" in block.metadata:
+            if opens:
                 document = block.metadata["newdoc"] or block.place(block.start)
                 documents.add(document, f"{path}:{block.start}")
         if document is None:

@@ -72,6 +72,13 @@ def test_newdoc_lines_make_documents(read):
     ]
 
 
+def test_a_newdoc_line_that_repeats_the_open_document_goes_on_with_it(read):
+    text = f"# newdoc id = A\n{SHIP}\n# newdoc id = A\n{DOG}\n# newdoc id = B\n{DOG}"  # as UD Chinese PUD has them
+    assert [(document.id, len(document.sentences)) for document in read(text)] == [("A", 2), ("B", 1)]
+    with pytest.raises(CorpusError, match="document id 'A' is that of"):
+        read(f"{text}\n# newdoc id = A\n" + DOG.replace("two", "three"))
+
+
 def test_sentences_before_the_first_newdoc_are_documents_of_their_own(read):
     documents = read(f"{DOG}\n{DOG}\n# newdoc id = A\n{SHIP}\n{DOG}")
     assert [(document.id, len(document.sentences)) for document in documents] == [
