@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.atlas.across import across
 from experiments.atlas.cell import Done, do_run
 from experiments.atlas.grid import Atlas, GridRun
 from experiments.atlas.outcome import answers, atlas_run
@@ -17,7 +18,7 @@ from experiments.run.folder import check_free
 from reports import Run
 from reports.atlas.page import write_atlas
 from reports.atlas.record import AtlasRecord, AtlasRun
-from reports.atlas.tables import ATLAS
+from reports.atlas.tables import ACROSS, ATLAS
 from reports.progress import each
 
 RUNS = "runs"
@@ -85,7 +86,21 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
         versions[run.record.headscope or ""] = None
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ATLAS.names])
     notes += _notes(atlas.cells, folder, done, [*versions])
-    return AtlasRecord(atlas.name, tuple(runs), rows, described, ", ".join(filter(None, versions)), tuple(notes))
+    version, between = ", ".join(filter(None, versions)), _across(atlas.cells, folder, done, progress)
+    return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, tuple(notes))
+
+
+def _across(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], progress: Progress) -> pd.DataFrame:
+    """Hold the corpora of each model and seed against each other."""
+    groups: dict[tuple[str, int], list[GridRun]] = {}
+    for cell in cells:
+        if not done[cell.name].failed:
+            groups.setdefault((cell.model, cell.seed), []).append(cell)
+    frames = [
+        across([(cell, Run.open(folder / RUNS / cell.name)) for cell in group])
+        for group in each("corpora compared", [group for group in groups.values() if len(group) > 1], progress)
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ACROSS.names])
 
 
 def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:

@@ -27,11 +27,11 @@ _FIELD_PARSERS = {"id": lambda columns, i: parse_id_value(columns[i])}
 def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     """Read the documents of a CoNLL-U file one after the other.
 
-    A `# newdoc` line opens a document, unless it repeats the id of the one that is open; sentences before the first such
-    line are documents of their own. Multi-word
-    ranges (1-2) and empty nodes (8.1) are not words. A mention's head is its first word whose head lies outside the
-    mention. `Bridge=` and `SplitAnte=` are ignored. `first` stops after that many sentences, which may cut the last
-    document. Raises `CorpusError` for a broken file, when iteration reaches the place, and `FileNotFoundError` at once.
+    A `# newdoc` line opens a document, unless it repeats the id of the open one; sentences before the first such line
+    are documents of their own. Multi-word ranges (1-2) and empty nodes (8.1) are not words. A mention's head is its
+    first word whose head lies outside the mention. `Bridge=` and `SplitAnte=` are ignored. `first` stops after that
+    many sentences, which may cut the last document. Raises `CorpusError` for a broken file, when iteration reaches the
+    place, and `FileNotFoundError` at once.
     """
     if first is not None and first < 1:
         raise ValueError(f"first is {first}, expected at least 1 sentence")

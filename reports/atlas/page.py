@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from reports.atlas.across import kept_labels
+from reports.atlas.across_tables import label_table, pair_table
 from reports.atlas.charts import MOST, DrawnHead, drawn_heads, recall_chart
 from reports.atlas.figure import save_recall
 from reports.atlas.pooled import pooled_rows
@@ -35,6 +37,14 @@ METHOD: Final = (
         "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the lowest) "
         "with the number of seeds that have it. A dash: not scored there.",
     ),
+    (
+        "Across corpora",
+        "A head that is selected on the selection split of one corpus, on the report split of another, beside the head "
+        "selected there itself. Counted are heads with a grade on their own corpus, in roles of language, and labels "
+        "that both corpora have. Baselines, tables and rules are those of the corpus on which the head is evaluated. "
+        "Where both corpora hold the same documents, only splits that agree keep the selection apart from the "
+        "evaluation: a corpus that is divided by the hash of its documents’ ids has them.",
+    ),
     *CAUTION,
 )
 "Terms and what they mean."
@@ -61,7 +71,11 @@ def write_atlas_page(folder: Path, step: Step = silent) -> Path:
 
 def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked: list[str]) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html, rows = template.endswith(".html.j2"), pooled_rows(record)
+    html, rows, kept = template.endswith(".html.j2"), pooled_rows(record), kept_labels(record.across)
+    across = [
+        (pair_table(record.across, model), label_table(model, [row for row in kept if row.model == model]))
+        for model in dict.fromkeys(row.model for row in kept)
+    ]
     grids = (
         ("graded", grid_table(record, [row for row in rows if row.graded], "With a grade in any run: mean recall, %")),
         (
@@ -71,7 +85,7 @@ def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked
     )
     values: dict[str, Any] = {"page": record, "version": record.version, "overview": overview(record)}
     values |= {"summary": summary(record), "run_table": run_table(record, linked), "grids": grids, "method": METHOD}
-    values |= {"drawn": drawn, "left_out": max(len(rows) - MOST, 0)}
+    values |= {"across": across, "drawn": drawn, "left_out": max(len(rows) - MOST, 0)}
     if html:
         values["charts"] = [recall_chart(drawn)] if drawn else []
         values |= {"style": assets(("page", "charts", "atlas"), ".css"), "script": assets(("page", "charts"), ".js")}

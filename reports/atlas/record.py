@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.atlas.tables import ATLAS, NAME
+from reports.atlas.tables import ACROSS, ACROSS_NAME, ATLAS, NAME
 from reports.messages import one_line
 from reports.run.replacing import replace_text
 from reports.tables.grades import ANSWERS, GRADES
@@ -71,6 +71,8 @@ class AtlasRecord:
     made: str
     "By which workers, such as 2 workers of local:2, 1 thread each."
     version: str
+    across: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*ACROSS.names]))
+    "Rows of `reports.atlas.tables.ACROSS`; none where no model has two corpora."
     notes: tuple[str, ...] = ()
     "What a reader should know before believing the numbers."
 
@@ -86,10 +88,11 @@ class AtlasRecord:
 
 
 def write_record(folder: Path, record: AtlasRecord) -> None:
-    """Write atlas.json, atlas.parquet and atlas.csv into `folder`; ValueError says what is wrong with the numbers."""
+    """Write atlas.json and both tables into `folder`; ValueError says what is wrong with the numbers."""
     _check(record)
     folder.mkdir(parents=True, exist_ok=True)
     ATLAS.write(record.answers, folder, NAME)
+    ACROSS.write(record.across, folder, ACROSS_NAME)
     about = {"headscope": record.version, "name": record.name, "made": record.made, "notes": record.notes}
     text = json.dumps(about | {"runs": [asdict(run) for run in record.runs]}, indent=2, ensure_ascii=False)
     replace_text(folder / RECORD, f"{text}\n")
@@ -98,12 +101,12 @@ def write_record(folder: Path, record: AtlasRecord) -> None:
 def read_record(folder: Path) -> AtlasRecord:
     """Return the record in `folder`; ValueError says what is wrong with it."""
     path = folder / RECORD
-    answers = ATLAS.read(folder / f"{NAME}.parquet")
+    answers, across = ATLAS.read(folder / f"{NAME}.parquet"), ACROSS.read(folder / f"{ACROSS_NAME}.parquet")
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         runs = tuple(_run(run) for run in record["runs"])
         name, made, version = (str(record[key]) for key in ("name", "made", "headscope"))
-        atlas = AtlasRecord(name, runs, answers, made, version, tuple(map(str, record["notes"])))
+        atlas = AtlasRecord(name, runs, answers, made, version, across, tuple(map(str, record["notes"])))
         _check(atlas)
         return atlas
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

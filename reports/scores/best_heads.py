@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pandas as pd
 
@@ -73,6 +74,11 @@ class BestHead:
     layer_attention: str
     others: tuple[str, ...] = ()
     "Names of the other heads with a grade in the label, the most accurate first."
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], others: tuple[str, ...] = ()) -> Self:
+        """Return a row of scores.parquet, of any head."""
+        return cls(**{name: row[name] for name in _COLUMNS}, others=others)
 
     @property
     def has_few_clusters(self) -> bool:
@@ -173,7 +179,7 @@ def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
     heads = [dict[str, Any](zip(_COLUMNS, row, strict=True)) for row in values]
     chosen = {(head["label"], head["variant"]): head for head in heads}
     pairs = dict.fromkeys(zip(rows["label"], rows["variant"], strict=True))
-    best = [BestHead(**chosen.get(pair, _nothing(probe, *pair)), others=others.get(pair, ())) for pair in pairs]
+    best = [BestHead.of(chosen.get(pair, _nothing(probe, *pair)), others.get(pair, ())) for pair in pairs]
     return tuple(sorted(best, key=lambda row: row.order))
 
 

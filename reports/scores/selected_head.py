@@ -15,14 +15,19 @@ from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import FRACTIONS, difference, ends, fraction, text, whole
 
+STRONGEST: Final[tuple[Column, ...]] = (
+    text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
+    fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
+)
+"The strongest baseline of a head."
+
 SELECTED: Final[tuple[Column, ...]] = (
     replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
     SCORES["n"],
     SCORES["effective_clusters"],
     replace(SCORES["accuracy"], title="recall"),
     *ends("ci", "accuracy", percent, FRACTIONS),
-    text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-    fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
+    *STRONGEST,
     difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
     *ends("lead", "the lead", signed),
 )

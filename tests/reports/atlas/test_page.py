@@ -17,7 +17,8 @@ from reports.atlas.pooled import groups, pooled_rows
 from reports.atlas.record import AtlasRecord, AtlasRun, read_record, write_record
 from reports.atlas.sentences import overview, summary
 from reports.atlas.shown import grid_table, run_table
-from reports.atlas.tables import ATLAS
+from reports.atlas.tables import ACROSS, ATLAS
+from tests.reports.atlas.test_across import row
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +64,10 @@ def record(hostile: str) -> AtlasRecord:
     ]  # fmt: skip
     table = pd.DataFrame(rows)[[*ATLAS.names]]
     runs = (first, second, gum, failed, other)
-    return AtlasRecord(f"small {hostile}", runs, table, "2 workers of local:2, 1 thread each", "0.1.0", (hostile,))
+    pairs = [row("ewt>gum", "obj", "4-7", (2, 1, 1)), row("gum>ewt", hostile, "5-5", (1, 0, 1), model=hostile)]
+    across = ACROSS.validated(pd.DataFrame(pairs), "rows")
+    workers = "2 workers of local:2, 1 thread each"
+    return AtlasRecord(f"small {hostile}", runs, table, workers, "0.1.0", across, (hostile,))
 
 
 @pytest.fixture(scope="module")
@@ -82,25 +86,28 @@ def test_what_failed_is_counted_first(record: AtlasRecord) -> None:
     assert overview(whole) == ("1 run", "1 model", "1 corpus", "1 seed", workers)
 
 
-def test_the_summary_has_four_plain_sentences(record: AtlasRecord, hostile: str) -> None:
+def test_the_summary_has_five_plain_sentences(record: AtlasRecord, hostile: str) -> None:
     assert summary(record)[1:] == (
         "3 of 4 finished runs have a specialised head, one with a grade in a role of language.",
         f"Models without a specialised head in any run: {hostile}.",
         "The label–direction pair with a grade in most runs is “attends from a verb to its object” (dependency: obj, "
         "head->dependent): 3 of 4 runs; selected heads in such runs: minilm on ewt 4-7 in 2 of 2 seeds, minilm on gum "
         "3-2.",
+        "Heads selected with a grade on one corpus have a grade on another in 50.0 % of 2 cases (label, direction and "
+        "ordered pair of corpora); heads selected there themselves in 100.0 %, a random head in 2.0 %.",
     )
 
 
 def test_seeds_that_select_other_heads_are_counted_and_ties_are_named(record: AtlasRecord) -> None:
     own = record.answers[record.answers["model"] == "minilm"]
     tied = replace(record, answers=own.assign(highest=own["highest"].where(own["run"] == "minilm-ewt-0", 0)))
-    assert "1 of 3 runs (as for 1 other pair)" in summary(tied)[-1]
+    assert "1 of 3 runs (as for 1 other pair)" in summary(tied)[-2]
     apart = replace(record, answers=own[own["label"] == "all"])
-    assert summary(apart)[-1].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
+    assert summary(apart)[-2].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
 
 
 def test_runs_without_heads_or_without_an_end_are_said(record: AtlasRecord) -> None:
+    record = replace(record, across=record.across.iloc[:0])
     nothing = replace(record, runs=record.runs[-1:], answers=record.answers.iloc[:0])
     assert summary(nothing) == (
         "None of 1 finished run has a specialised head, one with a grade in a role of language.",
@@ -176,8 +183,9 @@ def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: Atl
     again = shutil.copytree(folder, tmp_path / "again")
     (again / "index.html").unlink()
     found = read_record(again)
-    assert replace(found, answers=record.answers) == record
+    assert replace(found, answers=record.answers, across=record.across) == record
     pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
+    pd.testing.assert_frame_equal(found.across, record.across)
     write_atlas_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
     assert len(pd.read_csv(again / "atlas.csv")) == len(record.answers)
@@ -251,6 +259,8 @@ def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     assert (
         "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
     )
+    assert "## Across corpora" in text
+    assert "| ewt | – | 1 of 1 own 1 |" in text
     assert "<b>" not in text
     assert "<script" not in text
 
