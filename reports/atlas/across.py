@@ -61,7 +61,8 @@ def role_cases(across: pd.DataFrame) -> pd.DataFrame:
     if roles.empty:
         return roles
     once = [counted(own["label"]) for _, own in roles.groupby("probe", sort=False)]
-    return roles.loc[pd.concat(once).reindex(roles.index)]
+    cases: pd.DataFrame = roles[pd.concat(once).reindex(roles.index)]
+    return cases
 
 
 def kept_labels(across: pd.DataFrame) -> list[KeptLabel]:
