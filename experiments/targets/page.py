@@ -15,6 +15,7 @@ from reports.scores.verdicts import RunThresholds
 from reports.targets.page import write_targets
 from reports.targets.record import TargetRecord, TargetRun
 from reports.targets.sentences import spoken
+from reports.targets.shown import summary_table
 
 
 def write_target_page(names: Sequence[str], out: Path, progress: Progress = silent) -> tuple[Path, TargetRecord]:
@@ -62,6 +63,7 @@ def print_targets(record: TargetRecord) -> None:
     console = Console(highlight=False)
     for target, sentences in spoken(record):
         console.print(Text(target.title, style="bold"))
+        console.print(summary_table(record, target))
         for sentence in sentences:
             console.print(Text(sentence))
         console.print()

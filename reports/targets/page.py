@@ -14,7 +14,7 @@ from reports.scores.selected_head import CAUTION, TERMS
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
 from reports.targets.sentences import spoken
-from reports.targets.shown import effect_table, question_table, run_table, without_effect
+from reports.targets.shown import effect_table, question_table, run_table, summary_table, without_effect
 from reports.templates.environment import assets, environment
 
 METHOD: Final = (
@@ -81,6 +81,7 @@ def _rendered(template: str, record: TargetRecord, drawn: dict[Any, Any]) -> str
     html = template.endswith(".html.j2")
     told: dict[str, Any] = {"page": record, "version": record.version, "spoken": spoken(record), "method": METHOD}
     told |= {"question_table": question_table, "effect_table": effect_table, "run_table": run_table(record)}
+    told |= {"summary_table": summary_table}
     told |= {"without_effect": without_effect, "drawn": drawn}
     if html:
         told["charts"] = {target.name: [target_chart(target, rows)] for target, rows in drawn.items() if rows}

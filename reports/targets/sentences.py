@@ -1,4 +1,4 @@
-"""What came out of the three targets, in sentences: doubts first, then a sentence for each model."""
+"""What to doubt in the answers to the three targets, in sentences."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import interval, percent, signed
+from reports.formats import percent
 from reports.scales import NumberScale
-from reports.scores.plain_names import GUESSES, guess, task
-from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
+from reports.studies.ablation.costs import LEVEL, VALUE
 from reports.studies.behaviour.section import CHANCE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
@@ -24,7 +23,7 @@ HIGHEST: Final = len(GRADES) - 1
 
 
 def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ...]:
-    """Return what the summary tells of each target, of those that any run has asked."""
+    """Return what a reader should doubt of each target, of those that any run has asked."""
     return tuple(
         (target, tuple(_sentences(target, rows, record)))
         for target in TARGETS
@@ -33,17 +32,20 @@ def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ..
 
 
 def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
-    doubts: dict[str, list[str]] = {}
+    spoken: dict[str, list[str]] = {}
     for model, own in rows.groupby("model", sort=False):
         for doubt in _doubt(target, own[own["place"] != SPECIAL]):
-            doubts.setdefault(doubt, []).append(str(model))
-    yield from (f"{', '.join(models)}: {doubt}" for doubt, models in doubts.items())
-    for model, own in rows[rows["summary"]].groupby("model", sort=False):
-        for label in own["label"].drop_duplicates():
-            first, *others = own[own["label"] == label].to_dict("records")
-            told = [words for words in dict.fromkeys(map(_briefly, others)) if words != _briefly(first)]
-            also = f" Other runs: {'; '.join(told)}." if told else ""
-            yield f"{model}: {_answer(first)} {effect_text(effect_of(record, first), target, record)}{also}"
+            spoken.setdefault(doubt, []).append(str(model))
+    for row in first_rows(target, record):
+        for caution in cautions(effect_of(record, row), target, record):
+            spoken.setdefault(caution, []).append(str(row["model"]))
+    yield from (f"{', '.join(dict.fromkeys(models))}: {sentence}" for sentence, models in spoken.items())
+
+
+def first_rows(target: RoleTarget, record: TargetRecord) -> list[Row]:
+    """Return the row of each model and label that the summary shows: that of the first run that asked."""
+    rows = record.answers[(record.answers["target"] == target.name) & record.answers["summary"]]
+    return [*rows.drop_duplicates(["model", "label"]).to_dict("records")]
 
 
 def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
@@ -63,30 +65,6 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _answer(row: Row) -> str:
-    """Say which head answers a question, how well, beside which baseline, and with which grade."""
-    does = task(row["probe"], row["label"], row["variant"])
-    recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
-    which = f"head {row['name']} {does}" if row["grade"] else f"head {row['name']}, selected for “{does}”"
-    return f"{which}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row)}."
-
-
-def _beside(row: Row) -> str:
-    if not row["strongest"]:
-        return ", without a baseline"
-    return (
-        f", beside {percent(row['strongest_accuracy'])} % of {baseline_text(row)} (margin {signed(row['lead'])} points)"
-    )
-
-
-def baseline_text(row: Row) -> str:
-    """Return what the strongest baseline of a row does, as a sentence has it."""
-    if row["strongest"] == row["rule"]:
-        return f"the rule “{row['strongest']}”"
-    name = guess(row["strongest"])
-    return name if name in GUESSES.values() else f"the {name}"
-
-
 def graded(row: Row) -> str:
     """Return the grade of a head, and behind it the heads with a higher one, or else the verdict where it has none."""
     if math.isnan(row["p_adjusted"]):
@@ -102,12 +80,6 @@ def graded(row: Row) -> str:
 def verdict(row: Row) -> str:
     """Return the question's verdict with the leads that are excluded."""
     return answered(row["verdict"], row["excluded"])
-
-
-def _briefly(row: Row) -> str:
-    beside = f" beside {percent(row['strongest_accuracy'])} %" if row["strongest"] else ""
-    grade, _, _ = grade_name(row["grade"]).partition(":")
-    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{beside}, {grade}"
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:
@@ -146,34 +118,27 @@ def more_than_median(effect: Row) -> bool:
     return bool(effect["ci_low"] > effect["median_cost"])
 
 
-def effect_text(effect: Row | None, target: RoleTarget, record: TargetRecord) -> str:
-    """Say what the model loses without the head, or that no run has measured it."""
+def cautions(effect: Row | None, target: RoleTarget, record: TargetRecord) -> Iterator[str]:
+    """Yield what to know of an effect: another behaviour, damage that any head does, a model that cannot do it."""
     if effect is None:
-        return "No run measured what the model loses without it."
-    scale = scale_of(effect)
-    cost = f"{scale.with_interval(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
-    why = _why_not(target, record, effect["model"])
-    aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself{why}."
-    if str(effect["unit"]).startswith(COSINE):
-        than = {"significant": "significantly more than", "not significant": "not significantly more than"}
-        found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
-        return f"Its ablation moves the {behaviour_text(effect)} by {cost}, {found}.{aside}"
-    median = f"the median head costs {scale.cost(effect['median_cost'])}"
-    found = f"Its ablation costs {cost} in {behaviour_text(effect)}, {significance(effect)}; {median}."
-    return f"{found}{beyond_damage(effect)}{below_chance(effect)}{aside}"
+        return
+    if not effect["own"]:
+        yield f"No run measured a behaviour of {target.name} itself{_why_not(target, record, effect['model'])}."
+    yield from filter(None, (beyond_damage(effect), below_chance(effect)))
 
 
 def beyond_damage(effect: Row) -> str:
     """Say whether a significant effect exceeds that of heads which damage any text half as much; else ""."""
     if not effect["own"] or not effect["p_adjusted"] < LEVEL or math.isnan(effect["damage"]):
         return ""
+    name = effect["name"]
     if math.isnan(effect["damaging_cost"]):
-        return " Too few heads do half as much damage to any text to say whether that is more than damage."
+        return f"Too few heads damage any text half as much as {name} to say whether its effect is more than damage."
     scale, low, high = scale_of(effect), effect["damaging_low"], effect["damaging_high"]
     outside = "more than" if effect["cost"] > high else "less than" if effect["cost"] < low else "no more than"
     between = scale.with_interval(effect["damaging_cost"], low, high)
-    others = f"the {effect['damaging']} heads cost that damage any text at least half as much"
-    return f" That is {outside} {others} ({between})."
+    others = f"heads that damage any text at least half as much ({effect['damaging']} heads: {between})"
+    return f"Ablating {name} costs {outside} ablating {others}."
 
 
 def below_chance(effect: Row) -> str:
@@ -181,7 +146,9 @@ def below_chance(effect: Row) -> str:
     if effect["measure"] == VALUE or effect["intact"] > CHANCE:
         return ""
     intact = percent(effect["intact"])
-    return f" But the intact model is correct in {intact} %, which is no better than chance: the effect says little."
+    return (
+        f"The intact model has {intact} % correct, no better than chance: the effect of {effect['name']} says little."
+    )
 
 
 def behaviour_text(effect: Row) -> str:

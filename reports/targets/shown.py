@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from reports.baseline_names import shown_baseline
 from reports.formats import names, p_value, percent, yes_or_no
+from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
@@ -22,6 +23,7 @@ from reports.targets.sentences import (
     behaviour_text,
     costs,
     effect_of,
+    first_rows,
     graded,
     more_than_median,
     not_measured,
@@ -76,13 +78,14 @@ def _lead(row: Row) -> str:
     return "up" if row["lead_low"] > 0 else "down" if row["lead_high"] < 0 else ""
 
 
-def _effect(record: TargetRecord, row: Row) -> Cell:
+def _effect(record: TargetRecord, row: Row, *, interval: bool = False) -> Cell:
     effect = effect_of(record, row)
     if effect is None:
         return Cell(UNMEASURED, sort="")
     scale = scale_of(effect)
     behaviour = behaviour_text(effect) + ("" if effect["own"] else ", of any text")
-    cost = f"{scale.cost(effect['cost'])} {scale.unit}"
+    between = f" {scale.interval(scale.cost, effect['ci_low'], effect['ci_high']).strip()}" if interval else ""
+    cost = f"{scale.cost(effect['cost'])}{between} {scale.unit}"
     look = "up" if costs(effect) else ""
     return Cell(cost, f"{behaviour}; {significance(effect)}", look, sort=float(effect["cost"]))
 
@@ -109,15 +112,36 @@ QUESTION: Final = (
 "Of the table of questions; the effect stands behind them."
 
 
+def _asked(row: Row) -> Cell:
+    """Return the model, and beside it what its head is selected for and on which corpus it is evaluated."""
+    return Cell(row["model"], f"{task(row['probe'], row['label'], row['variant'])}, {row['corpus']}", quiet="muted")
+
+
+SUMMARY: Final = (
+    TextColumn("Model", _asked, "row"),
+    *(column for column in QUESTION[3:] if not column.folded),
+    ANSWERS["precision"].shown(unit=False),
+)
+"Of the table that opens the page; the effect stands behind them."
+
+
+def summary_table(record: TargetRecord, target: RoleTarget) -> TextTable:
+    """Return the first answers of each model: which head, which grade, recall, precision, effect when ablated."""
+    return TextTable.of(target.title, (*SUMMARY, _effect_column(record, interval=True)), first_rows(target, record))
+
+
+def _effect_column(record: TargetRecord, *, interval: bool = False) -> TextColumn:
+    tip = "What the model loses without the head, on the behaviour that belongs to the target."
+    return TextColumn("Effect of ablation", partial(_effect, record, interval=interval), "num", "effect", tip=tip)
+
+
 TITLES: Final = dict(zip(PLACES, ("Selected heads", "Special tokens", "Further labels and directions"), strict=True))
 
 
 def question_table(record: TargetRecord, target: RoleTarget, place: str) -> TextTable:
     """Return the questions of a target that stand in a place, each with its head and what the head costs."""
     rows = record.answers[(record.answers["target"] == target.name) & (record.answers["place"] == place)]
-    tip = "What the model loses without the head, on the behaviour that belongs to the target."
-    effect = TextColumn("Effect of ablation", partial(_effect, record), "num", "effect", tip=tip)
-    return TextTable.of(TITLES[place], (*QUESTION, effect), rows.to_dict("records"))
+    return TextTable.of(TITLES[place], (*QUESTION, _effect_column(record)), rows.to_dict("records"))
 
 
 def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Callable[[Row], Cell]:

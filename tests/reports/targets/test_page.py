@@ -13,8 +13,8 @@ import pytest
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.page import write_targets, write_targets_page
 from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import baseline_text, effect_of, graded, spoken
-from reports.targets.shown import effect_table, question_table, without_effect
+from reports.targets.sentences import effect_of, graded, spoken
+from reports.targets.shown import effect_table, question_table, summary_table, without_effect
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
 
@@ -97,99 +97,80 @@ def changed(record: TargetRecord, **values: Any) -> TargetRecord:
 # --- sentences
 
 
-def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) -> None:
-    doubt, minilm, scratch = said(record, AGREEMENT)
+def test_doubts_come_first_then_what_to_know_of_effects(record: TargetRecord) -> None:
+    (doubt,) = said(record, AGREEMENT)
     assert doubt == (
         "minilm: no head is shown to exceed the rules of grammar (grade 3; 2 label–direction pairs). The rule “nearest "
         "noun that agrees”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head "
         "80.0 %."
     )
-    assert minilm == (
-        "minilm: head 4-7 attends from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
-        "the rule “nearest noun that agrees” (margin +10.0 points); grade 2: beyond words. Its ablation costs 34.2 "
-        "[33.2, 35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
+    assert said(changed(record, own=False), AGREEMENT)[1:] == (
+        "minilm: No run measured a behaviour of agreement itself.",
     )
-    assert scratch.startswith("scratch: head 3-3 attends from a verb")
-    assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
+    headless = replace(changed(record, own=False), headless=("minilm",))
+    assert said(headless, AGREEMENT)[1].endswith("itself: that takes a masked-LM head, which minilm does not have.")
 
 
-def test_of_an_embedding_the_test_against_the_median_head_is_said(record: TargetRecord) -> None:
-    other = {"behaviour": "sentence embedding", "measure": "value", "unit": "cosine with the intact embedding"}
-    moved = changed(record, **other, own=False, cost=0.005, ci_low=0.004, ci_high=0.006, p_adjusted=0.001)
-    assert (
-        "Its ablation moves the sentence embedding by 0.00500 [0.00400, 0.00600] cosine, significantly more than the "
-        "median head of each text. No run measured a behaviour of agreement itself."
-    ) in said(moved, AGREEMENT)[1]
-    headless = said(replace(moved, headless=("minilm",)), AGREEMENT)[1]
-    assert "agreement itself: that takes a masked-LM head, which minilm does not have." in headless
-    weak = replace(moved, effects=moved.effects.assign(p_adjusted=0.2))
-    assert "cosine, not significantly more than the median head of each text" in said(weak, AGREEMENT)[1]
+def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: TargetRecord) -> None:
+    table = summary_table(record, AGREEMENT)
+    assert table.titles == (
+        *(
+            "model",
+            "head",
+            "grade",
+            "recall",
+            "strongest baseline",
+            "margin over it",
+            "precision",
+            "effect of ablation",
+        ),
+    )
+    first, second = table.texts
+    assert first == (
+        *("minilm attends from a verb to the subject, ewt-dev", "4-7", "grade 2: beyond words", "80.0 [78.0, 82.0]"),
+        *("70.0 nearest noun that agrees", "+10.0 [+7.0, +13.0]", "25.0"),
+        "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant",
+    )
+    assert (second[0], second[-1]) == ("scratch attends from a verb to the subject, grammar", "not measured")
+    ((*_, effect),) = summary_table(record, POSITION).texts
+    assert effect == "0.00420 [−0.00580, 0.0142] cosine sentence embedding, of any text; not significant"
 
 
-def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
-    *_, sentence = said(record, COREFERENCE)
-    assert "head 3-5, selected for “attends from a mention" in sentence
-    assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
+def test_a_head_without_a_grade_has_the_verdict_or_the_heads_with_one_beside_it(record: TargetRecord) -> None:
+    assert summary_table(record, COREFERENCE).texts[0][2] == "no grade; 2-2 has grade 1: beyond position and controls"
     row = record.answers.iloc[1].to_dict()
     assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
     assert graded(row | {"p_adjusted": NAN}) == "not tested"
 
 
 def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
-    doubt, sentence = said(record, POSITION)
+    doubt = said(record, POSITION)[0]
     assert "so that no head can have grade 3. Attention to a neighbour needs no knowledge of language." in doubt
-    assert "beside 70.0 % of the best head with randomly initialised weights" in sentence
-    assert sentence.endswith(
-        "Its ablation moves the sentence embedding by 0.00420 [−0.00580, 0.0142] cosine, not significantly more than "
-        "the median head of each text. No run measured a behaviour of position itself."
-    )
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"p_adjusted": 0.2}, "in grammar, accuracy with attractors, not significant;"),
-        ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "attractors, a significant gain;"),
-        ({"p_adjusted": NAN}, "attractors, not tested;"),
-        ({"own": False}, "the median head costs 0.2. No run measured a behaviour of agreement itself."),
+        ({"p_adjusted": 0.2}, "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; not significant"),
+        ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "attractors; a significant gain"),
+        ({"p_adjusted": NAN}, "attractors; not tested"),
+        ({"own": False}, "accuracy with attractors, of any text; significant"),
     ],
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
-    assert words in said(changed(record, **values), AGREEMENT)[1]
+    assert summary_table(changed(record, **values), AGREEMENT).texts[0][-1].endswith(words)
 
 
 def test_models_with_the_same_doubt_share_it(record: TargetRecord) -> None:
     row = record.answers[record.answers["label"] == "previous"]
     both = replace(record, answers=pd.concat([record.answers, row.assign(model="scratch", run="own")]))
-    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == [
-        "minilm, scratch",
-        "minilm",
-        "scratch",
-    ]
+    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == ["minilm, scratch", "minilm"]
 
 
-def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
+def test_runs_of_one_model_share_a_row_of_the_summary(record: TargetRecord) -> None:
     second = record.answers.iloc[[0]].assign(run="two", corpus="gum-dev", name="2-2", accuracy=0.65, grade=0)
     both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
-    sentences = said(both, AGREEMENT)
-    assert len(sentences) == 3
-    assert sentences[1].endswith("costs 0.2. Other runs: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
-    again = record.answers.iloc[[0]].assign(run="again")
-    other = again.assign(run="norms", name="2-1")
-    more = replace(record, answers=pd.concat([record.answers, again, other], ignore_index=True))
-    assert "Other runs: 2-1 on ewt-dev" in said(more, AGREEMENT)[1], "what has the same numbers is not repeated"
-
-
-@pytest.mark.parametrize(
-    ("strongest", "words"),
-    [
-        ("previous word", "the previous word"),
-        ("lexical table", "the lexical table"),
-        ("a rule of old", "the rule “a rule of old”"),
-    ],
-)
-def test_rivals_are_named_in_plain_words(strongest: str, words: str) -> None:
-    assert baseline_text({"strongest": strongest, "rule": "a rule of old"}) == words
+    assert summary_table(both, AGREEMENT).texts == summary_table(record, AGREEMENT).texts
 
 
 def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:
@@ -207,12 +188,13 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
 
     def said(**values: Any) -> str:
         (_, sentences), *_ = spoken(changed(record, **known | values))
-        return next(sentence for sentence in sentences if "Its ablation" in sentence)
+        return " ".join(sentences)
 
-    assert "more than the 7 heads cost that damage any text at least half as much (10.0 [0.0, 20.0])." in said()
-    assert "no more than the 7 heads" in said(damaging_high=0.4)
-    assert "less than the 7 heads" in said(damaging_low=0.36, damaging_high=0.5)
-    assert "Too few heads do half as much damage" in said(damaging_cost=NAN)
+    heads = "ablating heads that damage any text at least half as much (7 heads: 10.0 [0.0, 20.0])."
+    assert f"minilm: Ablating 4-7 costs more than {heads}" in said()
+    assert "costs no more than ablating heads" in said(damaging_high=0.4)
+    assert "costs less than ablating heads" in said(damaging_low=0.36, damaging_high=0.5)
+    assert "Too few heads damage any text half as much as 4-7" in said(damaging_cost=NAN)
     for values in ({"damage": NAN}, {"p_adjusted": 0.2}, {"own": False}):
         assert "damage" not in said(**values)
 
@@ -302,7 +284,7 @@ def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path)
     write_targets(tmp_path, replace(record, effects=record.effects.iloc[:0]))
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "Effect of ablating" not in text
-    assert text.count("No run measured what the model loses without it.") == 4
+    assert text.count("| not measured |") == 4 + 7, "in the summaries, and in the tables of labels and directions"
 
 
 @pytest.mark.parametrize(
