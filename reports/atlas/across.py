@@ -12,7 +12,7 @@ from reports.tables.grades import POSITION, counted
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptHeads:
     """Selected heads with a grade on their own corpus, in the report splits of others.
 
     A case is a label and direction, an ordered pair of corpora and a seed.
@@ -27,7 +27,7 @@ class Kept:
     "Mean share of all heads that have one there."
 
     @classmethod
-    def of(cls, rows: pd.DataFrame) -> Kept:
+    def of(cls, rows: pd.DataFrame) -> KeptHeads:
         """Count rows of `ACROSS`."""
         share = float((rows["graded_heads"] / rows["heads"]).mean()) if len(rows) else float("nan")
         return cls(len(rows), int((rows["grade"] > 0).sum()), int((rows["own_grade"] > 0).sum()), share)
@@ -47,7 +47,7 @@ class KeptLabel:
     "Corpora that select it."
     corpora: int
     "Corpora whose selected head has a grade."
-    counts: Kept
+    counts: KeptHeads
     accuracy: float
     "Mean over the cases, as the following."
     strongest_accuracy: float
@@ -79,16 +79,16 @@ def _label(keys: tuple[Any, ...], own: pd.DataFrame) -> KeptLabel:
     model, probe, label, variant = map(str, keys)
     means = {name: float(own[name].mean()) for name in ("accuracy", "strongest_accuracy", "difference")}
     corpora = homes["selected_on"].nunique()
-    return KeptLabel(model, probe, label, variant, head, agreeing, corpora, Kept.of(own), **means)
+    return KeptLabel(model, probe, label, variant, head, agreeing, corpora, KeptHeads.of(own), **means)
 
 
-def by_pair(across: pd.DataFrame, model: str) -> dict[str, dict[str, Kept]]:
+def by_pair(across: pd.DataFrame, model: str) -> dict[str, dict[str, KeptHeads]]:
     """Return corpus -> other corpus -> counts of the heads selected on the first, corpora in the order of the grid."""
     rows = across[across["model"] == model]
     cases = role_cases(rows)
     corpora = list(dict.fromkeys([*rows["selected_on"], *rows["evaluated_on"]]))
     return {
-        home: {away: Kept.of(own[own["evaluated_on"] == away]) for away in corpora}
+        home: {away: KeptHeads.of(own[own["evaluated_on"] == away]) for away in corpora}
         for home in corpora
         if len(own := cases[cases["selected_on"] == home])
     }

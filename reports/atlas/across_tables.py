@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from reports.atlas.across import Kept, KeptLabel, by_pair
+from reports.atlas.across import KeptHeads, KeptLabel, by_pair
 from reports.formats import MISSING, percent, signed
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
@@ -72,14 +72,14 @@ def pair_table(across: pd.DataFrame, model: str) -> TextTable:
     return TextTable.of(title, (first, *columns), [*pairs.items()])
 
 
-def _pair(corpus: str, row: tuple[str, dict[str, Kept]]) -> Cell:
+def _pair(corpus: str, row: tuple[str, dict[str, KeptHeads]]) -> Cell:
     counts = row[1][corpus]
     if not counts.cases:
         return Cell(MISSING, sort=float("nan"))
     return Cell(f"{counts.kept} of {counts.cases}", f"own {counts.own}", sort=counts.kept / counts.cases)
 
 
-def sentence(kept: Kept) -> str:
+def sentence(kept: KeptHeads) -> str:
     """Say how often heads that are selected on one corpus have a grade on another, beside what can be reached."""
     shares = [percent(count / kept.cases) for count in (kept.kept, kept.own)]
     return (

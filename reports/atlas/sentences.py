@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.atlas.across import Kept, role_cases
+from reports.atlas.across import KeptHeads, role_cases
 from reports.atlas.across_tables import sentence
 from reports.atlas.pooled import AtlasRow, pooled_rows
 from reports.atlas.record import AtlasRecord
@@ -59,7 +59,7 @@ def _sentences(record: AtlasRecord) -> Iterator[str]:
         ties = sum(row.graded == most.graded for row in rows) - 1
         yield _most_graded(most, ties)
     if len(cases := role_cases(record.across)):
-        yield sentence(Kept.of(cases))
+        yield sentence(KeptHeads.of(cases))
 
 
 def _most_graded(row: AtlasRow, ties: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.across import Kept, by_pair, kept_labels, role_cases
+from reports.atlas.across import KeptHeads, by_pair, kept_labels, role_cases
 from reports.atlas.across_tables import label_table, pair_table, sentence
 from reports.atlas.tables import ACROSS
 
@@ -51,7 +51,7 @@ def test_only_heads_with_a_grade_at_home_in_roles_of_language_count_each_label_o
     assert [*zip(cases["selected_on"], cases["evaluated_on"], cases["label"], strict=True)] == [
         ("en", "de", "nsubj"), ("en", "fi", "nsubj"), ("de", "en", "nsubj"), ("de", "fi", "nsubj"), ("en", "de", "obj"),
     ]  # fmt: skip
-    assert Kept.of(cases) == Kept(5, 2, 4, pytest.approx((4 * 0.02 + 0.04) / 5))
+    assert KeptHeads.of(cases) == KeptHeads(5, 2, 4, pytest.approx((4 * 0.02 + 0.04) / 5))
 
 
 def test_a_label_has_its_most_frequent_head_and_means_over_its_cases() -> None:
@@ -82,7 +82,7 @@ def test_pairs_of_corpora_are_ordered() -> None:
 
 
 def test_the_sentence_has_what_can_be_reached_and_what_chance_gives() -> None:
-    assert sentence(Kept.of(role_cases(ROWS))) == (
+    assert sentence(KeptHeads.of(role_cases(ROWS))) == (
         "Heads selected with a grade on one corpus have a grade on another in 40.0 % of 5 cases (label, direction and "
         "ordered pair of corpora); heads selected there themselves in 80.0 %, a random head in 2.4 %."
     )
