@@ -58,13 +58,11 @@ class ExplainedHeads:
             return ""
         related = self.rows[self.rows["explained"] > 0]
         scope = f"{self.rows['scope'].iloc[0]}s"
-        having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a role"
-        heads = f"{having} between words in {scope} (offsets included, areas such as within=4 not)"
+        having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a grade"
+        heads = f"{having} on a relation between words in {scope} (offsets count, windows such as within=4 do not)"
         if related.empty:
             return f"{heads}."
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
-        beside = f" (randomly initialised weights: {percent(random)} %)" if random == random else ""
-        return (
-            f"{heads}; in the median one of them its roles explain {percent(own)} % of its attention between words"
-            f"{beside}."
-        )
+        beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
+        explain = f"These relations explain {percent(own)} % of its attention between words in the median head"
+        return f"{heads}. {explain}{beside}."

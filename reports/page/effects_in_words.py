@@ -76,9 +76,9 @@ def _contrast(one: Contrast) -> str:
     costs, row = one.costs, one.row
     heads = len(row["heads"].split())
     return (
-        f"{costs.title}: without {'the head' if heads == 1 else f'the {heads} heads'} of {row['name']} it "
-        f"{'moves by' if costs.distance else 'loses'} {costs.scale.cost(row['cost'])} {costs.scale.unit}, without "
-        f"random heads {costs.scale.cost(row['random_cost'])}; difference {one.cells[2]}."
+        f"{costs.title}: ablating {'the head' if heads == 1 else f'the {heads} heads'} of {row['name']} "
+        f"{'moves it by' if costs.distance else 'costs'} {costs.scale.cost(row['cost'])} {costs.scale.unit}, random "
+        f"heads {costs.scale.cost(row['random_cost'])}; difference {one.cells[2]}."
     )
 
 
@@ -95,12 +95,12 @@ def _linked(link: Linked | None) -> Iterator[str]:
 
 def _important(gating: Gating | None, specialised: frozenset[str], heads: int) -> Iterator[str]:
     """Yield how many of the heads with the largest gradient importance are specialised in a role of language."""
-    for one in gating.importance if gating is not None else ():
-        top = [name for name, *_ in one.heads]
-        known = sum(name in specialised for name in top)
+    ranked = [(one.behaviour, [name for name, *_ in one.heads]) for one in gating.importance] if gating else []
+    if ranked:
+        known = [f"{sum(name in specialised for name in top)} of {len(top)} ({behaviour})" for behaviour, top in ranked]
         yield (
-            f"By gradient importance for the {one.behaviour}, {known} of the {len(top)} most important heads are "
-            f"specialised in a role of language; of all heads {len(specialised)} of {heads} are."
+            "Heads with the largest gradient importance that are specialised in a role of language: "
+            f"{', '.join(known)}; of all heads {len(specialised)} of {heads}."
         )
 
 

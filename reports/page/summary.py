@@ -140,24 +140,26 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
-    accuracy, higher = f"{percent(row.accuracy)} %", _beyond(row)
+    accuracy, beyond = f"{percent(row.accuracy)} %", ", ".join(_beyond(row))
     below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
         does=task(row.probe, row.label, row.variant).partition(" (candidates: ")[0],
-        beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %{higher}.",
-        numbers=f"accuracy {accuracy} (n = {count(row.n)}); baselines and controls at most "
-        f"{percent(row.baseline_accuracy)} % ({guess(row.baseline)}), margin {signed(row.margin)} points "
-        f"{signed_interval(row.margin_low, row.margin_high)}{higher}; {row.graded}.",
+        beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %"
+        f"{', ' * bool(beyond)}{beyond}.",
+        numbers=f"accuracy {accuracy} (n = {count(row.n)}), {signed(row.margin)} points "
+        f"{signed_interval(row.margin_low, row.margin_high)} beside the strongest baseline or control, "
+        f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {row.graded}."
+        f"{f' {beyond[0].upper()}{beyond[1:]}.' if beyond else ''}",
         without=lost_without(row.name, found),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 
 
-def _beyond(row: BestHead) -> str:
+def _beyond(row: BestHead) -> list[str]:
     """Return the accuracies of what the higher grades are compared with, where the label has it."""
     known = (("lexical table", row.lexical_accuracy), ("rules of grammar", row.rule_accuracy))
-    return "".join(f", {name} {percent(accuracy)} %" for name, accuracy in known if accuracy == accuracy)
+    return [f"{name} {percent(accuracy)} %" for name, accuracy in known if accuracy == accuracy]
 
 
 def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
@@ -182,11 +184,11 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
     known = [row for row in tested if row.stability == row.stability]
     stable = [[row.stability for row in known if row.grade >= grade] for grade in (1, 0)]
     if stable[0]:
-        graded, every = (f"{percent(median(of))} % (median; lowest {percent(min(of))} %)" for of in stable)
+        graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)
         yield (
             "Stability of selection",
-            f"In resamples of the documents the same head is selected in {graded} of cases where it has a grade, over "
-            f"all label–direction pairs in {every}. Where that is low, other heads are about as good.",
+            "The share of resamples of the selection split in which the same head is selected: graded heads "
+            f"{graded}, all label–direction pairs {every}. Where that is low, other heads are about as good.",
         )
     yield from _little(rows, verdicts)
 

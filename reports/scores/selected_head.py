@@ -50,9 +50,9 @@ TERMS: Final = (
     ),
     (
         "Strongest baseline",
-        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words: the strongest "
-        "on the report split itself, which never favours the head. The margin over it is recall minus its accuracy, "
-        "with the 95 % interval of the paired difference.",
+        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words of the report "
+        "split, which never favours the head. The margin over it is recall minus its accuracy, with the 95 % interval "
+        "of the paired difference. On pages of runs margins leave the lexical table and the rules out, and differ.",
     ),
     (
         "Grade",

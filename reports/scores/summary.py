@@ -86,8 +86,8 @@ def _margins(rows: Sequence[BestHead]) -> list[str]:
     above = sum(row.beats_baseline for row in judged)
     below = sum(row.loses_to_baseline for row in judged)
     return [
-        f"Of {len(judged)} pairs whose margin over the strongest of baselines and controls has an interval, it lies "
-        f"above 0 in {above}, below 0 in {below} and includes 0 in {len(judged) - above - below} (not corrected)."
+        f"The 95 % interval of the margin over the strongest baseline or control lies above 0 in {above} of "
+        f"{len(judged)} pairs, below 0 in {below} and contains 0 in {len(judged) - above - below} (not corrected)."
     ]
 
 

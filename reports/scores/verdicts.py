@@ -43,7 +43,7 @@ class RunThresholds:
             f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
         for grade, (name, baseline) in enumerate(zip(GRADES[1:], baselines, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Above {baseline}. Not available without such a baseline."
+            yield f"Grade {grade}, {name}", f"Above {baseline}. Not assigned without such a baseline."
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
@@ -65,7 +65,7 @@ class RunThresholds:
         )
         yield (
             "Measured, not tested",
-            "Accuracy, mass, precision and lift. Their values need no verdict, and no verdict rests on them alone.",
+            "Accuracy, mass, precision and lift are reported without a test.",
         )
 
 
@@ -181,27 +181,27 @@ class Verdicts:
             answers = ", ".join(f"{n} {answer}" for answer, n in counts.answers.items())
             total = sum(counts.answers.values())
             said.append(
-                f"Does some head have a grade? Of {total} label–direction pairs in roles of language, without pools "
-                f"and slices: {answers}."
+                f"Does any head have a grade? Of {total} label–direction pairs (pooled labels, subsets and position "
+                f"not counted): {answers}."
             )
         return tuple(said)
 
 
 def _others(counts: GradeCounts, heads: int) -> str:
     """Return what the heads without a role of language are, and how many with one are position heads or sinks too."""
-    told = [f"{counts.position} for position only"]
+    kinds = [f"{counts.position} with a grade in position only"]
     if counts.sinks is None:
-        told.append(f"{counts.special} for a special token")
+        kinds.append(f"{counts.special} with a grade on a special token")
     else:
         little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
-        kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
-        few = "for a special token that gets less than half of their attention"
-        told += [f"{little + spread} sink{'s' * (little + spread != 1)}{kinds}", f"{counts.special} {few}"]
-    told.append(f"{heads - counts.counted} without any of these")
-    also = [f"{counts.both} for position too"] if counts.both else []
-    also += [f"{counts.sinks_too} a sink too"] if counts.sinks_too else []
-    both = f" Of the heads above: {', '.join(also)}." if also else ""
-    return f"{'Other heads' if counts.tests_language else 'Heads'}: {', '.join(told)}.{both}"
+        which = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
+        few = "with a grade on a special token but no sinks"
+        kinds += [f"{little + spread} sink{'s' * (little + spread != 1)}{which}", f"{counts.special} {few}"]
+    kinds.append(f"{heads - counts.counted} without any of these")
+    also = [f"that also have a grade in position: {counts.both}"] if counts.both else []
+    also += [f"that are also sinks: {counts.sinks_too}"] if counts.sinks_too else []
+    both = f" Specialised heads {'; '.join(also)}." if also else ""
+    return f"{'Other heads' if counts.tests_language else 'Heads'}: {'; '.join(kinds)}.{both}"
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:

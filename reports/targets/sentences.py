@@ -53,15 +53,15 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
     ruled = rows[rows["rule_accuracy"].notna()]
     if ruled.empty:
         why = "" if target.of_language else " Attention to a neighbour needs no knowledge of language."
-        yield f"no rule of grammar was a baseline here, so that no head can have grade {HIGHEST}.{why}"
+        yield f"no rule of grammar was a baseline here, so no head can have grade {HIGHEST}.{why}"
     elif ruled["highest"].max() < HIGHEST:
         row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
         pairs, corpora = (len(ruled[keys].drop_duplicates()) for keys in (["probe", "label", "variant"], ["corpus"]))
         asked = f"{pairs} label–direction pair{'s' * (pairs > 1)}" + f" on {corpora} corpora" * (corpora > 1)
         yield (
-            f"no head is shown to exceed the rules of grammar (grade {HIGHEST}; {asked}). The rule "
-            f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} % on {row['label']} "
-            f"({row['variant']}, {row['corpus']}), the selected head {percent(row['accuracy'])} %."
+            f"no head has grade {HIGHEST}, beyond rules of grammar ({asked}). For {row['label']} ({row['variant']}, "
+            f"{row['corpus']}) the rule “{row['rule']}” has {percent(row['rule_accuracy'])} %, the selected head "
+            f"{percent(row['accuracy'])} %."
         )
 
 
@@ -123,7 +123,7 @@ def cautions(effect: Row | None, target: RoleTarget, record: TargetRecord) -> It
     if effect is None:
         return
     if not effect["own"]:
-        yield f"No run measured a behaviour of {target.name} itself{_why_not(target, record, effect['model'])}."
+        yield f"no run measured a behaviour of {target.name} itself{_why_not(target, record, effect['model'])}."
     yield from filter(None, (beyond_damage(effect), below_chance(effect)))
 
 
@@ -133,12 +133,12 @@ def beyond_damage(effect: Row) -> str:
         return ""
     name = effect["name"]
     if math.isnan(effect["damaging_cost"]):
-        return f"Too few heads damage any text half as much as {name} to say whether its effect is more than damage."
+        return f"too few heads damage any text half as much as {name}, so its effect may be general damage."
     scale, low, high = scale_of(effect), effect["damaging_low"], effect["damaging_high"]
     outside = "more than" if effect["cost"] > high else "less than" if effect["cost"] < low else "no more than"
     between = scale.with_interval(effect["damaging_cost"], low, high)
-    others = f"heads that damage any text at least half as much ({effect['damaging']} heads: {between})"
-    return f"Ablating {name} costs {outside} ablating {others}."
+    others = f"the other heads that damage any text at least half as much ({effect['damaging']} heads: {between})"
+    return f"ablating {name} costs {outside} ablating {others}."
 
 
 def below_chance(effect: Row) -> str:
@@ -147,7 +147,7 @@ def below_chance(effect: Row) -> str:
         return ""
     intact = percent(effect["intact"])
     return (
-        f"The intact model has {intact} % correct, no better than chance: the effect of {effect['name']} says little."
+        f"the intact model has {intact} % correct, no better than chance: the effect of {effect['name']} says little."
     )
 
 

@@ -39,13 +39,13 @@ DECIDED: Final = (
     "Accuracy is the share of pairs whose correct sentence the model prefers; ties count half, chance is 50. "
     "Intervals (95 %) come from resampling clusters: the sentences or documents that pairs were made from. Where all "
     "clusters are correct the interval is the exact binomial one. A model that always prefers one form of a verb is "
-    "correct on all pairs of one number and on none of the other. Few words can make up many pairs, so that a "
-    "preference for words alone moves a phenomenon away from chance, also in an untrained model: compare with one."
+    "correct on all pairs of one number and on none of the other. A phenomenon with few "
+    "different words can differ from chance by preferences for words alone: compare with an untrained model."
 )
 
 TITLES: Final = {
     "attractors": "By attractors: nouns of the other number between subject and verb (pairs with a coordinated subject "
-    "have no count and stand in no row)",
+    "are left out)",
     "number": "By number of the verb in the correct sentence",
     "phenomenon": "By phenomenon",
     "condition": "By condition",

@@ -188,14 +188,15 @@ class Linked:
 
     @property
     def summary(self) -> str:
-        """How many heads of all roles look and matter, in a sentence."""
+        """How many heads of all roles attend and have an effect, in two sentences."""
         looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[ATTENDS]) for role in self.roles)
         both = sum(len(role.verdicts[BOTH]) for role in self.roles)
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that attend also have a "
-            f"significant effect, and {blind} have one without attending (a head counts once a role)."
+            f"Over {roles}, each with its own behaviour, {both} of {looking} head–role pairs in which the head attends "
+            f"also have a significant effect. In {blind} pair{'s' * (blind != 1)} the effect is significant although "
+            "the head does not attend."
         )
 
 

@@ -65,17 +65,18 @@ def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
     assert not any("explain" in line for view in grid.views[1:] for line in view.descriptions.values())
     related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
     assert grid.explained == (
-        f"{related} of {run.layers * run.heads} heads have a role between words in sentences (offsets included, "
-        f"areas such as within=4 not); in the median one of them its roles explain "
-        f"{run.heads / 2:.1f} % of its attention between words (randomly initialised weights: 8.0 %)."
+        f"{related} of {run.layers * run.heads} heads have a grade on a relation between words in sentences "
+        "(offsets count, windows such as within=4 do not). These relations explain "
+        f"{run.heads / 2:.1f} % of its attention between words in the median head (8.0 % with randomly initialised "
+        "weights)."
     )
 
 
 def test_where_no_head_has_a_role_between_words_that_is_all_that_is_said(run: Run) -> None:
     alone = replace(run, studies={"heads": heads_table(run).assign(explained=0.0)})
     assert ExplainedHeads.of(alone).median == (
-        f"0 of {run.layers * run.heads} heads have a role between words in sentences (offsets included, areas such as "
-        "within=4 not)."
+        f"0 of {run.layers * run.heads} heads have a grade on a relation between words in sentences (offsets count, "
+        "windows such as within=4 do not)."
     )
 
 

@@ -65,6 +65,6 @@ def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_
     write_studies(run.studies, run_folder)
     (line,) = [line for line in gather(run_folder).opening.results if line.startswith("Other heads")]
     assert line.endswith(
-        "1 for a special token that gets less than half of their attention, 58 without any of these. Of "
-        "the heads above: 1 for position too, 2 a sink too."
+        "1 with a grade on a special token but no sinks; 58 without any of these. Specialised heads that also have a "
+        "grade in position: 1; that are also sinks: 2."
     )

@@ -78,16 +78,16 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     assert said.results == (
         "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
         "controls, of 72.",
-        "Does some head have a grade? Of 4 label–direction pairs in roles of language, without pools and "
-        "slices: 1 yes, 1 no, 2 undecided.",
+        "Does any head have a grade? Of 4 label–direction pairs (pooled labels, subsets and position not counted): "
+        "1 yes, 1 no, 2 undecided.",
         "A grade is tested: the head leads every baseline of the grade by more than 5 points (adjusted p below 0.05). "
         "Accuracy, mass and precision are reported, not tested.",
     )
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
-        "accuracy 72.5 % (n = 672); baselines and controls at most 35.4 % (a fixed offset), margin +37.1 points "
-        "[+32.1, +42.0], lexical table 60.0 %, rules of grammar 92.2 %; grade 1: beyond position and controls."
+        "accuracy 72.5 % (n = 672), +37.1 points [+32.1, +42.0] beside the strongest baseline or control, a fixed "
+        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 %, rules of grammar 92.2 %."
     )
     assert (
         leader.beside
@@ -129,7 +129,7 @@ def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     assert "for all labels and directions of the run" in said["Multiple testing"]
     assert "the false discovery rate over label–direction pairs is at most 1 %" in said["Multiple testing"]
     assert (
-        "selected in 73.0 % (median; lowest 50.0 %) of cases where it has a grade, over all label–direction pairs in 73"
+        "selected: graded heads 73.0 % (median; minimum 50.0 %), all label–direction pairs 73.0 % (median"
         in said["Stability of selection"]
     )
 
@@ -182,8 +182,8 @@ def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple
     said = list(mattering({"ablation": ablation(costs(), *p)}, frozenset(), 72))
     assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
     assert said[1] == (
-        "loss: without the 2 heads of agreement: all it loses 0.500 nats, without random heads 0.200; difference "
-        "0.300 [0.100, 0.500]."
+        "loss: ablating the 2 heads of agreement: all costs 0.500 nats, random heads 0.200; difference 0.300 "
+        "[0.100, 0.500]."
     )
 
 
@@ -211,7 +211,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
         with_direct=False,
     )
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
-    assert "1 of the 2 most important heads are specialised in a role of language; of all heads 1 of 72 are." in said[0]
+    assert said[0].endswith("that are specialised in a role of language: 1 of 2 (loss); of all heads 1 of 72.")
     assert "1 of 2 heads, each alone, restore a significant part of the preference for the correct verb form" in said[1]
 
 

@@ -38,8 +38,8 @@ def said(rows: tuple[BestHead, ...], verdicts: Verdicts = NOTHING) -> str:
 def test_the_summary_counts_what_lies_above_below_and_between():
     rows = (row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("c", -0.1, 0.3), row("few", 0.5, 0.9, clusters=19))
     text = said(rows)
-    assert "Of 4 pairs whose margin over the strongest of baselines and controls has an interval" in text
-    assert "it lies above 0 in 2, below 0 in 1 and includes 0 in 1 (not corrected)" in text
+    assert "interval of the margin over the strongest baseline or control lies above 0 in 2 of 4 pairs" in text
+    assert "of 4 pairs, below 0 in 1 and contains 0 in 1 (not corrected)" in text
     assert "effective number of documents is below 20, marked ⚠: 1" in text
     assert [leader.label for leader in summarise({"dependency": rows}, BARE, NOTHING, 6, 12).leaders] == [
         "a",
@@ -61,7 +61,7 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
     assert sum(counts) == len(verdicts.specialised) > 5
     assert sentences[1].startswith("Other heads: ")
     assert sentences[2].startswith(
-        "Does some head have a grade? Of 47 label–direction pairs in roles of language, without pools and slices: "
+        "Does any head have a grade? Of 47 label–direction pairs (pooled labels, subsets and position not counted): "
         "6 yes, 3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
@@ -74,7 +74,7 @@ def test_without_a_graded_head_nothing_is_said_about_stability():
     find = Finds("dependency", {"yes": 0, "no": 1, "undecided": 3}, {})
     text = said((row("a", 0.1, 0.3),), Verdicts(RunThresholds(), (find,), controlled=True))
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in text
-    assert "without pools and slices: 0 yes, 1 no, 3 undecided." in text
+    assert "position not counted): 0 yes, 1 no, 3 undecided." in text
     assert "resamples" not in text
     assert "No label has a baseline to be tested against" in said((row("a", 0.1, 0.3),))
 

@@ -75,13 +75,15 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
     assert verdicts.counted(72) == (
         "Heads by highest grade in a role of language: 1 beyond grammar rules, 2 beyond words, 1 beyond position and "
         "controls, of 72.",
-        "Other heads: 1 for position only, 2 for a special token, 65 without any of these. Of the heads above: "
-        "1 for position too.",
-        "Does some head have a grade? Of 11 label–direction pairs in roles of language, without pools and slices: "
+        "Other heads: 1 with a grade in position only; 2 with a grade on a special token; 65 without any of these. "
+        "Specialised heads that also have a grade in position: 1.",
+        "Does any head have a grade? Of 11 label–direction pairs (pooled labels, subsets and position not counted): "
         "4 yes, 1 no, 6 undecided.",
     )
     only_position = Verdicts(RunThresholds(), finds[:1], controlled=True).counted(72)
-    assert only_position == ("Heads: 1 for position only, 3 for a special token, 68 without any of these.",)
+    assert only_position == (
+        "Heads: 1 with a grade in position only; 3 with a grade on a special token; 68 without any of these.",
+    )
 
 
 def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_grades_in_position():
@@ -93,9 +95,9 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     assert (counts.special, counts.position) == (2, 2), "3-3 and 7-7; 2-2 and 3-1"
     _, line, _ = Verdicts(RunThresholds(), finds, True, kinds).counted(72)
     assert line == (
-        "Other heads: 2 for position only, 4 sinks (3 write little, 1 spread what special tokens hold), 2 for a "
-        "special token that gets less than half of their attention, 63 without any of these. Of the heads "
-        "above: 1 for position too, 1 a sink too."
+        "Other heads: 2 with a grade in position only; 4 sinks (3 write little, 1 spread what special tokens hold); 2 "
+        "with a grade on a special token but no sinks; 63 without any of these. Specialised heads that also have a "
+        "grade in position: 1; that are also sinks: 1."
     )
 
 

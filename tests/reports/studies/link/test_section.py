@@ -56,8 +56,8 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     assert [role.named(verdict) for verdict in (BOTH, ATTENDS, MATTERS)] == ["1-2", "1-1", "2-1"]
     assert role.rest == "1, and 1 not known"
     assert found.summary == (
-        "Over 1 role with the behaviour that belongs to them, 1 of 2 heads that attend also have a significant effect, "
-        "and 1 have one without attending (a head counts once a role)."
+        "Over 1 role, each with its own behaviour, 1 of 2 head–role pairs in which the head attends also have a "
+        "significant effect. In 1 pair the effect is significant although the head does not attend."
     )
 
 
