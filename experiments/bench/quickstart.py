@@ -96,14 +96,13 @@ def median(record: Mapping[str, Any]) -> float:
 
 def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
-    runs = len(record["run seconds"])
-    installed = record["install seconds"]
-    parts = [] if installed is None else [f"an empty environment takes {installed:.0f} seconds to install"]
-    parts.append(
-        f"the quickstart takes {median(record):.0f} seconds ({f'median of {runs} runs' if runs > 1 else 'one run'})"
-    )
+    runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
+    times = f"the quickstart takes {seconds} seconds"
+    if installed is not None:
+        times = f"installing takes {installed:.0f} seconds and the quickstart {seconds}"
+    of = f"median of {runs} runs" if runs > 1 else "one run"
     machine = f"{record['cores']} cores of {record['processor']}"
-    return f"On {machine} {' and '.join(parts)}; `make bench-quickstart` measures both."
+    return f"On {machine} {times} ({of}); `make bench-quickstart` measures both."
 
 
 def with_sentence(page: str, record: Mapping[str, Any]) -> str:
