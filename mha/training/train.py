@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import math
 import time
@@ -93,7 +94,16 @@ def train(
     if found and find_resumable(folder) is None:
         raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")
     with training_arithmetic(settings.threads):
-        return _Training(folder, task, settings).run(on_checkpoint, on_progress)
+        last = _Training(folder, task, settings).run(on_checkpoint, on_progress)
+    if PartialState().num_processes > 1:
+        atexit.register(_leave_group)
+    return last
+
+
+def _leave_group() -> None:
+    """Leave the other processes while the interpreter is whole; at its end threads of gloo can abort the process."""
+    if torch.distributed.is_initialized():  # https://github.com/pytorch/pytorch/issues/190489
+        torch.distributed.destroy_process_group()
 
 
 class _Training:
