@@ -1,7 +1,8 @@
-"""Batches side by side: as many at a time as torch may use threads, each on a thread of its own."""
+"""Batches side by side, as many at a time as torch may use threads; and how one of several processes ends."""
 
 from __future__ import annotations
 
+import atexit
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,3 +60,16 @@ def threads(number: int) -> Iterator[int]:
         yield before
     finally:
         torch.set_num_threads(before)
+
+
+def leave_group_at_exit() -> None:
+    """Have this process leave the others while its interpreter is whole: later threads of gloo can abort it.
+
+    See https://github.com/pytorch/pytorch/issues/190489.
+    """
+    atexit.register(_leave_group)
+
+
+def _leave_group() -> None:
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import math
 import time
@@ -22,6 +21,7 @@ from mha.encoder.encoder import Encoder
 from mha.encoder.masked_lm import masked_lm_loss
 from mha.encoder.weights import export_encoder
 from mha.foreign import reset_accelerator
+from mha.parallel import leave_group_at_exit
 from mha.precision import autocast, uses_bf16
 from mha.training.checkpoints import (
     STATE,
@@ -96,14 +96,8 @@ def train(
     with training_arithmetic(settings.threads):
         last = _Training(folder, task, settings).run(on_checkpoint, on_progress)
     if PartialState().num_processes > 1:
-        atexit.register(_leave_group)
+        leave_group_at_exit()
     return last
-
-
-def _leave_group() -> None:
-    """Leave the other processes while the interpreter is whole; at its end threads of gloo can abort the process."""
-    if torch.distributed.is_initialized():  # https://github.com/pytorch/pytorch/issues/190489
-        torch.distributed.destroy_process_group()
 
 
 class _Training:
