@@ -1,4 +1,4 @@
-"""Heads across corpora: the head selected on one corpus, on the report split of another, beside that one's own."""
+"""Heads across corpora: the head selected on one, on the report split of another, beside the one selected there."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 import pandas as pd
 
 from experiments.atlas.grid import GridRun
+from experiments.compare.sides import QUESTION, Question
+from experiments.config.sections import CorpusSection
 from experiments.targets.answers import strongest_baseline
 from probes.evidence.contrast import paired_difference
 from reports import Run
 from reports.atlas.tables import ACROSS
 from reports.scores.best_heads import CLASSIFIER, BestHead, page_scores
-
-Question = tuple[str, str, str]
-"Probe, label and variant."
-
-QUESTION = ["probe", "label", "variant"]
+from reports.tables.grades import POSITION
 
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """What a run says of every head on its report split."""
+    """What a run measured of every head on its report split."""
 
     corpus: str
     rows: pd.DataFrame
     "By probe, label, variant and name of the head."
     selected: Mapping[Question, str]
     "The head selected on the run's own selection split."
-    graded: Mapping[Question, int]
-    "How many heads have a grade."
+    graded: Mapping[Question, frozenset[str]]
+    "Heads with a grade, of the questions that have any."
+    specialised: frozenset[str]
+    "Heads with a grade in a role of language."
     counts: Mapping[Question, pd.DataFrame]
     "n and the hits of each head, by group of texts."
 
@@ -42,14 +42,17 @@ class ScoredRun:
         """Read a run; `corpus` is what the grid calls its corpus."""
         rows, _ = page_scores(run.scores)
         rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & (rows["n"] > 0)]
-        chosen: dict[Any, str] = rows[rows["selected"]].set_index(QUESTION)["name"].to_dict()
-        graded: dict[Any, Any] = (rows["grade"] > 0).groupby([rows[column] for column in QUESTION]).sum().to_dict()
+        selected: dict[Any, str] = rows[rows["selected"]].set_index(QUESTION)["name"].to_dict()
+        having = rows[rows["grade"] > 0]
+        graded: dict[Any, Any] = having.groupby(QUESTION)["name"].agg(frozenset).to_dict()
+        specialised = frozenset(having.loc[having["probe"] != POSITION, "name"])
         counts = run.studies.get("counts", pd.DataFrame(columns=QUESTION))
         groups: dict[Any, pd.DataFrame] = dict(list(counts.groupby(QUESTION, sort=False)))
-        return cls(corpus, rows.set_index([*QUESTION, "name"]).sort_index(), chosen, graded, groups)
+        by_head = rows.set_index([*QUESTION, "name"]).sort_index()
+        return cls(corpus, by_head, selected, graded, specialised, groups)
 
     def head(self, question: Question, name: str) -> BestHead | None:
-        """Return what is said of a head, as of one that was selected; None where nothing is."""
+        """Return the numbers of a head as those of a selected one; None where it was not scored."""
         key: Any = (*question, name)
         if key not in self.rows.index:
             return None
@@ -57,30 +60,49 @@ class ScoredRun:
         return BestHead.of(row | dict(zip((*QUESTION, "name"), key, strict=True)))
 
 
-def across(runs: Sequence[tuple[GridRun, Run]]) -> pd.DataFrame:
-    """Return the rows of `ACROSS` for the runs of one model and seed: each ordered pair of their corpora."""
+def across(runs: Sequence[tuple[GridRun, Run]]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of `ACROSS` for the runs of one model and seed, and a sentence for each pair that is left out.
+
+    Each ordered pair of their corpora is compared, but where a head would be evaluated on texts that selected it.
+    """
     scored = [(cell, ScoredRun.of(cell.corpus, run)) for cell, run in runs]
-    rows = [
-        {"model": cell.model, "seed": cell.seed} | row
-        for (cell, home), (_, away) in permutations(scored, 2)
-        for row in _pair(home, away)
-    ]
-    return pd.DataFrame(rows, columns=[*ACROSS.names])
+    rows: list[dict[str, Any]] = []
+    left_out = []
+    for (cell, home), (other, away) in permutations(scored, 2):
+        if overlaps(cell.config.corpus, other.config.corpus):
+            left_out.append(
+                f"{cell.model}: heads selected on {cell.corpus} are not evaluated on {other.corpus}, whose report "
+                "split may hold the texts that selected them."
+            )
+            continue
+        rows += [{"model": cell.model, "seed": cell.seed} | row for row in _pair(home, away)]
+    return pd.DataFrame(rows, columns=[*ACROSS.names]), left_out
+
+
+def overlaps(home: CorpusSection, away: CorpusSection) -> bool:
+    """Return whether the selection split of one corpus may share texts with the report split of another.
+
+    Both halves of one corpus, divided by the hash of its documents' ids, share none.
+    """
+    whole = {"first", "documents"}
+    source, evaluated = (part.model_dump(exclude=whole) for part in (home.select, away.report or away.select))
+    return source == evaluated and not (home.report is None and away.report is None)
 
 
 def _pair(home: ScoredRun, away: ScoredRun) -> Iterator[dict[str, Any]]:
     """Yield a row for each question that has a selected head on both corpora."""
-    heads = away.rows.index.get_level_values("name").nunique()
     for question, name in home.selected.items():
         there, moved = home.head(question, name), away.head(question, name)
         own = away.head(question, away.selected.get(question, ""))
         if there is None or moved is None or own is None:
             continue
+        graded, others = away.graded.get(question, frozenset()), home.specialised - {name}
         row: dict[str, Any] = {"selected_on": home.corpus, "evaluated_on": away.corpus}
         row |= dict(zip(QUESTION, question, strict=True))
         row |= {key: getattr(moved, key) for key in ("name", "n", "effective_clusters", "accuracy", "grade")}
         row |= {key: strongest_baseline(moved)[key] for key in ("strongest", "strongest_accuracy")}
-        row |= {"home_grade": there.grade, "graded_heads": int(away.graded[question]), "heads": heads}
+        row |= {"home_grade": there.grade, "graded_heads": len(graded)}
+        row |= {"others": len(others), "others_graded": len(others & graded)}
         row |= {"own_name": own.name, "own_accuracy": own.accuracy, "own_grade": own.grade}
         yield row | _difference(away.counts.get(question), moved, own)
 

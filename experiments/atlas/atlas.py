@@ -86,21 +86,27 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
         versions[run.record.headscope or ""] = None
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ATLAS.names])
     notes += _notes(atlas.cells, folder, done, [*versions])
-    version, between = ", ".join(filter(None, versions)), _across(atlas.cells, folder, done, progress)
-    return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, tuple(notes))
+    between, left_out = _across(atlas.cells, folder, done, progress)
+    version = ", ".join(filter(None, versions))
+    return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, (*notes, *left_out))
 
 
-def _across(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], progress: Progress) -> pd.DataFrame:
-    """Hold the corpora of each model and seed against each other."""
+def _across(
+    cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], progress: Progress
+) -> tuple[pd.DataFrame, list[str]]:
+    """Compare the corpora of each model and seed; return the rows, and what is left out."""
     groups: dict[tuple[str, int], list[GridRun]] = {}
     for cell in cells:
         if not done[cell.name].failed:
             groups.setdefault((cell.model, cell.seed), []).append(cell)
-    frames = [
+    several = [group for group in groups.values() if len(group) > 1]
+    compared = [
         across([(cell, Run.open(folder / RUNS / cell.name)) for cell in group])
-        for group in each("corpora compared", [group for group in groups.values() if len(group) > 1], progress)
+        for group in each("corpora compared", several, progress)
     ]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ACROSS.names])
+    rows = [rows for rows, _ in compared] or [pd.DataFrame(columns=[*ACROSS.names])]
+    sentences = [sentence for _, left_out in compared for sentence in left_out]
+    return pd.concat(rows, ignore_index=True), list(dict.fromkeys(sentences))
 
 
 def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:

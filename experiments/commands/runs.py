@@ -45,7 +45,9 @@ def run(
 
 
 def atlas(
-    grid: Annotated[Path, typer.Argument(help="A TOML grid, or the name of one that comes with headscope: atlas.")],
+    grid: Annotated[
+        Path, typer.Argument(help="A TOML grid, or the name of one that comes with headscope: atlas, languages.")
+    ],
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="key=value in place of that in the grid; repeatable.")
     ] = None,
@@ -58,7 +60,7 @@ def atlas(
     """Do the runs of models x corpora x seeds as one job, here or on a cluster, with one table and page.
 
     Needs a grid; with --cluster the extra cluster. Runs that are there already are kept.
-    Makes OUT/NAME with atlas.parquet, index.html and a run folder for each run in runs/.
+    Makes OUT/NAME with atlas.parquet, across.parquet, index.html and a run folder for each run in runs/.
     Takes as long as its runs, divided by the workers.
 
     Example: headscope atlas atlas --cluster local:2

@@ -1,22 +1,28 @@
-"""The tables of heads across corpora: labels and directions, and ordered pairs of corpora."""
+"""The tables and sentences of heads across corpora: labels and directions, and ordered pairs of corpora."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
-from reports.atlas.across import KeptHeads, KeptLabel, by_pair
+from reports.atlas.across import KeptGrades, KeptLabel, by_pair
 from reports.formats import MISSING, percent, signed
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 
 
-def _cases(count: int, cases: int) -> Cell:
+def _share(name: str, row: Any) -> Cell:
+    count, cases = getattr(row.counts, name), row.counts.cases
     return Cell(f"{count} of {cases}", sort=count / cases)
+
+
+def _below(row: KeptLabel) -> Cell:
+    count, cases = row.counts.below, row.counts.cases
+    return Cell(signed(row.difference), f"below in {count} of {cases}", sort=row.difference)
 
 
 LABELS: Final = (
@@ -29,61 +35,73 @@ LABELS: Final = (
     ),
     TextColumn(
         "Graded elsewhere",
-        lambda row: _cases(row.counts.kept, row.counts.cases),
+        partial(_share, "kept"),
         css="strong",
         tip="Cases in which a head selected with a grade on one corpus has a grade on another.",
     ),
     TextColumn(
-        "Own heads graded",
-        lambda row: _cases(row.counts.own, row.counts.cases),
-        tip="The same cases, for the head selected on the other corpus itself: what can be reached.",
+        "Selected there, graded",
+        partial(_share, "selected"),
+        tip="The same cases, for the head selected on the other corpus.",
     ),
     TextColumn(
-        "A random head",
-        lambda row: Cell(f"{percent(row.counts.random)} %", sort=row.counts.random),
-        tip="Mean share of all heads that have a grade there.",
+        "Any head graded",
+        partial(_share, "possible"),
+        tip="Cases in which some head has a grade there: no more can be kept.",
     ),
     TextColumn("Recall elsewhere", lambda row: Cell(percent(row.accuracy), sort=row.accuracy)),
     TextColumn(
-        "Minus own head’s",
-        lambda row: Cell(signed(row.difference), sort=row.difference),
-        tip="Mean recall minus that of the other corpus’s own head, in points.",
+        "Minus the head selected there",
+        _below,
+        tip="Mean difference of recall in points, and the cases in which its 95 % interval lies below 0.",
     ),
     TextColumn(
         "Strongest baseline",
         lambda row: Cell(percent(row.strongest_accuracy), sort=row.strongest_accuracy),
-        tip="Its mean recall on the same words.",
+        tip="Its mean recall on the same words, over cases with a baseline.",
     ),
 )
 
 
 def label_table(model: str, rows: Sequence[KeptLabel]) -> TextTable:
     """Return the labels and directions of one model across its corpora."""
-    return TextTable.of(f"{model}: heads selected on one corpus, evaluated on the others", LABELS, rows)
+    return TextTable.of(f"{model}: labels and directions", LABELS, rows)
 
 
-def pair_table(across: pd.DataFrame, model: str) -> TextTable:
+def pair_table(across: pd.DataFrame, cases: pd.DataFrame, model: str) -> TextTable:
     """Return the corpora of one model: a row for each on which heads are selected, a column for each other."""
-    pairs = by_pair(across, model)
-    corpora = next(iter(pairs.values()), {})
-    columns = [TextColumn(corpus, partial(_pair, corpus), plain=corpus) for corpus in corpora]
+    pairs = by_pair(across, cases, model)
+    tip = (
+        "Selected heads with a grade on the corpus of the row that have one here, and beside them heads selected here."
+    )
+    columns = [TextColumn(corpus, partial(_pair, corpus), plain=corpus, tip=tip) for corpus in pairs]
     first = TextColumn("Selected on", lambda row: row[0], "row")
-    title = f"{model}: selected heads that have a grade on another corpus, and its own heads that do"
-    return TextTable.of(title, (first, *columns), [*pairs.items()])
+    return TextTable.of(f"{model}: pairs of corpora", (first, *columns), [*pairs.items()])
 
 
-def _pair(corpus: str, row: tuple[str, dict[str, KeptHeads]]) -> Cell:
+def _pair(corpus: str, row: tuple[str, dict[str, KeptGrades]]) -> Cell:
     counts = row[1][corpus]
     if not counts.cases:
         return Cell(MISSING, sort=float("nan"))
-    return Cell(f"{counts.kept} of {counts.cases}", f"own {counts.own}", sort=counts.kept / counts.cases)
-
-
-def sentence(kept: KeptHeads) -> str:
-    """Say how often heads that are selected on one corpus have a grade on another, beside what can be reached."""
-    shares = [percent(count / kept.cases) for count in (kept.kept, kept.own)]
-    return (
-        f"Heads selected with a grade on one corpus have a grade on another in {shares[0]} % of {kept.cases:,} cases "
-        f"(label, direction and ordered pair of corpora); heads selected there themselves in {shares[1]} %, a random "
-        f"head in {percent(kept.random)} %."
+    return Cell(
+        f"{counts.kept} of {counts.cases}", f"selected here: {counts.selected}", sort=counts.kept / counts.cases
     )
+
+
+def sentences(across: pd.DataFrame, cases: pd.DataFrame) -> Iterator[str]:
+    """Say for each model how often heads selected on one corpus have a grade on another, beside what else has one."""
+    for model in dict.fromkeys(across["model"]):
+        own = cases[cases["model"] == model]
+        if own.empty:
+            yield f"{model}: no selected head has a grade in a role of language, so none can be kept across corpora."
+            continue
+        kept = KeptGrades.of(own)
+        kept_share, selected, possible = (
+            percent(count / kept.cases) for count in (kept.kept, kept.selected, kept.possible)
+        )
+        cases = f"{kept.cases:,} case{'s' * (kept.cases != 1)} (label, direction and ordered pair of corpora)"
+        yield (
+            f"{model}: heads selected with a grade on one corpus have a grade on another in {kept_share} % of {cases}. "
+            f"Heads selected there do in {selected} %, some head does in {possible} %, and the other specialised heads "
+            f"of the first corpus do in {percent(kept.others)} % on average."
+        )

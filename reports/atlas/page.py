@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from reports.atlas.across import kept_labels
+from reports.atlas.across import kept_labels, role_cases
 from reports.atlas.across_tables import label_table, pair_table
 from reports.atlas.charts import MOST, DrawnHead, drawn_heads, recall_chart
 from reports.atlas.figure import save_recall
@@ -39,11 +39,12 @@ METHOD: Final = (
     ),
     (
         "Across corpora",
-        "A head that is selected on the selection split of one corpus, on the report split of another, beside the head "
-        "selected there itself. Counted are heads with a grade on their own corpus, in roles of language, and labels "
-        "that both corpora have. Baselines, tables and rules are those of the corpus on which the head is evaluated. "
-        "Where both corpora hold the same documents, only splits that agree keep the selection apart from the "
-        "evaluation: a corpus that is divided by the hash of its documents’ ids has them.",
+        "A head that is selected on one corpus, evaluated on the report split of another beside the head selected "
+        "there. Counted are heads with a grade on the report split of their own corpus, in roles of language, and "
+        "labels that both corpora have; of several seeds the first. Baselines, tables and rules are those of the "
+        "corpus on which the head is evaluated. The counts describe these corpora and are not tested: cases share "
+        "heads and texts, and a grade here without one there is no significant difference. Where report splits hold "
+        "translations of each other, grades on both rest on the same content.",
     ),
     *CAUTION,
 )
@@ -71,9 +72,10 @@ def write_atlas_page(folder: Path, step: Step = silent) -> Path:
 
 def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked: list[str]) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html, rows, kept = template.endswith(".html.j2"), pooled_rows(record), kept_labels(record.across)
+    html, rows, cases = template.endswith(".html.j2"), pooled_rows(record), role_cases(record.across)
+    kept = kept_labels(cases)
     across = [
-        (pair_table(record.across, model), label_table(model, [row for row in kept if row.model == model]))
+        (pair_table(record.across, cases, model), label_table(model, [row for row in kept if row.model == model]))
         for model in dict.fromkeys(row.model for row in kept)
     ]
     grids = (

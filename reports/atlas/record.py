@@ -101,17 +101,22 @@ def write_record(folder: Path, record: AtlasRecord) -> None:
 def read_record(folder: Path) -> AtlasRecord:
     """Return the record in `folder`; ValueError says what is wrong with it."""
     path = folder / RECORD
-    answers, across = ATLAS.read(folder / f"{NAME}.parquet"), ACROSS.read(folder / f"{ACROSS_NAME}.parquet")
+    answers, across = ATLAS.read(folder / f"{NAME}.parquet"), folder / f"{ACROSS_NAME}.parquet"
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         runs = tuple(_run(run) for run in record["runs"])
         name, made, version = (str(record[key]) for key in ("name", "made", "headscope"))
-        atlas = AtlasRecord(name, runs, answers, made, version, across, tuple(map(str, record["notes"])))
+        atlas = AtlasRecord(name, runs, answers, made, version, _across(across), tuple(map(str, record["notes"])))
         _check(atlas)
         return atlas
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"not the record of an atlas ({type(error).__name__}: {error})"
         raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope atlas'")) from error
+
+
+def _across(path: Path) -> pd.DataFrame:
+    """Return the rows of `ACROSS`; none of an atlas of before there were any."""
+    return ACROSS.read(path) if path.is_file() else pd.DataFrame(columns=[*ACROSS.names])
 
 
 def _run(values: dict[str, Any]) -> AtlasRun:

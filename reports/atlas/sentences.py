@@ -1,11 +1,11 @@
-"""What came out of an atlas, in at most five sentences, and a line of what was run."""
+"""What came out of an atlas, in a few sentences, and a line of what was run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.atlas.across import KeptHeads, role_cases
-from reports.atlas.across_tables import sentence
+from reports.atlas.across import role_cases
+from reports.atlas.across_tables import sentences as across_sentences
 from reports.atlas.pooled import AtlasRow, pooled_rows
 from reports.atlas.record import AtlasRecord
 from reports.formats import names
@@ -31,7 +31,7 @@ def _counted(number: int, thing: str) -> str:
 
 
 def summary(record: AtlasRecord) -> tuple[str, ...]:
-    """Return at most five sentences: failed runs, specialised heads, models without, the most graded pair, corpora."""
+    """Return failed runs, specialised heads, models without, the most graded pair, and corpora for each model."""
     return tuple(_sentences(record))
 
 
@@ -58,8 +58,7 @@ def _sentences(record: AtlasRecord) -> Iterator[str]:
     if rows and (most := max(rows, key=lambda row: row.graded)).graded:
         ties = sum(row.graded == most.graded for row in rows) - 1
         yield _most_graded(most, ties)
-    if len(cases := role_cases(record.across)):
-        yield sentence(KeptHeads.of(cases))
+    yield from across_sentences(record.across, role_cases(record.across))
 
 
 def _most_graded(row: AtlasRow, ties: int) -> str:

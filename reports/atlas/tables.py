@@ -50,14 +50,15 @@ ACROSS: Final = Table(
         replace(SCORES["accuracy"], title="recall", interval=None),
         *STRONGEST,
         SCORES["grade"],
-        whole("home_grade", f"Grade of the same head on the corpus that it was selected on, 0 to {len(GRADES) - 1}."),
+        whole("home_grade", f"Grade of the same head on the report split of the first corpus, 0 to {len(GRADES) - 1}."),
         text("own_name", "Head selected on the second corpus itself."),
         fraction("own_accuracy", "Accuracy of that head on the same words."),
         whole("own_grade", f"Grade of that head, 0 to {len(GRADES) - 1}."),
         difference("difference", "Accuracy minus that of the second corpus's own head.", "difference"),
         *ends("difference", "that difference, paired by document", signed),
-        whole("graded_heads", "Heads of the model that have a grade on the second corpus."),
-        whole("heads", "Heads of the model.", 1),
+        whole("graded_heads", "Heads of the model that have a grade for the label on the second corpus."),
+        whole("others", "Other heads that are specialised on the first corpus, in any label."),
+        whole("others_graded", "How many of these have a grade for this label on the second corpus."),
     ),
 )
 

@@ -1,18 +1,20 @@
 """Heads across corpora, of runs of a tiny model: the numbers are those that the other run's own tables have."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from experiments.atlas.across import across
+from experiments.atlas.across import across, overlaps
 from experiments.atlas.atlas import make_atlas
 from experiments.atlas.grid import Atlas, load_atlas
 from experiments.inputs.corpora import open_corpora
 from reports import Run
 from reports.atlas.tables import ACROSS
+from reports.scores.best_heads import BestHead
 from reports.tables.scores import SCORES
 
 pytestmark = pytest.mark.slow
@@ -100,15 +102,76 @@ def test_some_heads_differ_and_their_difference_lies_in_its_interval(rows: pd.Da
 def test_without_kept_counts_there_is_no_interval(atlas: Atlas, folder: Path) -> None:
     opened = [(cell, Run.open(folder / "runs" / cell.name)) for cell in atlas.cells]
     bare = [(cell, replace(run, studies={})) for cell, run in opened]
-    found = across(bare)
-    moved = found["name"] != found["own_name"]
-    assert found.loc[moved, "difference_low"].isna().all()
-    assert found.loc[moved, "difference"].notna().all()
+    rows, _ = across(bare)
+    moved = rows["name"] != rows["own_name"]
+    assert rows.loc[moved, "difference_low"].isna().all()
+    assert rows.loc[moved, "difference"].notna().all()
 
 
-def test_one_corpus_has_nothing_to_be_held_against(atlas: Atlas, folder: Path) -> None:
+def test_one_corpus_has_nothing_to_be_compared_with(atlas: Atlas, folder: Path) -> None:
     cell = atlas.cells[0]
-    assert across([(cell, Run.open(folder / "runs" / cell.name))]).empty
+    rows, left_out = across([(cell, Run.open(folder / "runs" / cell.name))])
+    assert rows.empty
+    assert left_out == []
+
+
+def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any) -> Any:
+    """Return a run with one label of dependency, whose heads have these accuracies and grades."""
+    numbers: dict[str, Any] = {field.name: 0.0 for field in fields(BestHead) if field.type == "float"}
+    numbers |= {field.name: "" for field in fields(BestHead) if field.type == "str"} | {"layer_attention": "global"}
+    about = {"model": "m", "step": pd.NA, "maps": "weights", "corpus": "c", "split": "report", "specialised": False}
+    about |= {"probe": "dependency", "label": "obj", "variant": "dependent->head", "n": 100, "clusters": 4}
+    about |= {"effective_clusters": 4.0, "baseline": "offset", "baseline_accuracy": 0.3, "rule": "nearest verb"}
+    about |= {"lexical_accuracy": float("nan"), "rule_accuracy": 0.55, "near_ties": 0, "layer": 1, "head": 1}
+    heads = [
+        numbers | about | {"name": name, "accuracy": accuracy, "grade": grade, "selected": name == selected} | more
+        for name, (accuracy, grade) in accuracies.items()
+    ]
+    question = {key: about[key] for key in ("model", "step", "corpus", "probe", "label", "variant")}
+    shares = (0.9, 1.0, 1.1, 1.0)
+    counts = [
+        question
+        | {"group": group, "n": 25}
+        | {name: 25 * share * accuracy for name, (accuracy, _) in accuracies.items()}
+        for group, share in enumerate(shares)
+    ]
+    return SimpleNamespace(scores=pd.DataFrame(heads), studies={"counts": pd.DataFrame(counts)})
+
+
+def test_every_number_of_planted_heads_is_what_was_planted(atlas: Atlas) -> None:
+    home = planted({"1-1": (0.8, 2), "1-2": (0.7, 1), "1-3": (0.2, 0), "1-4": (0.6, 1)}, "1-1")
+    away = planted({"1-1": (0.5, 0), "1-2": (0.9, 3), "1-3": (0.6, 1), "1-4": (0.4, 0)}, "1-3")
+    rows, left_out = across([*zip(atlas.cells, (home, away), strict=True)])
+    assert left_out == []
+    first, second = rows.to_dict("records")
+    assert (first["selected_on"], first["evaluated_on"], first["name"], first["n"]) == ("plain", "wide", "1-1", 100)
+    assert (first["accuracy"], first["grade"], first["home_grade"]) == (0.5, 0, 2)
+    assert (first["own_name"], first["own_accuracy"], first["own_grade"]) == ("1-3", 0.6, 1)
+    assert (first["strongest"], first["strongest_accuracy"]) == ("nearest verb", 0.55)
+    assert (first["graded_heads"], first["others"], first["others_graded"]) == (2, 2, 1), "1-2 and 1-4; 1-2"
+    assert first["difference"] == pytest.approx(-0.1)
+    assert first["difference_low"] < -0.1 < first["difference_high"]
+    assert (second["selected_on"], second["name"], second["home_grade"], second["grade"]) == ("wide", "1-3", 1, 0)
+    assert (second["others"], second["others_graded"]) == (1, 1), "1-2 is specialised there, and graded here"
+    assert second["difference"] == pytest.approx(0.2 - 0.8)
+
+
+def test_a_head_is_not_evaluated_on_texts_that_selected_it(atlas: Atlas) -> None:
+    one, other = (cell.config.corpus for cell in atlas.cells)
+    assert not overlaps(one, other)
+    swapped = one.model_copy(update={"select": one.report, "report": one.select})
+    assert overlaps(one, swapped)
+    halves = one.model_copy(update={"report": None})
+    assert not overlaps(halves, halves), "the halves of one corpus share no document"
+    assert overlaps(halves, swapped), "a half, and the whole"
+    assert overlaps(one, halves)
+    config = atlas.cells[0].config
+    cells = [replace(atlas.cells[0], config=config.model_copy(update={"corpus": part})) for part in (one, swapped)]
+    run = planted({"1-1": (0.8, 1)}, "1-1")
+    rows, left_out = across([(cell, run) for cell in cells])
+    assert rows.empty
+    assert len(left_out) == 2
+    assert "whose report split may hold the texts that selected them" in left_out[0]
 
 
 def test_documents_with_the_same_ids_are_divided_in_the_same_way(tmp_path: Path, tiny: Path) -> None:

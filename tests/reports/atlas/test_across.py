@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.across import KeptHeads, by_pair, kept_labels, role_cases
-from reports.atlas.across_tables import label_table, pair_table, sentence
+from reports.atlas.across import KeptGrades, by_pair, kept_labels, role_cases
+from reports.atlas.across_tables import label_table, pair_table, sentences
 from reports.atlas.tables import ACROSS
 
 
@@ -24,20 +24,26 @@ def row(pair: str, label: str, name: str, grades: tuple[int, int, int], **more: 
     found |= {"accuracy": 0.6, "strongest": "previous word", "strongest_accuracy": 0.3}
     found |= {"home_grade": grades[0], "grade": grades[1], "own_grade": grades[2], "own_name": "9-9"}
     found |= {"own_accuracy": 0.7, "difference": -0.1, "difference_low": -0.2, "difference_high": 0.0}
-    return found | {"graded_heads": 2, "heads": 100} | more
+    return found | {"graded_heads": 2, "others": 10, "others_graded": 1} | more
 
 
+NAN = float("nan")
 ROWS = ACROSS.validated(
     pd.DataFrame(
         [
             row("en>de", "nsubj", "1-1", (2, 1, 1)),
-            row("en>fi", "nsubj", "1-1", (2, 0, 1), accuracy=0.5, graded_heads=4),
+            row("en>fi", "nsubj", "1-1", (2, 0, 1), accuracy=0.5, others_graded=4, difference_high=-0.01),
             row("de>en", "nsubj", "1-1", (1, 2, 2)),
             row("de>fi", "nsubj", "1-1", (1, 0, 1)),
             row("fi>en", "nsubj", "3-3", (0, 1, 2)),
             row("fi>de", "nsubj", "3-3", (0, 1, 1)),
-            row("en>de", "obj", "4-4", (1, 0, 0)),
+            row("en>de", "obj", "4-4", (1, 0, 0), graded_heads=0, others=0, others_graded=0, strongest_accuracy=NAN),
+            row("en>de", "iobj", "4-4", (0, 0, 0)),
             row("en>de", "all", "4-4", (1, 1, 1)),
+            row("en>de", "nsubj", "1-1", (2, 1, 1), seed=1),
+            row("en>de", "all", "5-5", (1, 1, 1), probe="agreement"),
+            row("en>de", "all", "5-5", (1, 1, 1), probe="negation"),
+            row("en>de", "never", "5-5", (0, 1, 1), probe="negation"),
             row("en>de", "nsubj:*", "1-1", (2, 2, 2)),
             row("en>de", "previous", "1-2", (1, 1, 1), probe="position"),
         ]
@@ -46,50 +52,69 @@ ROWS = ACROSS.validated(
 )
 
 
+CASES = role_cases(ROWS)
+
+
 def test_only_heads_with_a_grade_at_home_in_roles_of_language_count_each_label_once() -> None:
-    cases = role_cases(ROWS)
-    assert [*zip(cases["selected_on"], cases["evaluated_on"], cases["label"], strict=True)] == [
+    """`all` of negation is a pool beside `never`, whether that has a grade or not; agreement has nothing else."""
+    assert [*zip(CASES["selected_on"], CASES["evaluated_on"], CASES["label"], strict=True)] == [
         ("en", "de", "nsubj"), ("en", "fi", "nsubj"), ("de", "en", "nsubj"), ("de", "fi", "nsubj"), ("en", "de", "obj"),
+        ("en", "de", "all"),
     ]  # fmt: skip
-    assert KeptHeads.of(cases) == KeptHeads(5, 2, 4, pytest.approx((4 * 0.02 + 0.04) / 5))
+    assert set(CASES["seed"]) == {0}
+    counts = KeptGrades.of(CASES)
+    assert (counts.cases, counts.kept, counts.selected, counts.possible, counts.below) == (6, 3, 5, 5, 1)
+    assert counts.others == pytest.approx((4 * 0.1 + 0.4) / 5)
 
 
 def test_a_label_has_its_most_frequent_head_and_means_over_its_cases() -> None:
-    first, second = kept_labels(ROWS)
-    assert (first.label, first.head, first.selected_on, first.corpora) == ("nsubj", "1-1", 2, 2)
-    assert (first.counts.cases, first.counts.kept, first.counts.own) == (4, 2, 4)
-    assert first.accuracy == pytest.approx((3 * 0.6 + 0.5) / 4)
-    assert (second.label, second.counts.kept) == ("obj", 0)
-    assert label_table("m", [first]).texts == (
+    first, second, third = kept_labels(CASES)
+    assert (first.label, first.counts.kept, first.counts.cases) == ("all", 1, 1)
+    assert (second.label, second.head, second.selected_on, second.corpora) == ("nsubj", "1-1", 2, 2)
+    assert (second.counts.cases, second.counts.kept, second.counts.selected) == (4, 2, 4)
+    assert second.accuracy == pytest.approx((3 * 0.6 + 0.5) / 4)
+    assert (third.label, third.counts.kept, third.counts.possible) == ("obj", 0, 0)
+    assert label_table("m", [second, third]).texts == (
         (
             "attends from a subject to its verb dependency: nsubj, dependent->head",
-            *("1-1 selected on 2 of 2", "2 of 4", "4 of 4", "2.5 %", "57.5", "−10.0", "30.0"),
+            *("1-1 selected on 2 of 2", "2 of 4", "4 of 4", "4 of 4", "57.5", "−10.0 below in 1 of 4", "30.0"),
+        ),
+        (
+            "attends from an object to its verb dependency: obj, dependent->head",
+            *("4-4 selected on 1 of 1", "0 of 1", "0 of 1", "0 of 1", "60.0", "−10.0 below in 0 of 1", "–"),
         ),
     )
 
 
-def test_pairs_of_corpora_are_ordered() -> None:
-    counts = {
-        home: {away: (one.kept, one.cases) for away, one in to.items()} for home, to in by_pair(ROWS, "m").items()
-    }
-    assert counts == {
-        "en": {"en": (0, 0), "de": (1, 2), "fi": (0, 1)},
+def test_pairs_of_corpora_are_ordered_and_none_is_left_out() -> None:
+    pairs = by_pair(ROWS, CASES, "m")
+    assert {home: {away: (one.kept, one.cases) for away, one in to.items()} for home, to in pairs.items()} == {
+        "en": {"en": (0, 0), "de": (2, 3), "fi": (0, 1)},
         "de": {"en": (1, 1), "de": (0, 0), "fi": (0, 1)},
+        "fi": {"en": (0, 0), "de": (0, 0), "fi": (0, 0)},
     }
-    table = pair_table(ROWS, "m")
+    table = pair_table(ROWS, CASES, "m")
     assert table.titles == ("selected on", "en", "de", "fi")
-    assert table.texts == (("en", "–", "1 of 2 own 1", "0 of 1 own 1"), ("de", "1 of 1 own 1", "–", "0 of 1 own 1"))
-
-
-def test_the_sentence_has_what_can_be_reached_and_what_chance_gives() -> None:
-    assert sentence(KeptHeads.of(role_cases(ROWS))) == (
-        "Heads selected with a grade on one corpus have a grade on another in 40.0 % of 5 cases (label, direction and "
-        "ordered pair of corpora); heads selected there themselves in 80.0 %, a random head in 2.4 %."
+    assert table.texts == (
+        ("en", "–", "2 of 3 selected here: 2", "0 of 1 selected here: 1"),
+        ("de", "1 of 1 selected here: 1", "–", "0 of 1 selected here: 1"),
+        ("fi", "–", "–", "–"),
     )
 
 
-def test_nothing_is_said_without_a_graded_head() -> None:
-    none = ROWS.assign(home_grade=0)
+def test_each_model_has_a_sentence_with_what_else_has_a_grade() -> None:
+    without = ROWS.iloc[:2].assign(model="bare", home_grade=0)
+    rows = pd.concat([ROWS, without], ignore_index=True)
+    assert [*sentences(rows, role_cases(rows))] == [
+        "m: heads selected with a grade on one corpus have a grade on another in 50.0 % of 6 cases (label, direction "
+        "and ordered pair of corpora). Heads selected there do in 83.3 %, some head does in 83.3 %, and the other "
+        "specialised heads of the first corpus do in 16.0 % on average.",
+        "bare: no selected head has a grade in a role of language, so none can be kept across corpora.",
+    ]
+
+
+def test_nothing_is_said_of_one_corpus() -> None:
+    none = ROWS.iloc[:0]
     assert role_cases(none).empty
     assert kept_labels(none) == []
-    assert kept_labels(ROWS.iloc[:0]) == []
+    assert [*sentences(none, none)] == []
