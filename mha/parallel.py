@@ -67,9 +67,11 @@ def leave_group_at_exit() -> None:
 
     See https://github.com/pytorch/pytorch/issues/190489.
     """
-    atexit.register(_leave_group)
+    atexit.unregister(leave_group)
+    atexit.register(leave_group)
 
 
-def _leave_group() -> None:
+def leave_group() -> None:
+    """Leave the group of processes, if this process is in one."""
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()

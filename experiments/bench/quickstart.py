@@ -97,12 +97,10 @@ def median(record: Mapping[str, Any]) -> float:
 def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
     runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
-    times = f"the quickstart takes {seconds} seconds"
-    if installed is not None:
-        times = f"installing takes {installed:.0f} seconds and the quickstart {seconds}"
+    before = f", installing before it in an empty environment {installed:.0f}" if installed is not None else ""
     of = f"median of {runs} runs" if runs > 1 else "one run"
     machine = f"{record['cores']} cores of {record['processor']}"
-    return f"On {machine} {times} ({of}); `make bench-quickstart` measures both."
+    return f"On {machine} the quickstart takes {seconds} seconds ({of}){before}; `make bench-quickstart` measures both."
 
 
 def with_sentence(page: str, record: Mapping[str, Any]) -> str:

@@ -135,8 +135,7 @@ FINDINGS = (
         metric=METRIC,
         stands_in="The sentences of the same source that Gulordava et al. (2018) filtered.",
         differs="Other sentences of the same source, and fewer.",
-        revised="it no longer counts, since random and permuted weights passed a weaker version of it in one of three "
-        "seeds each",
+        untrained="randomly initialised and permuted weights, a weaker version of it, in one of three seeds each",
         statements=[
             *(
                 _above_chance(

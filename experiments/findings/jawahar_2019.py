@@ -97,7 +97,7 @@ def _statement(course: LayerTrend) -> Statement:
     )
 
 
-def _finding(name: str, claim: str, courses: tuple[LayerTrend, ...], revised: str = "") -> Finding:
+def _finding(name: str, claim: str, courses: tuple[LayerTrend, ...], untrained: str = "") -> Finding:
     return Finding(
         id=name,
         claim=claim,
@@ -110,7 +110,7 @@ def _finding(name: str, claim: str, courses: tuple[LayerTrend, ...], revised: st
         differs="The paper takes the state of the first token, and a network with a hidden layer. Tree depth is told "
         "apart among sentences of one length, tense and numbers from their trees; far fewer sentences; classes are "
         "balanced where there are two.",
-        revised=revised,
+        untrained=untrained,
         readings=("probing",),
         **_measured(courses),  # type: ignore[arg-type]  # by name
     )
@@ -121,7 +121,7 @@ FINDINGS = (
         "jawahar-surface",
         "Surface features are encoded in the low layers.",
         SURFACE,
-        revised="it no longer counts, since permuted weights passed its rule in one of three seeds",
+        untrained="permuted weights in one of three seeds",
     ),
     _finding("jawahar-syntax", "Syntactic features are encoded in the middle layers.", SYNTAX),
     _finding("jawahar-semantics", "Semantic features are encoded in the high layers.", SEMANTICS),

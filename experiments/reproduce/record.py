@@ -40,7 +40,7 @@ def paper_entry(paper: PaperFindings) -> dict[str, Any]:
 def written_down(finding: Finding, key: str) -> dict[str, Any]:
     """Return what stands in a finding before anything is measured, as JSON has it."""
     plainly = ("id", "claim", "where", "model", "data", "metric", "stands_in", "differs", "enough", "missing")
-    counting = ("counted", "uncounted", "fact", "group", "repeats", "unclaimed", "revised", "weaker")
+    counting = ("counted", "uncounted", "fact", "group", "repeats", "unclaimed", "revised", "untrained", "weaker")
     about = {name: getattr(finding, name) for name in (*plainly, *counting)}
     lists = {"readings": list(finding.readings), "original": list(finding.original)}
     return {"paper": key} | about | lists | {"statements": [_statement(one) for one in finding.statements]}

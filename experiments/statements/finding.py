@@ -137,6 +137,8 @@ class Finding:
     "Why the paper does not claim what is tested; it is not counted."
     revised: str = ""
     "How its rule was changed after its numbers had been seen; it is not counted."
+    untrained: str = ""
+    "Which untrained weights pass its rule in some seed, so that it shows nothing learned; it is not counted."
     weaker: str = ""
     "What of the claim is not tested: then it is a weaker version that holds, and not the claim."
     original: tuple[str, ...] = ()
@@ -161,7 +163,8 @@ class Finding:
         """Why it is not among the findings that are counted; empty where it is."""
         repeats = f"it rests on the number of {self.repeats}" if self.repeats else ""
         revised = f"its rule was changed after its numbers had been seen: {self.revised}" if self.revised else ""
-        return "; ".join(filter(None, (self.fact, repeats, self.unclaimed, revised)))
+        untrained = f"untrained weights pass it: {self.untrained}" if self.untrained else ""
+        return "; ".join(filter(None, (self.fact, repeats, self.unclaimed, revised, untrained)))
 
     @property
     def counted(self) -> bool:

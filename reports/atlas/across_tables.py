@@ -99,9 +99,9 @@ def sentences(across: pd.DataFrame, cases: pd.DataFrame) -> Iterator[str]:
         kept_share, selected, possible = (
             percent(count / kept.cases) for count in (kept.kept, kept.selected, kept.possible)
         )
-        cases = f"{kept.cases:,} case{'s' * (kept.cases != 1)} (label, direction and ordered pair of corpora)"
+        counted = f"{kept.cases:,} case{'s' * (kept.cases != 1)} (label, direction and ordered pair of corpora)"
         yield (
-            f"{model}: heads selected with a grade on one corpus have a grade on another in {kept_share} % of {cases}. "
-            f"Heads selected there do in {selected} %, some head does in {possible} %, and the other specialised heads "
+            f"{model}: heads selected with a grade on one corpus have a grade on another in {kept_share} % of {counted}."
+            f" Heads selected there do in {selected} %, some head does in {possible} %, and the other specialised heads "
             f"of the first corpus do in {percent(kept.others)} % on average."
         )

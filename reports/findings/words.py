@@ -65,6 +65,7 @@ def counted_words(findings: Findings) -> str:
         return ""
     kinds = {"are facts, whatever the weights": "fact", "rest on a number that is counted already": "repeats"}
     kinds |= {"are not what the paper claims": "unclaimed", "have a rule that changed after their numbers": "revised"}
+    kinds |= {"have a rule that untrained weights pass": "untrained"}
     others = ", ".join(f"{sum(bool(one.get(key)) for one in findings.findings)} {said}" for said, key in kinds.items())
     return f"Counted are {len(findings.counted)}: of the others {others}."
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import percent
 from reports.scales import NumberScale
-from reports.studies.ablation.costs import LEVEL, VALUE
+from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
 from reports.studies.behaviour.section import CHANCE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
@@ -32,14 +32,14 @@ def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ..
 
 
 def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
-    spoken: dict[str, list[str]] = {}
+    models_of: dict[str, list[str]] = {}
     for model, own in rows.groupby("model", sort=False):
         for doubt in _doubt(target, own[own["place"] != SPECIAL]):
-            spoken.setdefault(doubt, []).append(str(model))
+            models_of.setdefault(doubt, []).append(str(model))
     for row in first_rows(target, record):
         for caution in cautions(effect_of(record, row), target, record):
-            spoken.setdefault(caution, []).append(str(row["model"]))
-    yield from (f"{', '.join(dict.fromkeys(models))}: {sentence}" for sentence, models in spoken.items())
+            models_of.setdefault(caution, []).append(str(row["model"]))
+    yield from (f"{', '.join(dict.fromkeys(models))}: {sentence}" for sentence, models in models_of.items())
 
 
 def first_rows(target: RoleTarget, record: TargetRecord) -> list[Row]:
@@ -111,6 +111,11 @@ def significance(effect: Row) -> str:
     if effect["p_adjusted"] >= LEVEL:
         return "not significant"
     return "significant" if effect["cost"] > 0 else "a significant gain"
+
+
+def above_median(effect: Row) -> str:
+    """Say what a significant effect on an embedding is above: any ablation moves it."""
+    return " (above the median head)" if costs(effect) and str(effect["unit"]).startswith(COSINE) else ""
 
 
 def more_than_median(effect: Row) -> bool:

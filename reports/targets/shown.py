@@ -20,6 +20,7 @@ from reports.tables.text_table import TextTable
 from reports.targets.record import TargetRecord
 from reports.targets.sentences import (
     Row,
+    above_median,
     behaviour_text,
     costs,
     effect_of,
@@ -84,10 +85,10 @@ def _effect(record: TargetRecord, row: Row, *, interval: bool = False) -> Cell:
         return Cell(UNMEASURED, sort="")
     scale = scale_of(effect)
     behaviour = behaviour_text(effect) + ("" if effect["own"] else ", of any text")
-    between = f" {scale.interval(scale.cost, effect['ci_low'], effect['ci_high']).strip()}" if interval else ""
+    between = scale.interval(scale.cost, effect["ci_low"], effect["ci_high"]) if interval else ""
     cost = f"{scale.cost(effect['cost'])}{between} {scale.unit}"
     look = "up" if costs(effect) else ""
-    return Cell(cost, f"{behaviour}; {significance(effect)}", look, sort=float(effect["cost"]))
+    return Cell(cost, f"{behaviour}; {significance(effect)}{above_median(effect)}", look, sort=float(effect["cost"]))
 
 
 QUESTION: Final = (

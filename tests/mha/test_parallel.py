@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
 
-from mha.parallel import in_order, side_by_side
+from mha.parallel import in_order, leave_group, side_by_side
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -73,3 +74,10 @@ def test_tasks_side_by_side_share_the_threads(threads: int, tasks: int, each: in
 
 def test_no_task_is_no_work() -> None:
     assert side_by_side(lambda task: task, []) == []
+
+
+def test_a_process_leaves_its_group_and_only_then(tmp_path: Path) -> None:
+    leave_group()  # of none
+    torch.distributed.init_process_group("gloo", init_method=(tmp_path / "met").as_uri(), rank=0, world_size=1)
+    leave_group()
+    assert not torch.distributed.is_initialized()

@@ -9,8 +9,8 @@ from experiments.record.provenance import processor_name
 
 RECORD = {"processor": "AMD EPYC", "cores": 2, "install seconds": 61.2, "run seconds": [44.6, 52.0, 43.1]}
 SAID = (
-    "On 2 cores of AMD EPYC installing takes 61 seconds and the quickstart 45 (median of 3 runs); "
-    "`make bench-quickstart` measures both."
+    "On 2 cores of AMD EPYC the quickstart takes 45 seconds (median of 3 runs), installing before it in an empty "
+    "environment 61; `make bench-quickstart` measures both."
 )
 PAGE = "before\n<!-- quickstart cost -->\nwhat was said\non two lines\n<!-- end -->\nafter\n"
 

@@ -19,6 +19,7 @@ def a_finding(**changes: Any) -> Finding:
         ({"group": "one", "repeats": "other"}, "it rests on the number of other"),
         ({"group": "one"}, ""),
         ({"unclaimed": "nobody says so"}, "nobody says so"),
+        ({"untrained": "random weights"}, "untrained weights pass it: random weights"),
         ({"revised": "the bar"}, "its rule was changed after its numbers had been seen: the bar"),
         (
             {"fact": "it is so", "revised": "the bar"},
