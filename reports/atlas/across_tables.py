@@ -101,7 +101,7 @@ def sentences(across: pd.DataFrame, cases: pd.DataFrame) -> Iterator[str]:
         )
         counted = f"{kept.cases:,} case{'s' * (kept.cases != 1)} (label, direction and ordered pair of corpora)"
         yield (
-            f"{model}: heads selected with a grade on one corpus have a grade on another in {kept_share} % of {counted}."
-            f" Heads selected there do in {selected} %, some head does in {possible} %, and the other specialised heads "
-            f"of the first corpus do in {percent(kept.others)} % on average."
+            f"{model}: heads selected with a grade on one corpus have a grade on another in {kept_share} % of "
+            f"{counted}. Heads selected there do in {selected} %, some head does in {possible} %, and the other "
+            f"specialised heads of the first corpus do in {percent(kept.others)} % on average."
         )
