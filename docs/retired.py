@@ -71,7 +71,7 @@ KEPT: Final = {
 }
 "Files that hold a retired phrase as the key of a stored table."
 
-OLDER: Final = ("claims", "reactions")
+OLDER: Final = ("reactions",)
 "Published pages that were made before the words changed, until they are made anew."
 
 
