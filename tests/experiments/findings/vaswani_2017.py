@@ -28,9 +28,10 @@ def _heads(loss: float, agreement: float, specialised: float):
     )
 
 
-def _averaging(one: float, two: float):
-    single = "A single head does no better than an equal average of both values allows"
-    return _claim("averaging", {single: (one, 0.01), "Two heads do better than one of equal size": (two, 0.01)})
+def _averaging(more: float):
+    sets = (*((width, "1 item") for width in (8, 16, 32, 64)), (64, "2 items"), (64, "4 items"))
+    opening = "Two heads tell more than one of their size, width"
+    return _claim("averaging", {f"{opening} {width} and {items} in a set": (more, 0.01) for width, items in sets})
 
 
 def _compute(operations: float, time: float):
@@ -77,7 +78,7 @@ def _relations(heads: int, each: int):
 PLANTED = {
     "vaswani-several-heads": (_heads(-0.2, 0.2, math.nan), _heads(0.2, -0.2, math.nan)),
     "vaswani-roles": (_heads(-0.2, 0.2, 8.0), _heads(-0.2, 0.2, -8.0)),
-    "vaswani-averaging": (_averaging(0.0, 0.1), _averaging(0.3, -0.1)),
+    "vaswani-averaging": (_averaging(0.1), _averaging(-0.1)),
     "vaswani-compute": (_compute(1.0, 1.05), _compute(2.0, 3.0)),
     "vaswani-scaling": (_division(1.0, 0.3), _division(2.0, 1.5)),
     "vaswani-scaling-trained": (_undivided(0.5, 0.05), _undivided(1.5, -0.05)),

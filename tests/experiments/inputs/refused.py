@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from experiments.heads.typed_text import cut, find_head, find_word
+from experiments.reproduce.reproduce import rejudge
 from experiments.run.config import load_config, load_training
 from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
@@ -298,6 +299,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "run.json: what is no JSON": file("run.json", b"{", read_run),
         "run.json: a value of another type": file("run.json", b'{"seed": "three"}', read_run),
         "claim.json that is none": file("claim.json", b"[]", read_claim),
+        "`--rejudge` of a folder without a record": lambda folder: rejudge(folder / "OUT"),
         "findings.json that is none": file("findings.json", b"{}", lambda path: read_findings(path.parent)),
         "sandbox.json that is none": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent)),
         "a Parquet file that is damaged": file("a.parquet", b"PAR1", seeds.MEANS.read),
