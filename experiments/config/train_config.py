@@ -105,6 +105,9 @@ class EncoderSection(Section):
     positions: int | None = Field(default=None, ge=3)
     "Longest input in pieces; the length of the rows where nothing is said."
     norm: Literal["post", "pre"] = "post"
+    causal: bool = False
+    """Whether tokens attend to none after themselves: a decoder without cross-attention, which learns to predict the
+    next piece of every piece instead of masked ones."""
     activation: str = "gelu"
     "Of the feed-forward net."
     dropout: float = Field(default=0.1, ge=0, lt=1)
@@ -222,6 +225,10 @@ class TrainSection(Section):
             raise ValueError("seeds are different numbers, 0 or more")
         if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
             raise ValueError("'tokenizer' and 'encoder' are those of 'start': leave them out")
+        if self.encoder.causal and self.encoder.norm != "post":
+            raise ValueError("encoder: a causal one has norm = 'post': no family of models that we write has another")
+        if self.encoder.causal and self.masking != MaskingSection():
+            raise ValueError("'masking' is for encoders that see both sides: a causal one predicts next pieces")
         of_trees = self.data.name is not None and self.data.name not in NAMED_TEXTS
         if self.arcs is not None and not (of_trees and self.data.unit in (None, "sentence")):
             raise ValueError("'arcs' needs the trees of sentences: data.name is the grammar or a corpus, unit sentence")

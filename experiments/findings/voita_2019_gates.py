@@ -63,7 +63,7 @@ def _prunable_drawn(evidence: Evidence) -> Figure:
 def specialised(run: Run) -> pd.DataFrame:
     """Return the rows of scores in which a head has one of FUNCTIONS."""
     told = run.scores[(run.scores.split == "report") & (run.scores.grade > 0)]
-    return told[[place in FUNCTIONS for place in zip(told.probe, told.label, strict=True)]]
+    return told[pd.Series([*zip(told.probe, told.label, strict=True)], told.index, dtype=object).isin(FUNCTIONS)]
 
 
 def _survivors(evidence: Evidence) -> Numbers:
@@ -75,7 +75,8 @@ def _survivors(evidence: Evidence) -> Numbers:
     open_share = gates.assign(open=gates.gate > 0).groupby("name").open.mean().rename("open").reset_index()
     heads = open_share.assign(special=open_share["name"].isin(special))
     if heads.special.nunique() < 2:
-        return {"survive": Missing(f"{len(special)} of {len(heads)} heads are specialised: none to compare with")}
+        why = f"{len(special)} of {len(heads)} heads are specialised: none to compare with"
+        return {"survive": Missing(why, absent=not special)}
 
     def longer(drawn: pd.DataFrame) -> float:
         means = drawn.groupby("special").open.mean()
@@ -91,7 +92,7 @@ def _kept(evidence: Evidence) -> Numbers:
     had = specialised(run)[question].drop_duplicates()
     functions = rows(run.studies.get("migration"), behaviour=LOSS).merge(had, on=question)
     if functions.empty:
-        return {"kept": Missing("no head has one of these functions before heads are taken out")}
+        return {"kept": Missing("no head has one of these functions before heads are taken out", absent=True)}
     lost = over_units(lambda drawn: float((drawn.best_accuracy - drawn.after_accuracy).max()), functions)
     row = functions.iloc[0]
     moved = int((~functions.stays).sum())

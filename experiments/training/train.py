@@ -102,6 +102,7 @@ def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConf
             feed_forward=shape.feed_forward or 4 * shape.model,
             positions=shape.positions or section.length,
             norm=shape.norm,
+            causal=shape.causal,
             activation=shape.activation,
             dropout=shape.dropout,
             attention_dropout=shape.attention_dropout,

@@ -58,6 +58,8 @@ class EncoderConfig:
     "Piece id of padding."
     scale: bool = True
     "Whether scores are divided by sqrt(head_dim)."
+    causal: bool = False
+    "Whether tokens attend to none after themselves, as in a decoder."
     family: str = "bert"
     "The layout in which weights are exported: a `model_type` of `mha.encoder.families.FAMILIES`."
     pruned: tuple[tuple[int, int], ...] = ()
@@ -177,7 +179,10 @@ class Entry:
 
 
 class Encoder(nn.Module):
-    """An encoder with BERT's architecture; `pooler` and `lm_head` are there where loaded weights have them."""
+    """An encoder with BERT's architecture, or its `causal` sibling, a decoder without cross-attention.
+
+    `pooler` and `lm_head` are there where loaded weights have them.
+    """
 
     pooler: nn.Linear | None
     lm_head: MaskedLMHead | None
@@ -243,9 +248,8 @@ class Encoder(nn.Module):
         # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
         if blocks is not None:
-            return Packing.of_blocks(blocks, dtype)
-        batch, length = pieces.shape
-        return Packing.of(mask, batch, length, dtype)
+            return Packing.of_blocks(blocks, dtype, causal=self.config.causal)
+        return Packing.of(mask, pieces, dtype, causal=self.config.causal)
 
     def embed(
         self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None

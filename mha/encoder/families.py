@@ -30,6 +30,8 @@ class Family:
     "Fields whose value differs from that of EncoderConfig where config.json is silent, or always."
     positions_after_padding: bool = False
     "Whether the first piece has position padding + 1 (RoBERTa)."
+    causal: bool = False
+    "Whether a decoder without cross-attention is written down in the same way, with `is_decoder` in config.json."
 
     def names(self, encoder: nn.Module) -> dict[str, tuple[str, ...]]:
         """Return every parameter of an Encoder and its name(s) in this family, without prefix; a tied one once."""
@@ -151,6 +153,7 @@ FAMILIES: Mapping[str, Family] = {
         settings=BERT_SETTINGS,
         body={**EMBEDDINGS, **TOKEN_TYPES, **BERT_LAYER, **POOLER},
         head=BERT_HEAD,
+        causal=True,
     ),
     "roberta": _roberta("roberta.", "Roberta"),
     "xlm-roberta": _roberta("roberta.", "XLMRoberta"),
@@ -237,11 +240,14 @@ def write_pruned(pruned: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
     return found
 
 
+DECODER = "is_decoder"
+"Key of config.json: whether tokens attend to none after themselves."
+
 SETTINGS_REFUSED: Mapping[str, tuple[Any, ...]] = {
-    "is_decoder": (False, None),
+    DECODER: (False, None),
     "is_encoder_decoder": (False, None),
     "add_cross_attention": (False, None),
     "position_embedding_type": ("absolute", None),
     "quantization_config": (None,),
 }
-"Keys of config.json and the values of them that the encoder can do."
+"Keys of config.json and the values of them that the encoder can do; a `causal` family may also be a decoder."

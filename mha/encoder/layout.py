@@ -21,28 +21,45 @@ class Packing:
     "Indices of the real tokens in the flattened batch; None where every token is real."
     source: Int[Tensor, " slot"] | None
     "For every place of the flattened batch the real token that stands there; any at padding."
-    bias: Float[Tensor, "batch 1 _ key"] | None = None
+    bias: Float[Tensor, "_ 1 _ key"] | None = None
     "What is added to scores: 0 where a key may be attended to; None where all may."
 
     @classmethod
     def of(
-        cls, mask: Bool[Tensor, "batch length"] | None, batch: int, length: int, dtype: torch.dtype = torch.float32
+        cls,
+        mask: Bool[Tensor, "batch length"] | None,
+        pieces: Int[Tensor, "batch length"],
+        dtype: torch.dtype = torch.float32,
+        *,
+        causal: bool = False,
     ) -> Packing:
-        """Return the packing of a batch whose mask is True at real tokens; `dtype` is that of the scores."""
-        if mask is None or bool(mask.all()):
-            return cls(batch, length, None, None)
-        return cls(batch, length, *_places_of(mask), additive(mask, dtype))
+        """Return the packing of a batch whose mask is True at real tokens, all where it is None.
+
+        `dtype` is that of the scores. Where attention is `causal`, a token attends to none after itself.
+        """
+        mask = None if mask is None or bool(mask.all()) else mask
+        places, source = (None, None) if mask is None else _places_of(mask)
+        allowed = None if mask is None else mask[:, None]
+        if causal:
+            before = _before(pieces)
+            allowed = before if allowed is None else allowed & before
+        batch, length = pieces.shape
+        return cls(batch, length, places, source, additive(allowed, dtype))
 
     @classmethod
-    def of_blocks(cls, blocks: Int[Tensor, "batch length"], dtype: torch.dtype = torch.float32) -> Packing:
+    def of_blocks(
+        cls, blocks: Int[Tensor, "batch length"], dtype: torch.dtype = torch.float32, *, causal: bool = False
+    ) -> Packing:
         """Return the packing of rows of several documents: tokens attend within their block, -1 is padding."""
         real = blocks >= 0
-        batch, length = blocks.shape
+        if bool((blocks == blocks[:, :1]).all()) and bool(real.all()):
+            return cls.of(None, blocks, dtype, causal=causal)
         places, source = (None, None) if bool(real.all()) else _places_of(real)
-        if places is None and bool((blocks == blocks[:, :1]).all()):
-            return cls(batch, length, None, None)
-        same = (blocks[:, :, None] == blocks[:, None]) & real[:, None]
-        return cls(batch, length, places, source, additive(same, dtype))
+        allowed = (blocks[:, :, None] == blocks[:, None]) & real[:, None]
+        if causal:
+            allowed = allowed & _before(blocks)
+        batch, length = blocks.shape
+        return cls(batch, length, places, source, additive(allowed, dtype))
 
     def index(self, places: Int[Tensor, " chosen"]) -> Int[Tensor, " chosen"]:
         """Indices among the real tokens of real places of the flattened batch."""
@@ -64,6 +81,12 @@ class Packing:
             return self.unpack(x)
         padded = x.new_zeros(self.batch * self.length, *x.shape[1:]).index_copy_(0, self.real, x)
         return padded.view(self.batch, self.length, *x.shape[1:])
+
+
+def _before(pieces: Int[Tensor, "batch length"]) -> Bool[Tensor, "1 query key"]:
+    """Return where a key stands at the query or before it."""
+    length = pieces.shape[1]
+    return torch.ones(1, length, length, dtype=torch.bool, device=pieces.device).tril()
 
 
 def _places_of(mask: Tensor) -> tuple[Tensor, Tensor]:

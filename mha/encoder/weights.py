@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.families import (
     ALIASES,
+    DECODER,
     DECODERS,
     FAMILIES,
     LEFT_OUT,
@@ -50,16 +51,17 @@ def read_config(folder: Path) -> EncoderConfig:
     kind = str(found.get("model_type"))
     if kind not in FAMILIES:
         raise WeightsError(f"{path}: model_type {kind!r} is none of {', '.join(FAMILIES)}{_hint(kind, FAMILIES)}")
-    for key, possible in SETTINGS_REFUSED.items():
-        if key in found and found[key] not in possible:
-            raise WeightsError(f"{path}: {key} is {found[key]!r}, the encoder can only do {possible[0]!r}")
     family = FAMILIES[kind]
+    causal = family.causal and found.get(DECODER) is True
+    for key, possible in SETTINGS_REFUSED.items():
+        if key in found and found[key] not in possible and not (causal and key == DECODER):
+            raise WeightsError(f"{path}: {key} is {found[key]!r}, the encoder can only do {possible[0]!r}")
     values = {**family.defaults, **{ours: _setting(path, found, family, ours) for ours in family.settings}}
     if family.positions_after_padding:
         values["position_offset"] = values["padding"] + 1
         values["positions"] -= values["position_offset"]
     try:
-        return EncoderConfig(family=kind, pruned=read_pruned(found.get(PRUNED)), **values)
+        return EncoderConfig(family=kind, causal=causal, pruned=read_pruned(found.get(PRUNED)), **values)
     except ValueError as error:
         raise WeightsError(f"{path}: {error}") from None
 
@@ -195,9 +197,9 @@ def export_encoder(encoder: Encoder, folder: Path) -> None:
     for the family always divides: its maps are the same, and loaded back it is an encoder that divides. One that lost
     heads is written smaller, with `pruned_heads` (`mha.encoder.families.PRUNED`) as `transformers` 4 did; version 5
     refuses such a folder for the shapes of its matrices, and opens what `mha.causal.pruning.zeroed` makes. With a
-    masked-LM head the folder is one of <family>ForMaskedLM, else of <family>Model; a pooler beside a head is written
-    too, and `transformers` says that it leaves it out. Each file appears whole or not at all. Raises WeightsError for
-    an encoder that the family cannot represent.
+    language-model head the folder is one of <family>ForMaskedLM, or BertLMHeadModel where it is causal, else of
+    <family>Model; a pooler beside a head is written too, and `transformers` says that it leaves it out. Each file
+    appears whole or not at all. Raises WeightsError for an encoder that the family cannot represent.
     """
     config = encoder.config
     if config.family not in FAMILIES:
@@ -222,12 +224,13 @@ def _settings(encoder: Encoder, family: Family) -> dict[str, Any]:
     values["max_position_embeddings"] = config.positions + config.position_offset
     if "embedding" in family.settings:
         values["embedding_size"] = config.embedding or config.model
-    kind = "Model" if encoder.lm_head is None else "ForMaskedLM"
+    kind = "Model" if encoder.lm_head is None else "LMHeadModel" if config.causal else "ForMaskedLM"
     return {
         "architectures": [family.architecture + kind],
         "model_type": config.family,
         **values,
         **({PRUNED: write_pruned(config.pruned)} if config.pruned else {}),
+        **({DECODER: True} if config.causal else {}),
         "tie_word_embeddings": True,
         "dtype": str(encoder.pieces.weight.dtype).removeprefix("torch."),
     }
@@ -240,6 +243,8 @@ def _refuse_export(encoder: Encoder, family: Family) -> None:
     fixed |= family.defaults
     if family.positions_after_padding:
         fixed["position_offset"] = config.padding + 1
+    if not family.causal:
+        fixed["causal"] = False
     for ours, expected in fixed.items():
         if ours not in family.settings and (value := getattr(config, ours)) != expected:
             raise WeightsError(f"{name} cannot represent {ours}={value!r}, only {expected!r}{_other_family(ours)}")

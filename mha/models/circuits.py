@@ -60,7 +60,7 @@ def layer_inputs(encoder: Encoder, pieces: Int[Tensor, " word"], places: int) ->
     for start in range(0, len(pieces), CHUNK):
         grid = pieces[start : start + CHUNK, None].expand(-1, places)
         place = torch.arange(1, places + 1).expand_as(grid)
-        x = encoder.embed(grid, Packing.of(None, *grid.shape), None, place).view(*grid.shape, size)
+        x = encoder.embed(grid, Packing.of(None, grid), None, place).view(*grid.shape, size)
         for number, layer in enumerate(layers):
             read = layer.attention_norm(x) if layer.pre else x
             words[number, start : start + CHUNK] = read.double().mean(1)

@@ -47,8 +47,9 @@ class MaskedLM:
         """
         module = model.module
         if isinstance(module, Encoder):
-            if module.lm_head is None:
-                raise ModelError(_no_head(model, "its weights hold none"))
+            if module.lm_head is None or module.config.causal:
+                why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
+                raise ModelError(_no_head(model, why))
         else:
             module = _from_hub(model, seed)
         return cls(model, module, mask_piece(model), _piece(model.tokenizer, UNKNOWNS))

@@ -67,7 +67,7 @@ def states_without(
     Without `skips` no residual connection adds anything; without `feed_forward` these nets, with their residual
     connection and LayerNorm, are left out (Dong et al. 2021, section 4.1). With both it is the model's own pass.
     """
-    packing = Packing.of(None, 1, len(ids))
+    packing = encoder.packing(ids[None], None)
     x = encoder.embed(ids[None], packing, None)
     states = [x]
     for layer in layers_of(encoder):

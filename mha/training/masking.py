@@ -1,4 +1,4 @@
-"""Dynamic masking: which pieces of a step are hidden, as a function of seed, step and row alone."""
+"""What is predicted of packed rows: pieces that dynamic masking hides, or the piece after each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Masking:
 
 @dataclass(frozen=True)
 class MaskedRows:
-    """The rows of a step, some of whose pieces are hidden; every array is [row, length]."""
+    """The rows of a step, and at which of their pieces something is to be predicted; every array is [row, length]."""
 
     pieces: Ints
     places: Ints
@@ -88,6 +88,14 @@ def mask_rows(rows: Ints, vocabulary: Vocabulary, masking: Masking, seed: int, s
     pieces = np.where(replaced, others, pieces)
     places, blocks = places_and_blocks(rows, vocabulary)
     return MaskedRows(pieces, places, blocks, masked, rows)
+
+
+def next_rows(rows: Ints, vocabulary: Vocabulary) -> MaskedRows:
+    """Return packed rows [row, length] as they are, where each piece is to predict the one after it in its document."""
+    places, blocks = places_and_blocks(rows, vocabulary)
+    predicts = np.zeros(rows.shape, np.bool_)
+    predicts[:, :-1] = (blocks[:, :-1] >= 0) & (blocks[:, :-1] == blocks[:, 1:])
+    return MaskedRows(rows, places, blocks, predicts, np.roll(rows, -1, axis=1))
 
 
 def _word_starts(rows: Ints, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:

@@ -13,9 +13,10 @@ from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.arcs import GoldArcs
 from mha.training.checkpoints import CheckpointError
-from mha.training.masking import Masking, mask_rows
+from mha.training.masking import MaskedRows, Masking, mask_rows, next_rows
 from mha.training.objective import ArcBatch
 from mha.training.packed_rows import Rows, StoredRows
+from mha.training.packing import Ints
 from mha.training.settings import TrainingError as TrainingError
 from mha.training.settings import TrainingSettings, check_unchanged
 from mha.training.vocabulary import Vocabulary
@@ -61,6 +62,7 @@ class Task:
         shape = asdict(self.encoder)
         # as JSON has it; None where nothing was taken out, which is also what older checkpoints say
         shape["pruned"] = [list(head) for head in self.encoder.pruned] or None
+        shape["causal"] = self.encoder.causal or None
         found = {"tokenizer": self.vocabulary.fingerprint, "encoder": shape, "texts": texts}
         return found if self.start is None else found | {"start": {"sha256": _fingerprint(self.start)}}
 
@@ -118,7 +120,7 @@ def step_batches(
     size, parts = settings.divided(processes), settings.accumulation
     stream = task.rows.batches(settings.rows, start, settings.seed)
     for step, rows in zip(range(start + 1, settings.steps + 1), stream, strict=False):
-        hidden = mask_rows(rows, task.vocabulary, settings.masking, settings.seed, step)
+        hidden = _asked(rows, task, settings.masking, settings.seed, step)
         places = [slice(at * size, (at + 1) * size) for at in range(rank * parts, (rank + 1) * parts)]
         arcs: list[ArcBatch | None] = [None] * parts
         if settings.arcs is not None and settings.arcs.counts(step):
@@ -137,10 +139,17 @@ def evaluation_batches(task: Task, settings: TrainingSettings, rank: int, proces
     if task.held_out is None:
         return []
     rows = np.asarray(task.held_out.rows[: settings.evaluation_rows])
-    hidden = mask_rows(rows, task.vocabulary, _fixed(settings.masking), EVALUATION_SEED, 0)
+    hidden = _asked(rows, task, _fixed(settings.masking), EVALUATION_SEED, 0)
     size = settings.divided(processes)
     batches = [hidden.batch(slice(at, at + size)) for at in range(0, len(rows), size)]
     return [batch for batch in batches if len(batch.gold)][rank::processes]
+
+
+def _asked(rows: Ints, task: Task, masking: Masking, seed: int, step: int) -> MaskedRows:
+    """Return what is to be predicted of rows: of a causal encoder the next pieces, else what is masked."""
+    if task.encoder.causal:
+        return next_rows(rows, task.vocabulary)
+    return mask_rows(rows, task.vocabulary, masking, seed, step)
 
 
 def _fixed(masking: Masking) -> Masking:

@@ -10,6 +10,7 @@ from experiments.claims import averaging, compute, emergence, heads, loop, mixin
 from experiments.claims.claim import Claim, ClaimSection
 from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
+from experiments.decoders import induction
 from experiments.interventions import patterns, subnetworks, syntax
 from mha.nearest_name import nearest_name
 
@@ -18,6 +19,7 @@ CLAIMS: Mapping[str, Claim] = {
     for module in (
         *(heads, compute, loop, scaling, emergence, averaging, mixing, recurrence),
         *(syntax, patterns, subnetworks),
+        induction,
     )
 }
 "In the order of the page."

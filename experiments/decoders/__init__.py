@@ -1,0 +1,1 @@
+"""Experiments on decoders: our encoder where tokens attend to none after themselves."""
