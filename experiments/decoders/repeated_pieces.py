@@ -107,7 +107,7 @@ class RepeatedPieces:
     def commonest_offset(self) -> float:
         """Return how often the commonest distance from query to gold of INDUCTION is right: a rule by position."""
         distance = self.second - self.gold[INDUCTION]
-        return float(distance.bincount().max() / len(distance))
+        return int(distance.bincount().max()) / len(distance)
 
 
 def _take_out(stack: ExitStack, encoder: Encoder, heads: Sequence[Head]) -> None:

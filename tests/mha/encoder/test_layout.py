@@ -4,15 +4,16 @@ from torch import Tensor
 from mha.encoder.layout import Packing
 
 LOW = torch.finfo(torch.float32).min
+PIECES = torch.zeros(3, 9, dtype=torch.int64)
 
 
 def test_packing_goes_there_and_back(mask: Tensor) -> None:
     x = torch.randn(3, 9, 5)
-    packing = Packing.of(mask, 3, 9)
+    packing = Packing.of(mask, PIECES)
     assert torch.equal(packing.pack(x), x[mask])
     assert torch.equal(packing.unpack(packing.pack(x))[mask], x[mask])
     assert torch.equal(packing.unpack_zero(packing.pack(x)), x * mask[..., None])
-    assert Packing.of(mask | True, 3, 9).real is None
+    assert Packing.of(mask | True, PIECES).real is None
 
 
 def test_blocks_see_themselves_and_nobody_sees_padding() -> None:
@@ -31,7 +32,7 @@ def test_rows_of_one_document_need_no_bias() -> None:
 
 def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
     blocks = torch.zeros(3, 9, dtype=torch.long).where(mask, -1)
-    for packing in (Packing.of(mask, 3, 9, torch.bfloat16), Packing.of_blocks(blocks, torch.bfloat16)):
+    for packing in (Packing.of(mask, PIECES, torch.bfloat16), Packing.of_blocks(blocks, torch.bfloat16)):
         assert packing.bias is not None
         assert packing.bias.dtype == torch.bfloat16
         assert packing.bias.min() == torch.finfo(torch.bfloat16).min
@@ -39,6 +40,17 @@ def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
 
 def test_an_index_of_the_padded_batch_finds_its_token(mask: Tensor) -> None:
     x, chosen = torch.randn(3, 9, 5), torch.tensor([0, 8, 9, 21])
-    packing = Packing.of(mask, 3, 9)
+    packing = Packing.of(mask, PIECES)
     assert torch.equal(packing.pack(x)[packing.index(chosen)], x.flatten(0, 1)[chosen])
-    assert Packing.of(None, 3, 9).index(chosen) is chosen
+    assert Packing.of(None, PIECES).index(chosen) is chosen
+
+
+def test_where_attention_is_causal_nobody_sees_what_comes_later() -> None:
+    packing = Packing.of_blocks(torch.tensor([[0, 0, 1, -1]]), causal=True)
+    expected = torch.tensor([[0, LOW, LOW, LOW], [0, 0, LOW, LOW], [LOW, LOW, 0, LOW], [LOW, LOW, LOW, LOW]])
+    assert packing.bias is not None
+    assert torch.equal(packing.bias, expected[None, None])
+    whole = Packing.of(None, PIECES[:, :3], causal=True)
+    assert whole.real is None
+    assert whole.bias is not None
+    assert torch.equal(whole.bias, torch.tensor([[0, LOW, LOW], [0, 0, LOW], [0, 0, 0]])[None, None])

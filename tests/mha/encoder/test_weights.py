@@ -144,7 +144,8 @@ def test_a_wrong_key_or_shape_is_refused(folder: Path, change: Callable[..., Non
     [
         ({"model_type": "brt"}, "model_type 'brt' is none of bert, .*did you mean 'bert'"),
         ({"model_type": ...}, "model_type 'None' is none of"),
-        ({"is_decoder": True}, "is_decoder is True, the encoder can only do False"),
+        ({"is_decoder": "yes"}, "is_decoder is 'yes', the encoder can only do False"),
+        ({"is_decoder": True, "model_type": "electra"}, "is_decoder is True, the encoder can only do False"),
         ({"add_cross_attention": True}, "add_cross_attention is True"),
         ({"position_embedding_type": "relative_key"}, "relative_key', the encoder can only do 'absolute'"),
         ({"quantization_config": {"bits": 4}}, "quantization_config"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from mha.training.masking import Masking, mask_rows
+from mha.training.masking import Masking, mask_rows, next_rows
 from mha.training.packing import pack
 from mha.training.vocabulary import Vocabulary, VocabularyError, VocabularySettings, train_tokenizer
 
@@ -117,3 +117,17 @@ def test_an_answer_that_is_no_piece_is_refused() -> None:
     for word in ("monasu monasu", "\u4e2d", ""):
         with pytest.raises(VocabularyError, match="expected one"):
             mask_rows(ROWS, VOCABULARY, Masking(answers=(word,)), 0, 1)
+
+
+def test_next_pieces_are_predicted_within_their_document_and_nothing_is_hidden() -> None:
+    special = VOCABULARY.special
+    cls, sep, padding = special["[CLS]"], special["[SEP]"], special["[PAD]"]
+    a, b, c = VOCABULARY.ordinary[:3].tolist()
+    rows = np.array([[cls, a, b, sep, cls, c, sep, padding], [cls, c, b, a, c, b, a, sep]])
+    asked = next_rows(rows, VOCABULARY)
+    assert (asked.pieces == rows).all()
+    predicts = np.array([[1, 1, 1, 0, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0]], np.bool_)
+    assert (asked.masked == predicts).all()
+    batch = asked.batch(slice(0, 2))
+    assert batch.gold.tolist() == [a, b, sep, c, sep, c, b, a, c, b, a, sep]
+    assert batch.blocks.tolist()[0] == [0, 0, 0, 0, 1, 1, 1, -1]

@@ -1,0 +1,73 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import BertLMHeadModel
+
+from mha import Encoder, EncoderConfig, record
+from mha.encoder.masked_lm import MaskedBatch, masked_logits
+from mha.encoder.weights import WeightsError, export_encoder, load_encoder
+
+PIECES = torch.randint(1, 40, (3, 12), generator=torch.Generator().manual_seed(7))
+
+
+@pytest.fixture
+def decoder(randomise: Callable[..., None]) -> Encoder:
+    shape = EncoderConfig(vocab=40, layers=2, heads=4, model=32, feed_forward=48, positions=16, causal=True)
+    encoder = Encoder(shape, lm_head=True).eval()
+    randomise(encoder)
+    return encoder
+
+
+@torch.inference_mode()
+def test_transformers_reads_a_causal_export_as_a_decoder_with_the_same_logits(decoder: Encoder, tmp_path: Path) -> None:
+    export_encoder(decoder, tmp_path)
+    theirs, report = BertLMHeadModel.from_pretrained(tmp_path, output_loading_info=True, attn_implementation="eager")
+    assert not report["missing_keys"]
+    assert not report["unexpected_keys"]
+    mask = torch.ones(3, 12, dtype=torch.bool)
+    mask[1, 8:] = False
+    outputs = theirs.eval()(PIECES, attention_mask=mask.long(), output_attentions=True)
+    with record(decoder) as seen:
+        ours = decoder.lm_head(decoder(PIECES, mask))  # type: ignore[misc]  # it has a head
+    assert torch.allclose(ours[mask], outputs.logits[mask], atol=1e-5)
+    for pattern, other in zip(seen["pattern"], outputs.attentions, strict=True):
+        assert torch.allclose(pattern[0], other[0], atol=1e-6)
+        assert torch.allclose(pattern[1, :, :8], other[1, :, :8], atol=1e-6)
+    again = load_encoder(tmp_path)
+    assert again.config == decoder.config
+    assert torch.equal(again(PIECES, mask), decoder(PIECES, mask))
+
+
+@torch.inference_mode()
+def test_no_piece_knows_of_those_after_it(decoder: Encoder) -> None:
+    other = PIECES.clone()
+    other[:, 7:] = (other[:, 7:] + 1) % 39 + 1
+    before, after = decoder(PIECES), decoder(other)
+    assert torch.allclose(before[:, :7], after[:, :7], atol=1e-6)
+    assert not torch.allclose(before[:, 7:], after[:, 7:], atol=1e-3)
+    with record(decoder) as seen:
+        decoder(PIECES)
+    for pattern in seen["pattern"]:
+        assert torch.equal(pattern, pattern.tril())
+        assert torch.allclose(pattern.sum(-1), torch.ones(3, 4, 12))
+
+
+@torch.inference_mode()
+def test_packed_documents_are_read_as_if_each_stood_alone(decoder: Encoder) -> None:
+    blocks = torch.tensor([[0] * 5 + [1] * 6 + [-1]])
+    places = torch.tensor([[*range(5), *range(6), 0]])
+    row = PIECES[:1]
+    asked = torch.tensor([2, 4, 8, 10])
+    batch = MaskedBatch(row, places, blocks, asked, row.flatten()[asked + 1])
+    alone = [decoder(row[:, :5])[0, [2, 4]], decoder(row[:, 5:11])[0, [3, 5]]]
+    assert decoder.lm_head is not None
+    assert torch.allclose(masked_logits(decoder, batch), decoder.lm_head(torch.cat(alone)), atol=1e-5)
+
+
+def test_only_bert_has_words_for_a_decoder(tmp_path: Path, build: Callable[..., Encoder], pieces: Tensor) -> None:
+    roberta = build("roberta", causal=True)
+    with pytest.raises(WeightsError, match="roberta cannot represent causal=True, only False"):
+        export_encoder(roberta, tmp_path)
