@@ -5,6 +5,8 @@ from __future__ import annotations
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
+from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.rule import Rule
 
 PAPER = Paper("olsson-2022", "Olsson et al. 2022", "In-context Learning and Induction Heads")
 
@@ -13,6 +15,80 @@ MODEL = "Decoders of one to many layers, trained for this"
 DATA = "text, with checkpoints of the training"
 
 GUM = "UD English GUM, in windows of 100 words; the head is selected on train and evaluated on dev."
+
+DECODERS = "claim-induction"
+
+STANDS_IN = "Decoders of one and of two layers, trained here on 21 million pieces of English prose, three seeds."
+
+DIFFERS = "Contexts of 128 pieces of a vocabulary of 2,000, and a hundredth of the texts."
+
+HALF = Published(text="in models of two layers or more, not of one", provenance="second-hand")
+
+DEPTH = (
+    PaperSentence(
+        "two layers",
+        "With two layers a head attends to what followed the same piece before",
+        "With two layers a head attends to what followed before at half of the queries.",
+        Rule(above=0.5),
+        "%",
+        published=HALF,
+    ),
+    PaperSentence(
+        "one layer", "With one layer no head does", "With one layer no head does.", Rule(below=0.1), "%", published=HALF
+    ),
+)
+
+CHANGE = (
+    PaperSentence(
+        "short",
+        "The head arises in a short part of the training",
+        "It rises from a quarter to three quarters of its height in a fifth of the training.",
+        Rule(below=0.2),
+        "%",
+        published=Published(text="between 2.5 and 5 billion tokens", provenance="second-hand"),
+    ),
+    PaperSentence(
+        "in-context learning",
+        "In these steps the in-context learning score falls, further than with one layer",
+        "In these steps the in-context learning score falls by 0.1 nats more than with one layer.",
+        Rule(below=-0.1),
+        "nats",
+        published=Published(
+            -0.4, -0.15, text="the score before and after; not with one layer", provenance="second-hand"
+        ),
+    ),
+)
+
+CAUSE = (
+    PaperSentence(
+        "score",
+        "Without its induction heads a decoder learns less from the text at hand than without other heads",
+        "Without induction heads the in-context learning score is higher than without as many others.",
+        Rule(above=0.0),
+        "nats",
+        published=Published(text="ablation, in small models (figures)", provenance="memory"),
+    ),
+    PaperSentence(
+        "token before",
+        "Induction heads are built on heads that attend to the token before",
+        "Without heads for the token before, induction heads no longer attend to what followed.",
+        Rule(below=-0.1),
+        "points",
+        published=Published(text="the mechanism in two layers, argued from weights", provenance="memory"),
+    ),
+)
+
+
+def _depth(evidence: Evidence) -> Numbers:
+    return numbers_of(DEPTH, evidence[DECODERS])
+
+
+def _change(evidence: Evidence) -> Numbers:
+    return numbers_of(CHANGE, evidence[DECODERS])
+
+
+def _cause(evidence: Evidence) -> Numbers:
+    return numbers_of(CAUSE, evidence[DECODERS])
 
 
 def _same_word(evidence: Evidence) -> Numbers:
@@ -70,28 +146,42 @@ FINDINGS = (
         measure=_word_after,
     ),
     Finding(
+        id="olsson-depth",
+        claim="Decoders of two layers have induction heads, decoders of one have none.",
+        where="definition of induction heads; models of one layer",
+        model=MODEL,
+        data=DATA,
+        metric="How often the most attended piece of random pieces that come twice is the one that followed before.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[one.statement("induction") for one in DEPTH],
+        readings=(DECODERS,),
+        measure=_depth,
+    ),
+    Finding(
         id="olsson-phase-change",
         claim="Induction heads arise in a short part of the training, together with in-context learning.",
         where="phase change",
         model=MODEL,
         data=DATA,
         metric="In-context learning score: loss late in a text minus loss early in it, in nats.",
-        statements=[
-            Statement(
-                name="in-context learning",
-                text="The score falls within a short part of the training; not so with one layer.",
-                number="in-context learning score after the change minus before it",
-                rule=LearnedRule(below=-0.1),
-                unit="nats",
-                published=Published(
-                    -0.4,
-                    -0.15,
-                    text="between 2.5 and 5 billion tokens; not with one layer",
-                    provenance="second-hand",
-                ),
-                shown="nats",
-            )
-        ],
-        missing="no decoder is trained here, and an encoder has no in-context learning score",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[one.statement("induction") for one in CHANGE],
+        readings=(DECODERS,),
+        measure=_change,
+    ),
+    Finding(
+        id="olsson-ablation",
+        claim="In-context learning of small decoders rests on induction heads, these on heads for the token before.",
+        where="ablations; the mechanism of induction heads",
+        model=MODEL,
+        data=DATA,
+        metric="In-context learning score, and attention of induction heads, without heads and without as many others.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[one.statement("induction") for one in CAUSE],
+        readings=(DECODERS,),
+        measure=_cause,
     ),
 )

@@ -28,7 +28,7 @@ CONFIGS = Path(__file__).parent.parent / "configs"
 CLAIM = "claim-"
 "What names of readings begin with that are claims: claim-heads is heads.toml in one of CLAIM_FOLDERS."
 
-CLAIM_FOLDERS = ("claims", "interventions")
+CLAIM_FOLDERS = ("claims", "interventions", "decoders", "multilingual")
 "Of experiments/configs."
 
 

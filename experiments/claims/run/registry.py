@@ -12,6 +12,7 @@ from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
 from experiments.decoders import induction
 from experiments.interventions import patterns, subnetworks, syntax
+from experiments.multilingual import trees
 from mha.nearest_name import nearest_name
 
 CLAIMS: Mapping[str, Claim] = {
@@ -19,7 +20,7 @@ CLAIMS: Mapping[str, Claim] = {
     for module in (
         *(heads, compute, loop, scaling, emergence, averaging, mixing, recurrence),
         *(syntax, patterns, subnetworks),
-        induction,
+        *(induction, trees),
     )
 }
 "In the order of the page."

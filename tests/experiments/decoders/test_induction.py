@@ -10,6 +10,7 @@ from experiments.decoders import induction
 from experiments.decoders.induction import ONE, TWO, fall, rise, statements
 from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, InductionSection, others
 from experiments.decoders.repeated_pieces import INDUCTION
+from experiments.findings.olsson_2022 import CAUSE, CHANGE, DEPTH
 
 STEPS = [0.0, 100.0, 200.0, 300.0, 1000.0]
 
@@ -99,3 +100,11 @@ def test_small_decoders_are_trained_and_read(work: Work, tmp_path: Path, monkeyp
     assert all(4 < row.value < 7 for row in loss.rows)
     assert found.noticed[-1].startswith("The commonest distance finds")
     assert [one.verdict for one in found.statements[-3:]] == ["not decided"] * 3
+
+
+def test_the_sentences_of_findings_stand_in_the_claim() -> None:
+    courses = {depth: {seed: course([0.01] * 5, [0.0] * 5) for seed in range(2)} for depth in (ONE, TWO)}
+    texts = [one.text for one in statements(courses, {})]
+    for sentence in (*DEPTH, *CHANGE, *CAUSE):
+        (text,) = [text for text in texts if text.startswith(sentence.opening)]
+        assert next(one.rule for one in statements(courses, {}) if one.text == text) == sentence.rule

@@ -1,11 +1,30 @@
-from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.planted import claimed, planted_run, scored
 
 
 def _repeated(variant: str, margin: float):
     return {"coreference": planted_run([scored("repetition", "all", variant=variant, margin=margin)])}
 
 
+def _decoders(two: float, one: float, short: float, fall: float, score: float, left: float):
+    return claimed(
+        "claim-induction",
+        {
+            "With two layers a head attends to what followed the same piece before": two,
+            "With one layer no head does": one,
+            "The head arises in a short part of the training": short,
+            "In these steps the in-context learning score falls, further than with one layer": fall,
+            "Without its induction heads a decoder learns less from the text at hand than without other heads": score,
+            "Induction heads are built on heads that attend to the token before": left,
+        },
+    )
+
+
+GROWN, NOT = _decoders(0.8, 0.02, 0.1, -0.3, 0.2, -0.5), _decoders(0.1, 0.3, 0.6, 0.1, -0.1, 0.1)
+
 PLANTED = {
-    f"olsson-{name}": (_repeated(variant, 0.3), _repeated(variant, -0.1))
-    for name, variant in (("same-word", "same word"), ("induction", "word after"))
+    **{f"olsson-{name}": (GROWN, NOT) for name in ("depth", "phase-change", "ablation")},
+    **{
+        f"olsson-{name}": (_repeated(variant, 0.3), _repeated(variant, -0.1))
+        for name, variant in (("same-word", "same word"), ("induction", "word after"))
+    },
 }

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reports import Run
+from reports.claims.record import ClaimRecord, Number, RecordedStatement
 from reports.run.record import RunRecord
 from reports.tables.scores import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
 
@@ -77,3 +78,14 @@ def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
         {name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in map(named.__or__, rows)
     ]
     return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
+
+
+def claimed(reading: str, numbers: Mapping[str, float]) -> dict[str, ClaimRecord]:
+    """Return the record of a claim with these statements, and intervals of half a hundredth to either side."""
+    statements = tuple(
+        RecordedStatement(
+            text, "what is measured", "", "", Number(value, value - 0.005, value + 0.005, 5, ""), "claim", ""
+        )
+        for text, value in numbers.items()
+    )
+    return {reading: ClaimRecord({}, statements, ())}

@@ -181,9 +181,11 @@ def test_arcs_are_those_of_the_trees_of_every_sentence_that_is_trained_on() -> N
         ({"arcs": {"first_step": 2}}, "weight"),
         ({"fixed": ["middle"]}, "unknown pattern 'middle'"),
         ({"fixed": ["next", "previous", "start"]}, "3 patterns are too many for 2 heads"),
+        ({"encoder": {"causal": True}, "masking": {"rate": 0.3}}, "'masking' is for encoders that see both sides"),
+        ({"encoder": {"causal": True, "norm": "pre"}}, "a causal one has norm = 'post'"),
     ],
 )
-def test_a_term_without_trees_and_patterns_without_heads_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_what_the_training_of_an_encoder_cannot_use_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         section(**changes)
 

@@ -1,0 +1,65 @@
+"""Chi, Hewitt and Manning 2020: a subspace of multilingual BERT holds the trees of different languages."""
+
+from __future__ import annotations
+
+from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published
+from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.rule import Rule
+
+PAPER = Paper(
+    "chi-2020",
+    "Chi, Hewitt and Manning 2020",
+    "Finding Universal Grammatical Relations in Multilingual BERT",
+)
+
+LANGUAGES = "claim-language-trees"
+
+ABOVE = Published(text="above baselines in every language (table of transfer)", provenance="memory")
+
+SENTENCES = (
+    PaperSentence(
+        "row",
+        "A projection of states that was learned in another language attaches more than words in a row",
+        "A projection learned in another language attaches more than words in a row.",
+        Rule(above=0.0),
+        "points",
+        published=ABOVE,
+    ),
+    PaperSentence(
+        "untrained",
+        "It attaches more than one of untrained weights that was learned in another language",
+        "It attaches more than one of untrained weights.",
+        Rule(above=0.0),
+        "points",
+        published=ABOVE,
+    ),
+    PaperSentence(
+        "kept",
+        "It keeps two thirds of what a projection of the language itself gains",
+        "It keeps two thirds of what a projection of the language itself gains over words in a row.",
+        Rule(above=2 / 3),
+        "times",
+        published=Published(text="approximately shared; the bar is ours", provenance="memory"),
+    ),
+)
+
+
+def _transfer(evidence: Evidence) -> Numbers:
+    return numbers_of(SENTENCES, evidence[LANGUAGES])
+
+
+FINDINGS = (
+    Finding(
+        id="chi-transfer",
+        claim="A subspace of states in which distances are those of trees is shared by languages.",
+        where="section on transfer between languages, structural probes",
+        model="Multilingual BERT, layer 7",
+        data="Universal Dependencies, 11 languages",
+        metric="Undirected attachment (UUAS) of projections learned in one language and evaluated in another.",
+        stands_in="Seven PUD treebanks, the same 500 sentences in each: learned on half, evaluated on the other.",
+        differs="multilingual-e5-small, layer 7 of 12; 250 sentences to learn from, where the paper has thousands.",
+        statements=[one.statement("language-trees") for one in SENTENCES],
+        readings=(LANGUAGES,),
+        measure=_transfer,
+    ),
+)

@@ -1,0 +1,230 @@
+"""Claim: one encoder of several languages holds their trees in the same heads and in the same subspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from experiments.claims.claim import Claim, Work
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.multilingual.tree_measures import (
+    PERMUTED,
+    RANDOM,
+    TRAINED,
+    LanguageTreesSection,
+    best,
+    opened,
+    read_language,
+    transferred,
+)
+from experiments.statements.estimates import difference, mean_of
+from experiments.statements.rule import Rule
+from mha import Model
+from probes.states.trees import spearman
+
+OWN, OTHER, ROW = "own language", "other languages", "words in a row"
+
+KEPT = 2 / 3
+"Share of what a projection of the own language gains over words in a row that those of others have to keep."
+
+Heads = Mapping[str, Mapping[int, Mapping[str, Any]]]
+"Kind of weights -> seed -> language -> what `read_language` found."
+
+Transfer = Mapping[str, Mapping[int, Mapping[str, Mapping[str, float]]]]
+"Kind of weights -> seed -> learned language -> evaluated language -> share of arcs."
+
+ByLanguage = dict[int, float]
+"A number for each language, by its number in the config."
+
+
+def measure(section: LanguageTreesSection, work: Work) -> ClaimResult:
+    """Read all languages with the trained weights, and with randomly initialised and permuted ones."""
+    heads: dict[str, dict[int, dict[str, Any]]] = {}
+    transfer: dict[str, dict[int, Any]] = {}
+    kinds = [(TRAINED, (0,)), (RANDOM, section.seeds), (PERMUTED, section.seeds)]
+    for kind, seeds in kinds:
+        heads[kind], transfer[kind] = {}, {}
+        for seed in seeds:
+            name = kind if kind == TRAINED else f"{kind} seed {seed}"
+            model: Model = opened(section, kind, seed)
+            heads[kind][seed] = {
+                language: work.part(f"{name} {language}", partial(read_language, section, model, treebank))
+                for language, treebank in section.treebanks.items()
+            }
+            transfer[kind][seed] = work.part(f"{name} projections", partial(transferred, section, model))
+            work.progress(f"measure {kind}", len(heads[kind]), len(seeds))
+    languages = [*section.treebanks]
+    return ClaimResult(
+        _measures(heads, transfer, languages),
+        statements(heads, transfer, languages),
+        _noticed(heads[TRAINED][0], languages),
+    )
+
+
+def own_head(one: Mapping[str, Any], language: str) -> float:
+    """Return what the head selected on one half of a language attaches on the other."""
+    return float(one[language]["report"][best(one[language]["select"])])
+
+
+def other_heads(one: Mapping[str, Any], language: str) -> float:
+    """Return what the heads selected in the other languages attach, their mean."""
+    report = one[language]["report"]
+    return float(np.mean([report[best(one[other]["select"])] for other in one if other != language]))
+
+
+def agreement(one: Mapping[str, Any], language: str) -> float:
+    """Return the rank correlation over heads of what they attach in a language and in others, the mean of these."""
+    report = np.array([one[language]["report"]])
+    others = [spearman(report, np.array([one[other]["select"]]))[0] for other in one if other != language]
+    return float(np.mean(others))
+
+
+def from_others(one: Mapping[str, Mapping[str, float]], language: str) -> float:
+    """Return what projections learned in the other languages attach in a language, their mean."""
+    return float(np.mean([one[other][language] for other in one if other != language]))
+
+
+def _over(found: Mapping[int, Any], languages: list[str], number: Any) -> ByLanguage:
+    """Return a number of every language, the mean over seeds."""
+    return {
+        place: float(np.mean([number(one, language) for one in found.values()]))
+        for place, language in enumerate(languages)
+    }
+
+
+def statements(heads: Heads, transfer: Transfer, languages: list[str]) -> list[ClaimStatement]:
+    """Return the statements; their intervals are over languages."""
+    row = {place: float(heads[TRAINED][0][language]["row"]) for place, language in enumerate(languages)}
+    own = {kind: _over(found, languages, own_head) for kind, found in heads.items()}
+    same = {kind: _over(found, languages, agreement) for kind, found in heads.items()}
+    moved = {kind: _over(found, languages, from_others) for kind, found in transfer.items()}
+    kept = {
+        kind: _over(found, languages, lambda one, language: one[language][language]) for kind, found in transfer.items()
+    }
+    untrained_head, untrained_probe = _higher(own[RANDOM], own[PERMUTED]), _higher(moved[RANDOM], moved[PERMUTED])
+    selected = _over(heads[TRAINED], languages, other_heads)
+    share = "share of arcs between words that the spanning tree"
+    gained = [(moved[TRAINED][place] - row[place]) / (kept[TRAINED][place] - row[place]) for place in row]
+    return [
+        ClaimStatement(
+            "A single head attaches more than words in a row",
+            f"{share} of the selected head has − that of words in a row, paired by language",
+            "points",
+            difference(own[TRAINED], row),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "A single head attaches more than the best one of untrained weights",
+            f"{share} of the selected head has, trained − random or permuted, whichever is higher, paired by language",
+            "points",
+            difference(own[TRAINED], untrained_head),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "A head that was selected in another language attaches more than words in a row",
+            f"{share} of heads selected in the other languages has − that of words in a row, paired by language",
+            "points",
+            difference(selected, row),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "Heads that attach much in one language do so in others, more than with untrained weights",
+            "rank correlation over heads, a language and another, trained − random or permuted, whichever is higher",
+            "",
+            difference(same[TRAINED], _higher(same[RANDOM], same[PERMUTED])),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "A projection of states that was learned in another language attaches more than words in a row",
+            "share of arcs attached, learned in the others − words in a row, paired by language",
+            "points",
+            difference(moved[TRAINED], row),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "It attaches more than one of untrained weights that was learned in another language",
+            "share of arcs attached, learned in the others, trained − random or permuted, whichever is higher",
+            "points",
+            difference(moved[TRAINED], untrained_probe),
+            Rule(above=0.0),
+        ),
+        ClaimStatement(
+            "It keeps two thirds of what a projection of the language itself gains over words in a row",
+            "gain of projections learned in the others / gain of the own, by language",
+            "times",
+            mean_of(gained),
+            Rule(above=KEPT),
+        ),
+    ]
+
+
+def _higher(first: ByLanguage, second: ByLanguage) -> ByLanguage:
+    return {place: max(value, second[place]) for place, value in first.items()}
+
+
+def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Measure]:
+    rows: dict[str, list[Row]] = {"heads": [], "projections": [], "agreement": []}
+    for place, language in enumerate(languages):
+        row = float(heads[TRAINED][0][language]["row"])
+        for name in ("heads", "projections"):
+            rows[name].append(Row(ROW, None, place, row))
+        for kind in heads:
+            for number, condition in ((own_head, OWN), (other_heads, OTHER)):
+                value = _over(heads[kind], languages, number)[place]
+                rows["heads"].append(Row(f"{kind}, head selected in {condition}", None, place, value))
+            rows["agreement"].append(Row(kind, None, place, _over(heads[kind], languages, agreement)[place]))
+            own = float(np.mean([one[language][language] for one in transfer[kind].values()]))
+            rows["projections"].append(Row(f"{kind}, learned in {OWN}", None, place, own))
+            other = float(np.mean([from_others(one, language) for one in transfer[kind].values()]))
+            rows["projections"].append(Row(f"{kind}, learned in {OTHER}", None, place, other))
+    titles = (
+        ("heads", "arcs that the spanning tree of one head attaches", "%"),
+        ("agreement", "rank correlation of heads between languages", ""),
+        ("projections", "arcs that projected states attach", "%"),
+    )
+    return [
+        Measure(title, unit, tuple(sorted(rows[name], key=lambda one: one.condition))) for name, title, unit in titles
+    ]
+
+
+def _noticed(one: Mapping[str, Any], languages: list[str]) -> list[str]:
+    """Return the selected head of every language by name."""
+    count = len(one[languages[0]]["select"])
+    told = []
+    for language in languages:
+        place = best(one[language]["select"])
+        share = 100 * own_head(one, language)
+        told.append(f"{language}: head number {place + 1} of {count}, layer by layer, attaches {share:.1f} % of arcs.")
+    return told
+
+
+CLAIM = Claim(
+    name="language-trees",
+    title="Do the same heads and the same subspace hold the trees of different languages?",
+    sentence="Single heads of a multilingual encoder hold more of a tree than words in a row, the same heads in "
+    "different languages; a projection in which distances are those of trees carries over to other languages.",
+    source="Ravishankar et al. 2021, Attention Can Reflect Syntactic Structure (If You Let It); Chi, Hewitt and "
+    "Manning 2020, Finding Universal Grammatical Relations in Multilingual BERT",
+    about=(
+        "The same sentences in every language, with gold trees. The tree of a head is the maximum spanning tree of its "
+        "word-level attention, both directions added. It is compared with the arcs of the gold tree without direction, "
+        "punctuation aside. The head is selected on one half of the documents and evaluated on the other, which holds "
+        "the translations of none of the first half. Words in a row are the tree of every two neighbours.",
+        "A projection of the states of one layer is learned so that squared distances are those in the tree (the "
+        "structural probe of Hewitt and Manning 2019), on the selection half of one language, and evaluated on the "
+        "report half of each.",
+        "Randomly initialised and permuted weights go through all of it. Intervals are over languages.",
+    ),
+    limits=(
+        "Languages are not drawn at random, and numbers of two of them share others: the intervals describe these.",
+        "The papers read multilingual BERT, of 104 languages; the treebanks are news and encyclopedia, translated.",
+        "Of attention Ravishankar et al. decode directed trees with the gold root, which gives other shares.",
+        "That a position is shared by languages is simpler than that syntax is: words in a row and untrained weights "
+        "tell how far that goes, and heads that attach neighbours are not taken out.",
+    ),
+    section=LanguageTreesSection,
+    measure=measure,
+)

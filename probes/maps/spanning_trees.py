@@ -1,0 +1,82 @@
+"""Trees in the attention of single heads: maximum spanning trees of word-level maps (Ravishankar et al. 2021)."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from mha.batches import collate
+from mha.models.model import Model
+from probes.records import Document
+from probes.scoring.aligned import Aligned
+from probes.scoring.score import Settings
+from probes.states.trees import GoldTree
+
+Trees = Bool[np.ndarray, "head word word"]
+
+
+def spanning_trees(weights: Float[np.ndarray, "head word word"]) -> Trees:
+    """Return the maximum spanning trees of symmetric weights, as symmetric arrays that are True at their edges.
+
+    Of all heads at once (Prim 1957, section 3); of equal weights the word that stands first is joined first.
+    """
+    heads, words, _ = weights.shape
+    trees = np.zeros(weights.shape, np.bool_)
+    every = np.arange(heads)
+    joined = np.zeros((heads, words), np.bool_)
+    joined[:, 0] = True
+    best, partner = weights[:, 0].astype(np.float64), np.zeros((heads, words), np.int64)
+    for _ in range(words - 1):
+        new = np.where(joined, -np.inf, best).argmax(1)
+        old = partner[every, new]
+        trees[every, new, old] = trees[every, old, new] = True
+        joined[every, new] = True
+        nearer = weights[every, new] > best
+        best, partner = np.where(nearer, weights[every, new], best), np.where(nearer, new[:, None], partner)
+    return trees
+
+
+def attached_arcs(model: Model, aligned: Aligned, settings: Settings) -> list[Float[np.ndarray, "layer head"] | None]:
+    """Return for each text how many arcs of its tree every head's spanning tree has, in the order of `aligned.kept`.
+
+    The weight of two words is the attention of both to each other, added. Trees and arcs are those of words that are
+    no punctuation (Hewitt and Manning 2019, section 4.1). None for a text with fewer than two of them, or no tree.
+    """
+    documents = aligned.texts.take(aligned.kept)
+    found: list[Float[np.ndarray, "layer head"] | None] = [None] * len(documents)
+    for chosen in aligned.batches(settings.batch_pieces):
+        batch = collate([aligned.pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
+        gold = {row: tree for row, i in enumerate(chosen) if (tree := gold_tree(documents[i])) is not None}
+        words: dict[int, list[np.ndarray]] = {row: [] for row in gold}
+
+        def see(
+            layer: int,
+            maps: Tensor,
+            gold: dict[int, GoldTree] = gold,
+            words: dict[int, list[np.ndarray]] = words,
+        ) -> None:
+            for row, tree in gold.items():
+                words[row].append(maps[row].numpy()[:, tree.words[:, None], tree.words])
+
+        settings.stream(model, batch, see)
+        for row, tree in gold.items():
+            found[chosen[row]] = attached(np.concatenate(words[row]), tree).reshape(model.layers, model.heads)
+    return found
+
+
+def attached(maps: Float[np.ndarray, "head word word"], tree: GoldTree) -> Float[np.ndarray, " head"]:
+    """Return how many arcs of a tree each head's spanning tree has; maps are of `tree.words` alone."""
+    edges = spanning_trees(maps.astype(np.float64) + maps.transpose(0, 2, 1))
+    place = {int(word): number for number, word in enumerate(tree.words)}
+    ends = np.array([sorted(place[word] for word in arc) for arc in tree.arcs], np.int64).reshape(-1, 2)
+    hits: Float[np.ndarray, " head"] = edges[:, ends[:, 0], ends[:, 1]].sum(1).astype(np.float64)
+    return hits
+
+
+def gold_tree(document: Document) -> GoldTree | None:
+    """Return the tree of a text; None where it is none, or has fewer than two words besides punctuation."""
+    if len(document.sentences) != 1 or int((document.heads < 0).sum()) != 1:
+        return None
+    tree = GoldTree.of(document)
+    return tree if len(tree.words) > 1 and tree.arcs else None

@@ -1,0 +1,140 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.claims.claim import Work
+from experiments.findings.chi_2020 import SENTENCES
+from experiments.findings.ravishankar_2021 import ABOVE, SAME
+from experiments.multilingual import tree_measures, trees
+from experiments.multilingual.tree_measures import PERMUTED, RANDOM, TRAINED, LanguageTreesSection
+from experiments.multilingual.trees import agreement, from_others, other_heads, own_head, statements
+
+LANGUAGES = ["A", "B", "C"]
+
+ONE = {
+    "A": {"select": [0.2, 0.6, 0.1, 0.0], "report": [0.3, 0.5, 0.1, 0.0], "row": 0.4},
+    "B": {"select": [0.7, 0.3, 0.2, 0.1], "report": [0.6, 0.4, 0.2, 0.1], "row": 0.5},
+    "C": {"select": [0.1, 0.8, 0.3, 0.2], "report": [0.2, 0.7, 0.4, 0.1], "row": 0.3},
+}
+
+
+def test_the_head_of_a_language_is_selected_on_one_half_and_evaluated_on_the_other() -> None:
+    assert [own_head(ONE, language) for language in LANGUAGES] == [0.5, 0.6, 0.7]
+
+
+def test_heads_of_other_languages_are_evaluated_on_this_one() -> None:
+    assert other_heads(ONE, "A") == pytest.approx((0.3 + 0.5) / 2)  # B selects the first head, C the second
+    assert other_heads(ONE, "B") == pytest.approx(0.4)
+
+
+def test_agreement_is_the_mean_rank_correlation_with_the_other_languages() -> None:
+    # report of A in ranks: 3, 4, 2, 1; selection of B 4, 3, 2, 1 (rho 0.8), of C 1, 4, 3, 2 (rho 0.4)
+    assert agreement(ONE, "A") == pytest.approx((0.8 + 0.4) / 2)
+
+
+def test_projections_of_others_are_averaged() -> None:
+    moved = {
+        "A": {"A": 0.9, "B": 0.5, "C": 0.4},
+        "B": {"A": 0.7, "B": 0.9, "C": 0.2},
+        "C": {"A": 0.3, "B": 0.1, "C": 1.0},
+    }
+    assert from_others(moved, "A") == pytest.approx(0.5)
+
+
+def found(trained: Sequence[float], untrained: Sequence[float], moved: float, own: float) -> tuple[Any, Any]:
+    def heads(shares: Sequence[float], jitter: float) -> dict[str, Any]:
+        shifted = [share + jitter for share in shares]
+        return {language: {"select": shifted, "report": shifted, "row": 0.4} for language in LANGUAGES}
+
+    def projections(other: float, same: float) -> dict[str, Any]:
+        return {
+            language: {to: (same if to == language else other) + 0.001 * place for place, to in enumerate(LANGUAGES)}
+            for language in LANGUAGES
+        }
+
+    kinds = {TRAINED: {0: heads(trained, 0.0)}}
+    kinds |= {kind: {seed: heads(untrained, 0.01 * seed) for seed in range(3)} for kind in (RANDOM, PERMUTED)}
+    transfer = {TRAINED: {0: projections(moved, own)}}
+    transfer |= {kind: {seed: projections(0.42, 0.45) for seed in range(3)} for kind in (RANDOM, PERMUTED)}
+    return kinds, transfer
+
+
+def mixed(heads: Any) -> Any:
+    """Return untrained heads whose order differs from language to language."""
+    for one in (heads[RANDOM], heads[PERMUTED]):
+        for languages in one.values():
+            for turn, language in enumerate(LANGUAGES):
+                for part in ("select", "report"):
+                    shares = languages[language][part]
+                    languages[language][part] = shares[turn:] + shares[:turn]
+    return heads
+
+
+def test_all_hold_where_heads_and_projections_carry_over() -> None:
+    heads, transfer = found([0.3, 0.6, 0.5], [0.3, 0.35, 0.32], moved=0.6, own=0.62)
+    verdicts = [one.verdict for one in statements(mixed(heads), transfer, LANGUAGES)]
+    assert verdicts == ["holds"] * 7
+
+
+def test_none_holds_where_position_and_untrained_weights_do_as_well() -> None:
+    heads, transfer = found([0.3, 0.35, 0.32], [0.3, 0.45, 0.4], moved=0.39, own=0.45)
+    verdicts = [one.verdict for one in statements(heads, transfer, LANGUAGES)]
+    assert set(verdicts) == {"does not hold"}
+
+
+def test_every_kind_of_weights_reads_every_language(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int, str]] = []
+
+    def opened(section: LanguageTreesSection, kind: str, seed: int) -> tuple[str, int]:
+        return kind, seed
+
+    def read(section: LanguageTreesSection, model: tuple[str, int], treebank: str) -> dict[str, Any]:
+        asked.append((*model, treebank))
+        return {"select": [0.2, 0.5 + 0.01 * len(asked)], "report": [0.2, 0.5], "row": 0.3}
+
+    def transferred(section: LanguageTreesSection, model: Any) -> dict[str, dict[str, float]]:
+        return {language: {other: 0.5 + 0.1 * (other == language) for other in "ABC"} for language in "ABC"}
+
+    monkeypatch.setattr(trees, "opened", opened)
+    monkeypatch.setattr(trees, "read_language", read)
+    monkeypatch.setattr(trees, "transferred", transferred)
+    section = LanguageTreesSection.model_validate(
+        {"claim": "language-trees", "model": "m", "treebanks": {"A": "a", "B": "b", "C": "c"}, "seeds": (4, 5)}
+    )
+    result = trees.measure(section, work)
+    kinds = [(TRAINED, 0), (RANDOM, 4), (RANDOM, 5), (PERMUTED, 4), (PERMUTED, 5)]
+    assert asked == [(*kind, treebank) for kind in kinds for treebank in "abc"]
+    assert result.noticed[0] == "A: head number 2 of 2, layer by layer, attaches 50.0 % of arcs."
+    rows = next(one for one in result.measures if one.name == "arcs that projected states attach").rows
+    assert {row.condition for row in rows if row.repeat == 1} == {
+        "words in a row",
+        *(f"{kind}, learned in {what}" for kind in (TRAINED, RANDOM, PERMUTED) for what in (trees.OWN, trees.OTHER)),
+    }
+
+
+@pytest.mark.slow
+def test_a_projection_learned_on_one_half_is_evaluated_on_the_other(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(data_folder))
+    treebanks = {"English": "pud-english", "German": "pud-german", "Spanish": "pud-spanish"}
+    section = LanguageTreesSection.model_validate(
+        {"claim": "language-trees", "model": "minilm", "treebanks": treebanks, "sentences": 40, "layer": 3}
+    )
+    model = tree_measures.opened(section, TRAINED, 0)
+    one = tree_measures.read_language(section, model, "pud-english")
+    assert len(one["select"]) == 72
+    assert 0.3 < one["row"] < 0.6
+    assert max(one["report"]) > one["row"] - 0.1
+    moved = tree_measures.transferred(section, model)
+    assert {language: [*shares] for language, shares in moved.items()} == {key: [*treebanks] for key in treebanks}
+    assert moved["English"]["English"] > moved["English"]["German"]  # the model knows no German
+
+
+def test_the_sentences_of_findings_stand_in_the_claim() -> None:
+    told = {one.text: one.rule for one in statements(*found([0.3, 0.6], [0.3, 0.4], moved=0.5, own=0.6), LANGUAGES)}
+    for sentence in (*ABOVE, *SAME, *SENTENCES):
+        (text,) = [text for text in told if text.startswith(sentence.opening)]
+        assert told[text] == sentence.rule

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from mha import collate, load_model
+from mha.models.maps import stream_maps
+from probes.corpora.corpus import MemoryTexts
+from probes.maps.spanning_trees import attached_arcs, gold_tree, spanning_trees
+from probes.records import Document, Sentence, frozen_ints
+from probes.scoring.aligned import Aligned
+from probes.scoring.score import Settings
+
+
+def test_of_three_words_the_two_heaviest_edges_are_kept() -> None:
+    weights = np.array([[[0, 3, 1], [3, 0, 2], [1, 2, 0]], [[0, 1, 5], [1, 0, 4], [5, 4, 0]]], np.float64)
+    first, second = spanning_trees(weights)
+    assert {tuple(edge) for edge in np.argwhere(np.triu(first))} == {(0, 1), (1, 2)}
+    assert {tuple(edge) for edge in np.argwhere(np.triu(second))} == {(0, 2), (1, 2)}
+
+
+@pytest.mark.parametrize("words", [2, 5, 30])
+def test_trees_weigh_as_much_as_those_of_scipy(words: int) -> None:
+    draws = np.random.default_rng(words).random((20, words, words))
+    weights = draws + draws.transpose(0, 2, 1)
+    for own, tree in zip(weights, spanning_trees(weights), strict=True):
+        assert tree.sum() == 2 * (words - 1)
+        assert (tree == tree.T).all()
+        theirs = minimum_spanning_tree(np.triu(10 - own, 1)).toarray() > 0
+        assert np.array_equal(np.triu(tree), theirs | np.triu(theirs.T))
+
+
+def sentence(words: str, heads: list[int], upos: list[str], name: str = "s") -> Document:
+    forms = tuple(words.split())
+    parts = Sentence(name, forms, frozen_ints(heads), ("dep",) * len(forms), tuple(upos))
+    return Document(name, (parts,))
+
+
+TAGS = ["NOUN", "PUNCT", "VERB", "ADV", "NOUN", "PUNCT"]
+TREE = sentence("ships , sail past harbours .", [2, 0, -1, 2, 2, 2], TAGS)
+
+
+def test_punctuation_has_no_part_in_a_tree() -> None:
+    tree = gold_tree(TREE)
+    assert tree is not None
+    assert tree.words.tolist() == [0, 2, 3, 4]
+    assert set(tree.arcs) == {frozenset((0, 2)), frozenset((3, 2)), frozenset((4, 2))}
+
+
+def test_what_is_no_tree_of_two_words_is_passed_over() -> None:
+    assert gold_tree(sentence("ships .", [-1, 0], ["NOUN", "PUNCT"])) is None
+    assert gold_tree(sentence("ships sail", [-1, -1], ["NOUN", "VERB"])) is None
+
+
+def test_arcs_of_all_heads_are_those_of_a_plain_recomputation() -> None:
+    model = load_model("minilm")
+    texts = MemoryTexts([TREE, sentence("no ships", [-1, -1], ["DET", "NOUN"], "t")])
+    aligned = Aligned.of(model, texts)
+    found = attached_arcs(model, aligned, Settings())
+    assert found[aligned.kept.index(1)] is None
+    ours = found[aligned.kept.index(0)]
+    assert ours is not None
+    seen: list[np.ndarray] = []
+    batch = collate([aligned.pieces[aligned.kept.index(0)]])
+    stream_maps(model, batch, lambda layer, maps: seen.append(maps[0].numpy().copy()))
+    maps = np.stack(seen)  # [layer, head, query, key]
+    tree = gold_tree(TREE)
+    assert tree is not None
+    for layer in range(model.layers):
+        for head in range(model.heads):
+            own = maps[layer, head][np.ix_(tree.words, tree.words)].astype(np.float64)
+            edges = minimum_spanning_tree(np.triu(10 - (own + own.T), 1)).tocoo()
+            pairs = {
+                frozenset((int(tree.words[a]), int(tree.words[b]))) for a, b in zip(edges.row, edges.col, strict=True)
+            }
+            assert ours[layer, head] == len(pairs & {*tree.arcs})
