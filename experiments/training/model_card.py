@@ -36,6 +36,15 @@ PRE_NORM = """## How to open it
 headscope opens the folder as `load(folder)`, or as the model of a run: `headscope run CONFIG --set model.name=FOLDER`.
 """
 
+CAUSAL = """## How to open it
+
+    from transformers import AutoTokenizer, BertLMHeadModel
+    model = BertLMHeadModel.from_pretrained(folder, attn_implementation="eager")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+
+headscope opens the folder as `load(folder)`, or as the model of a run: `headscope run CONFIG --set model.name=FOLDER`.
+"""
+
 LIMITS = """## What it is for
 
 It is small and was trained for study: to see what its attention heads do, and when they come to do it. It was not
@@ -51,8 +60,10 @@ def write_model_card(checkpoint: Path, name: str, data: TextsSection) -> Path:
 def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
     """Return the card of a checkpoint with that training.json, in Markdown with front matter in YAML."""
     shape, settings = record["encoder"], record["settings"]
+    causal = bool(shape.get("causal"))
     tags = ["attention-heads", "interpretability", "headscope"]
-    front = {"library_name": "transformers", "pipeline_tag": "fill-mask", "model_name": name, "tags": tags}
+    task = "text-generation" if causal else "fill-mask"
+    front = {"library_name": "transformers", "pipeline_tag": task, "model_name": name, "tags": tags}
     facts = (
         ("layers x heads", f"{shape['layers']} x {shape['heads']}"),
         ("d_model, feed-forward", f"{shape['model']}, {shape['feed_forward']}"),
@@ -60,7 +71,7 @@ def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
         ("longest input", f"{count(shape['positions'])} pieces"),
         ("norm", shape["norm"]),
         ("trained on", trained_on(data)),
-        ("task", f"masked words, {100 * settings['masking']['rate']:g} % of pieces"),
+        ("task", "next pieces" if causal else f"masked words, {100 * settings['masking']['rate']:g} % of pieces"),
         ("step", f"{count(record['step'])} of {count(settings['steps'])}"),
         ("pieces read", count(record["tokens"])),
         ("training loss", _nats(record["loss"])),
@@ -74,8 +85,9 @@ def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
         ("headscope", version()),
     )
     table = ["| | |", "|---|---|", *(f"| {term} | {escaped(said)} |" for term, said in facts)]
-    said = f"A small encoder of the BERT family, trained by headscope ({escaped(name)}, step {count(record['step'])})."
-    use = USE if shape["norm"] == "post" else PRE_NORM
+    kind = "decoder without cross-attention" if causal else "encoder"
+    said = f"A small {kind} of the BERT family, trained by headscope ({escaped(name)}, step {count(record['step'])})."
+    use = CAUSAL if causal else USE if shape["norm"] == "post" else PRE_NORM
     return "\n".join(
         ["---", *yaml_lines(front), "---", "", f"# {escaped(name)}", "", said, "", *table, "", use, LIMITS]
     )

@@ -14,7 +14,7 @@ from mha.encoder.encoder import Encoder
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """Rows of one or more documents, some of whose pieces are hidden and to be predicted."""
+    """Rows of one or more documents, and at which pieces something is predicted: a masked piece, or the next one."""
 
     pieces: Int[Tensor, "batch length"]
     "Piece ids as the encoder reads them: after masking."
@@ -23,7 +23,7 @@ class MaskedBatch:
     blocks: Int[Tensor, "batch length"]
     "Number of the document within its row, -1 at padding; pieces attend to their own document alone."
     masked: Int[Tensor, " masked"]
-    "Indices of the pieces to predict in the flattened batch, sorted."
+    "Indices, in the flattened batch, of the pieces at which something is predicted, sorted."
     gold: Int[Tensor, " masked"]
     "The piece ids to predict."
 

@@ -1,4 +1,4 @@
-"""What a training step minimises: the masked-LM loss, and attention on given arcs where it has a part."""
+"""What a training step minimises: the loss at masked or next pieces, and attention on arcs where it has a part."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MaskedLMObjective(nn.Module):
         self.encoder, self.fixed = encoder, tuple(fixed)
 
     def forward(self, batch: MaskedBatch, arcs: ArcBatch | None = None) -> tuple[Tensor, Tensor]:
-        """Return the masked-LM loss in nats, 0 where nothing is masked, and the attention on `arcs`, 0 without any."""
+        """Return the loss in nats, 0 where nothing is predicted, and the attention on `arcs`, 0 without any."""
         found: list[Tensor] = []
         with fixed_heads(self.encoder, self.fixed):
             if arcs is None:
