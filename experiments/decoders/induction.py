@@ -18,12 +18,14 @@ from experiments.decoders.induction_measures import (
     LOSS,
     ROLES,
     SCORE,
+    SINKS,
     InductionSection,
     Texts,
     course_of,
     taken_out,
 )
 from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
+from experiments.decoders.sinks import SINK
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.training.checkpoints import read_checkpoints
@@ -36,6 +38,7 @@ COURSES = (
     (DUPLICATE, "same token before: strongest attention of the selected head", "%"),
     (COPIED, "second time predicted from the first", "%"),
     (SCORE, "in-context learning score", "nats"),
+    (SINKS, "heads and texts with a sink at the first piece", "%"),
     (LOSS, "evaluation loss", "nats"),
 )
 "Key, name on the page, and unit of what is measured at every checkpoint."
@@ -124,12 +127,7 @@ def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str,
         for role in ROLES
         for seed, one in by.items()
     ]
-    sinks = [Row(depth, None, seed, one["sink"]) for depth, by in effects.items() for seed, one in by.items()]
-    return [
-        *told,
-        Measure("heads of each role at the end", "heads", tuple(counts)),
-        Measure("attention to the first piece, mean of all heads", "%", tuple(sinks)),
-    ]
+    return [*told, Measure("heads of each role at the end", "heads", tuple(counts))]
 
 
 def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int, Any]) -> list[ClaimStatement]:
@@ -137,7 +135,7 @@ def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int
     at_end = {
         (depth, key): by_seed({seed: {key: course[key][-1]} for seed, course in by.items()}, key)
         for depth, by in courses.items()
-        for key in (INDUCTION, SCORE)
+        for key in (INDUCTION, SCORE, SINKS)
     }
     spans = {seed: rise(course) for seed, course in courses[TWO].items()}
     shares = [(end - start) / courses[TWO][seed]["steps"][-1] for seed, (start, end) in spans.items()]
@@ -183,6 +181,13 @@ def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int
             Rule(below=-0.1),
         ),
         *_without(effects),
+        ClaimStatement(
+            "With so few texts there are no attention sinks",
+            f"heads and texts whose mean attention to the first piece is above {SINK:g}, at the end, {TWO}",
+            "%",
+            mean_of([*at_end[TWO, SINKS].values()]),
+            Rule(below=0.01),
+        ),
     ]
 
 
@@ -241,7 +246,8 @@ CLAIM = Claim(
     title="Do induction heads arise, and does in-context learning rest on them?",
     sentence="Decoders of two layers, not of one, grow heads that attend to what followed the same piece before, in a "
     "short part of the training; what they learn from the text at hand rests on these heads.",
-    source="Olsson et al. 2022, In-context Learning and Induction Heads",
+    source="Olsson et al. 2022, In-context Learning and Induction Heads; of sinks Gu et al. 2025, When Attention Sink "
+    "Emerges in Language Models",
     about=(
         "Decoders of our own with one and with two layers, trained from scratch to predict the next piece of English "
         "prose. At every checkpoint they read rows of random pieces that come twice: how many, and how many others "
@@ -251,7 +257,8 @@ CLAIM = Claim(
         "In-context learning score: mean loss in the last quarter of held-out rows minus that in their second eighth.",
         f"At the end heads that attend to what followed before at {100 * HAS_ROLE:.0f} % of queries, selected on "
         "other rows, are taken out (their output replaced by its mean), and as many other heads of their layers at "
-        "random; then the same with heads for the token before.",
+        "random; then the same with heads for the token before. A sink is a first piece that a head attends to with "
+        f"more than {SINK:g} on average, in held-out texts that fill a row.",
     ),
     limits=(
         "Some million pieces of prose and a vocabulary of 2,000: names and rare words are several pieces, whose "

@@ -13,12 +13,13 @@ from pydantic import Field
 from experiments.claims.trained import TrainedSection
 from experiments.decoders.in_context import held_out_batches, in_context_score
 from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, Head, RepeatedPieces
+from experiments.decoders.sinks import sink_share
 from experiments.training.checkpoints import Checkpoint
 from mha import load_encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import Vocabulary
 
-LOSS, SCORE, COPIED = "loss", "in-context", "copied"
+LOSS, SCORE, COPIED, SINKS = "loss", "in-context", "copied", "sinks"
 
 LEFT = "left"
 "Key of what is left of the attention of the best induction head."
@@ -76,6 +77,7 @@ def examine(checkpoint: Checkpoint, texts: Texts) -> dict[str, float]:
         LOSS: checkpoint.evaluation_loss,
         SCORE: in_context_score(encoder, texts.held_out),
         COPIED: texts.report.copied(encoder),
+        SINKS: sink_share(encoder, texts.held_out),
         **{role: float(evaluated[role].flatten()[head]) for role, head in heads.items()},
     }
 
@@ -95,8 +97,7 @@ def taken_out(checkpoint: Checkpoint, texts: Texts, draws: int, seed: int) -> di
         "heads": {
             role: [[*at, float(evaluated.strongest[role][at]), float(evaluated.attention[role][at])] for at in heads]
             for role, heads in having.items()
-        },
-        "sink": float(evaluated.sink.mean()),
+        }
     }
     if induction := having[INDUCTION]:
         sets = [induction, *others(induction, every, draws, random)]

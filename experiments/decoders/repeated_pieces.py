@@ -29,8 +29,6 @@ class Patterns:
     "How often the most attended piece, neither the query nor the first piece, is the one a role asks for."
     attention: Mapping[str, Float[Tensor, "layer head"]]
     'Mean attention to that piece (Olsson et al. 2022 call that of INDUCTION the "prefix matching score").'
-    sink: Float[Tensor, "layer head"]
-    "Mean attention to the first piece of the row, [CLS]."
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,6 @@ class RepeatedPieces:
         return Patterns(
             {role: (best == gold).double().mean(-1) for role, gold in self.gold.items()},
             {role: maps.gather(-1, places).squeeze(-1).double().mean(-1) for role, places in at.items()},
-            maps[..., 0].double().mean(-1),
         )
 
     @torch.inference_mode()

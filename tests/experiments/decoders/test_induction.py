@@ -8,15 +8,16 @@ import pytest
 from experiments.claims.claim import Work
 from experiments.decoders import induction
 from experiments.decoders.induction import ONE, TWO, fall, rise, statements
-from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, InductionSection, others
+from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, others
 from experiments.decoders.repeated_pieces import INDUCTION
+from experiments.findings.gu_2025 import LITTLE
 from experiments.findings.olsson_2022 import CAUSE, CHANGE, DEPTH
 
 STEPS = [0.0, 100.0, 200.0, 300.0, 1000.0]
 
 
 def course(values: list[float], scores: list[float]) -> dict[str, list[float]]:
-    return {"steps": STEPS, INDUCTION: values, SCORE: scores}
+    return {"steps": STEPS, INDUCTION: values, SCORE: scores, SINKS: [0.5 * (values[-1] < 0.5)] * 5}
 
 
 def test_the_rise_goes_from_a_quarter_to_three_quarters_of_the_way() -> None:
@@ -57,16 +58,16 @@ def told(grown: bool) -> list[str]:
 
 
 def test_statements_hold_where_heads_grow_and_matter() -> None:
-    assert told(grown=True) == ["holds"] * 8
+    assert told(grown=True) == ["holds"] * 9
 
 
 def test_statements_fail_where_they_do_not() -> None:
-    assert told(grown=False) == ["does not hold"] * 8
+    assert told(grown=False) == ["does not hold"] * 9
 
 
 def test_without_an_induction_head_nothing_is_said_of_what_rests_on_it() -> None:
     courses = {depth: {seed: course([0.01] * 5, [0.0] * 5) for seed in range(3)} for depth in (ONE, TWO)}
-    rest = statements(courses, {seed: {} for seed in range(3)})[-3:]
+    rest = statements(courses, {seed: {} for seed in range(3)})[-4:-1]
     assert [one.verdict for one in rest] == ["not decided"] * 3
     assert all(math.isnan(one.estimate.value) for one in rest)
 
@@ -99,12 +100,12 @@ def test_small_decoders_are_trained_and_read(work: Work, tmp_path: Path, monkeyp
     }
     assert all(4 < row.value < 7 for row in loss.rows)
     assert found.noticed[-1].startswith("The commonest distance finds")
-    assert [one.verdict for one in found.statements[-3:]] == ["not decided"] * 3
+    assert [one.verdict for one in found.statements[-4:-1]] == ["not decided"] * 3
 
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:
     courses = {depth: {seed: course([0.01] * 5, [0.0] * 5) for seed in range(2)} for depth in (ONE, TWO)}
     texts = [one.text for one in statements(courses, {})]
-    for sentence in (*DEPTH, *CHANGE, *CAUSE):
+    for sentence in (*DEPTH, *CHANGE, *CAUSE, *LITTLE):
         (text,) = [text for text in texts if text.startswith(sentence.opening)]
         assert next(one.rule for one in statements(courses, {}) if one.text == text) == sentence.rule
