@@ -82,22 +82,64 @@ def read_language(section: LanguageTreesSection, model: Model, treebank: str) ->
     return {"select": select.heads(model), "report": report.heads(model), "row": report.in_a_row()}
 
 
-def transferred(section: LanguageTreesSection, model: Model) -> dict[str, dict[str, float]]:
-    """Return learned language -> evaluated language -> share of arcs attached by the projected states of a layer.
+@dataclass(frozen=True)
+class LanguageStates:
+    """The states of one layer on the two halves of every language."""
 
-    A projection is learned on the selection half of a language and evaluated on the report half of each.
+    select: Mapping[str, WordStates]
+    report: Mapping[str, WordStates]
+
+    @classmethod
+    def of(cls, section: LanguageTreesSection, model: Model) -> LanguageStates:
+        """Read all languages."""
+        select, report = {}, {}
+        for language, treebank in section.treebanks.items():
+            halves = Half.both(model, open_corpus(treebank), section.sentences)
+            select[language], report[language] = (
+                _layer(WordStates.of(model, half.aligned, Settings()), section.layer) for half in halves
+            )
+        return cls(select, report)
+
+    def pairs(self, seed: int) -> dict[str, dict[str, float]]:
+        """Return learned language -> evaluated language -> share of arcs that projected states attach."""
+        return {
+            language: {other: _attached(probe, states) for other, states in self.report.items()}
+            for language, probe in ((language, _learned(states, seed)) for language, states in self.select.items())
+        }
+
+    def together(self, seed: int) -> dict[str, float]:
+        """Return for each language what a projection attaches that was learned in all others together."""
+        return {
+            language: _attached(
+                _learned(_joined([one for other, one in self.select.items() if other != language]), seed), states
+            )
+            for language, states in self.report.items()
+        }
+
+
+def transferred(section: LanguageTreesSection, model: Model, *, together: bool) -> dict[str, Any]:
+    """Return what projections of states attach, learned on one half and evaluated on the other.
+
+    Under "pairs" learned in each language and evaluated in each; `together`, under that name, learned in all languages
+    but the one in which they are evaluated.
     """
-    learned, report = {}, {}
-    for language, treebank in section.treebanks.items():
-        halves = Half.both(model, open_corpus(treebank), section.sentences)
-        states = [_layer(WordStates.of(model, half.aligned, Settings()), section.layer) for half in halves]
-        trees = [text for text, document in enumerate(states[0].documents) if gold_tree(document) is not None]
-        learned[language] = StructuralProbe.fit(states[0], trees, section.probe_seed)
-        report[language] = states[1]
-    return {
-        language: {other: _attached(probe, states) for other, states in report.items()}
-        for language, probe in learned.items()
-    }
+    states = LanguageStates.of(section, model)
+    found: dict[str, Any] = {"pairs": states.pairs(section.probe_seed)}
+    return found | {"together": states.together(section.probe_seed)} if together else found
+
+
+def _learned(states: WordStates, seed: int) -> StructuralProbe:
+    trees = [text for text, document in enumerate(states.documents) if gold_tree(document) is not None]
+    return StructuralProbe.fit(states, trees, seed)
+
+
+def _joined(parts: Sequence[WordStates]) -> WordStates:
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return WordStates(
+        [document for part in parts for document in part.documents],
+        np.concatenate([part.vectors for part in parts], axis=1),
+        np.concatenate([[0], lengths.cumsum()]),
+    )
 
 
 def _attached(probe: StructuralProbe, states: WordStates) -> float:

@@ -19,14 +19,17 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
 from reports.templates.environment import asset, assets, environment
 
-INTERVENTIONS = ("syntax", "patterns", "subnetworks")
-"Claims about trainings that are changed on purpose."
+TEXTBOOKS = "Textbook claims about attention heads"
 
-ORDER = (
-    *("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence"),
-    *INTERVENTIONS,
-)
-"Of the sections on the page."
+HEADINGS = {
+    TEXTBOOKS: ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence"),
+    "Claims about attention heads in training": ("syntax", "patterns", "subnetworks"),
+    "Claims about the heads of decoders": ("induction",),
+    "Claims about one encoder of several languages": ("language-trees",),
+}
+"Heading of a page -> the claims that are its sections, in their order, where it has no others."
+
+ORDER = tuple(claim for claims in HEADINGS.values() for claim in claims)
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class ClaimsPage:
     @property
     def heading(self) -> str:
         """What the claims are about."""
-        changed = all(one.claim in INTERVENTIONS for one in self.claims)
-        return "Claims about attention heads in training" if changed else "Textbook claims about attention heads"
+        asked = {one.claim for one in self.claims}
+        return next((heading for heading, claims in HEADINGS.items() if asked <= {*claims}), TEXTBOOKS)
 
     @property
     def lead(self) -> str:

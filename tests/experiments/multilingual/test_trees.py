@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,15 @@ from experiments.findings.chi_2020 import SENTENCES
 from experiments.findings.ravishankar_2021 import ABOVE, SAME
 from experiments.multilingual import tree_measures, trees
 from experiments.multilingual.tree_measures import PERMUTED, RANDOM, TRAINED, LanguageTreesSection
-from experiments.multilingual.trees import agreement, from_others, other_heads, own_head, statements
+from experiments.multilingual.trees import (
+    agreement,
+    joint_projection,
+    other_heads,
+    other_projections,
+    own_head,
+    own_projection,
+    statements,
+)
 
 LANGUAGES = ["A", "B", "C"]
 
@@ -35,12 +44,15 @@ def test_agreement_is_the_mean_rank_correlation_with_the_other_languages() -> No
 
 
 def test_projections_of_others_are_averaged() -> None:
-    moved = {
+    pairs = {
         "A": {"A": 0.9, "B": 0.5, "C": 0.4},
         "B": {"A": 0.7, "B": 0.9, "C": 0.2},
         "C": {"A": 0.3, "B": 0.1, "C": 1.0},
     }
-    assert from_others(moved, "A") == pytest.approx(0.5)
+    moved = {"pairs": pairs, "together": {"A": 0.8, "B": 0.6, "C": 0.5}}
+    assert other_projections(moved, "A") == pytest.approx(0.5)
+    assert [own_projection(moved, language) for language in LANGUAGES] == [0.9, 0.9, 1.0]
+    assert joint_projection(moved, "B") == 0.6
 
 
 def found(trained: Sequence[float], untrained: Sequence[float], moved: float, own: float) -> tuple[Any, Any]:
@@ -49,10 +61,12 @@ def found(trained: Sequence[float], untrained: Sequence[float], moved: float, ow
         return {language: {"select": shifted, "report": shifted, "row": 0.4} for language in LANGUAGES}
 
     def projections(other: float, same: float) -> dict[str, Any]:
-        return {
-            language: {to: (same if to == language else other) + 0.001 * place for place, to in enumerate(LANGUAGES)}
+        shifts = {language: 0.001 * place for place, language in enumerate(LANGUAGES)}
+        pairs = {
+            language: {to: (same if to == language else other) + shift for to, shift in shifts.items()}
             for language in LANGUAGES
         }
+        return {"pairs": pairs, "together": {language: other + shift for language, shift in shifts.items()}}
 
     kinds = {TRAINED: {0: heads(trained, 0.0)}}
     kinds |= {kind: {seed: heads(untrained, 0.01 * seed) for seed in range(3)} for kind in (RANDOM, PERMUTED)}
@@ -75,7 +89,7 @@ def mixed(heads: Any) -> Any:
 def test_all_hold_where_heads_and_projections_carry_over() -> None:
     heads, transfer = found([0.3, 0.6, 0.5], [0.3, 0.35, 0.32], moved=0.6, own=0.62)
     verdicts = [one.verdict for one in statements(mixed(heads), transfer, LANGUAGES)]
-    assert verdicts == ["holds"] * 7
+    assert verdicts == ["holds"] * 8
 
 
 def test_none_holds_where_position_and_untrained_weights_do_as_well() -> None:
@@ -87,15 +101,16 @@ def test_none_holds_where_position_and_untrained_weights_do_as_well() -> None:
 def test_every_kind_of_weights_reads_every_language(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, int, str]] = []
 
-    def opened(section: LanguageTreesSection, kind: str, seed: int) -> tuple[str, int]:
-        return kind, seed
+    def opened(section: LanguageTreesSection, kind: str, seed: int) -> SimpleNamespace:
+        return SimpleNamespace(kind=kind, seed=seed, layers=2, heads=1)
 
-    def read(section: LanguageTreesSection, model: tuple[str, int], treebank: str) -> dict[str, Any]:
-        asked.append((*model, treebank))
+    def read(section: LanguageTreesSection, model: SimpleNamespace, treebank: str) -> dict[str, Any]:
+        asked.append((model.kind, model.seed, treebank))
         return {"select": [0.2, 0.5 + 0.01 * len(asked)], "report": [0.2, 0.5], "row": 0.3}
 
-    def transferred(section: LanguageTreesSection, model: Any) -> dict[str, dict[str, float]]:
-        return {language: {other: 0.5 + 0.1 * (other == language) for other in "ABC"} for language in "ABC"}
+    def transferred(section: LanguageTreesSection, model: Any, *, together: bool) -> dict[str, Any]:
+        pairs = {language: {other: 0.5 + 0.1 * (other == language) for other in "ABC"} for language in "ABC"}
+        return {"pairs": pairs} | ({"together": dict.fromkeys("ABC", 0.5)} if together else {})
 
     monkeypatch.setattr(trees, "opened", opened)
     monkeypatch.setattr(trees, "read_language", read)
@@ -106,11 +121,13 @@ def test_every_kind_of_weights_reads_every_language(work: Work, monkeypatch: pyt
     result = trees.measure(section, work)
     kinds = [(TRAINED, 0), (RANDOM, 4), (RANDOM, 5), (PERMUTED, 4), (PERMUTED, 5)]
     assert asked == [(*kind, treebank) for kind in kinds for treebank in "abc"]
-    assert result.noticed[0] == "A: head number 2 of 2, layer by layer, attaches 50.0 % of arcs."
+    heads = ", ".join(f"{language} 2-1 (50.0 % of arcs)" for language in "ABC")
+    assert result.noticed == [f"Selected heads: {heads}."]
     rows = next(one for one in result.measures if one.name == "arcs that projected states attach").rows
     assert {row.condition for row in rows if row.repeat == 1} == {
         "words in a row",
         *(f"{kind}, learned in {what}" for kind in (TRAINED, RANDOM, PERMUTED) for what in (trees.OWN, trees.OTHER)),
+        f"trained, learned in {trees.TOGETHER}",
     }
 
 
@@ -128,9 +145,13 @@ def test_a_projection_learned_on_one_half_is_evaluated_on_the_other(
     assert len(one["select"]) == 72
     assert 0.3 < one["row"] < 0.6
     assert max(one["report"]) > one["row"] - 0.1
-    moved = tree_measures.transferred(section, model)
-    assert {language: [*shares] for language, shares in moved.items()} == {key: [*treebanks] for key in treebanks}
-    assert moved["English"]["English"] > moved["English"]["German"]  # the model knows no German
+    moved = tree_measures.transferred(section, model, together=True)
+    assert {language: [*shares] for language, shares in moved["pairs"].items()} == {
+        language: [*treebanks] for language in treebanks
+    }
+    english = moved["pairs"]["English"]
+    assert english["English"] > english["German"]  # the model knows no German
+    assert moved["together"]["English"] < english["English"]
 
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:
