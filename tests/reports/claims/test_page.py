@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from reports.claims.page import write_claims_page
-from reports.claims.record import Number
+from reports.claims.page import ClaimsPage, write_claims_page
+from reports.claims.record import ClaimRecord, Number
 from reports.formats import in_unit
 
 HOSTILE = '<b>&"|</script>`'
@@ -275,3 +275,18 @@ def test_a_number_has_the_digits_that_its_interval_bears_out(number: Number, tex
 
 def test_missing_is_a_dash() -> None:
     assert in_unit(math.nan, "nats") == "–"
+
+
+@pytest.mark.parametrize(
+    ("names", "heading"),
+    [
+        (["heads", "loop"], "Textbook claims about attention heads"),
+        (["syntax"], "Claims about attention heads in training"),
+        (["induction"], "Claims about the heads of decoders"),
+        (["language-trees"], "Claims about one encoder of several languages"),
+        (["induction", "heads"], "Textbook claims about attention heads"),
+    ],
+)
+def test_a_page_is_named_by_what_all_of_its_claims_are_about(names: list[str], heading: str) -> None:
+    page = ClaimsPage([ClaimRecord({"claim": name}, (), ()) for name in names])
+    assert page.heading == heading
