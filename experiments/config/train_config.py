@@ -217,6 +217,14 @@ class TrainSection(Section):
     "Of torch, on a CPU: the last bits of numbers depend on it; torch's own number where nothing is said."
     trackers: tuple[str, ...] = ()
 
+    def _refuse_both_sides(self) -> None:
+        """Raise ValueError for what a causal encoder has no use for."""
+        if self.encoder.norm != "post":
+            raise ValueError("encoder: a causal one has norm = 'post': no family of models that we write has another")
+        for name, value in (("masking", MaskingSection()), ("arcs", None), ("fixed", ())):
+            if getattr(self, name) != value:
+                raise ValueError(f"{name!r} is for encoders that attend to both sides, not for a causal one")
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if (self.steps is None) == (self.tokens is None):
@@ -225,10 +233,8 @@ class TrainSection(Section):
             raise ValueError("seeds are different numbers, 0 or more")
         if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
             raise ValueError("'tokenizer' and 'encoder' are those of 'start': leave them out")
-        if self.encoder.causal and self.encoder.norm != "post":
-            raise ValueError("encoder: a causal one has norm = 'post': no family of models that we write has another")
-        if self.encoder.causal and self.masking != MaskingSection():
-            raise ValueError("'masking' is for encoders that see both sides: a causal one predicts next pieces")
+        if self.encoder.causal:
+            self._refuse_both_sides()
         of_trees = self.data.name is not None and self.data.name not in NAMED_TEXTS
         if self.arcs is not None and not (of_trees and self.data.unit in (None, "sentence")):
             raise ValueError("'arcs' needs the trees of sentences: data.name is the grammar or a corpus, unit sentence")

@@ -3,44 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import torch
 
-from experiments.config.train_config import TrainSection
-from experiments.training.texts import open_material, open_rows, open_vocabulary
-from experiments.training.train import encoder_config, training_settings
-from mha import Ablate, Encoder, intervene
+from experiments.config.train_config import TextsSection
+from experiments.decoders.ablated import Head, ablated
+from experiments.training.texts import open_texts
+from mha import Encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch, masked_logits
-from mha.training.task import Task, evaluation_batches
+from mha.training.masking import MaskedRows, next_rows
+from mha.training.packing import pack
+from mha.training.vocabulary import Vocabulary
+
+BATCH = 24
+"Rows that are read together."
 
 
-def held_out_batches(train: TrainSection) -> list[MaskedBatch]:
-    """Return the held-out batches on which a training is evaluated."""
-    material = open_material(train)
-    vocabulary = open_vocabulary(train, material)
-    rows, held = open_rows(train, material, vocabulary)
-    task = Task(encoder_config(train, vocabulary), vocabulary, rows, held)
-    return evaluation_batches(task, training_settings(train, rows, 0), 0, 1)
+def score_batches(texts: TextsSection, checkpoint: Path, length: int) -> list[MaskedBatch]:
+    """Return texts cut into rows of `length` pieces, as the tokenizer of a checkpoint has them, for the score.
+
+    Of a piece whose next one is special nothing is predicted: [SEP] ends every full row, so that its place gives it
+    away. Rows are left out that hold several texts, or one that ends before their last eighth.
+    """
+    vocabulary = Vocabulary(load_model(str(checkpoint)).tokenizer)
+    special = [*vocabulary.special.values()]
+    rows = np.stack([*pack(vocabulary.encode(open_texts(texts)), vocabulary, length)])
+    asked = next_rows(rows, vocabulary)
+    np.copyto(asked.masked, False, where=np.isin(asked.gold, special))
+    whole = np.flatnonzero((asked.blocks <= 0).all(1) & ((asked.blocks == 0).sum(1) >= 7 * length / 8))
+    asked = MaskedRows(
+        asked.pieces[whole], asked.places[whole], asked.blocks[whole], asked.masked[whole], asked.gold[whole]
+    )
+    return [asked.batch(slice(at, at + BATCH)) for at in range(0, len(whole), BATCH)]
 
 
 @torch.inference_mode()
-def in_context_score(
-    encoder: Encoder, batches: Sequence[MaskedBatch], without: Sequence[tuple[int, int]] = ()
-) -> float:
+def in_context_score(encoder: Encoder, batches: Sequence[MaskedBatch], without: Sequence[Head] = ()) -> float:
     """Return the mean loss at late pieces minus that at early ones, in nats; below 0 the text so far helps.
 
     Early is the second eighth of a row, late its last quarter (Olsson et al. 2022 take the 50th and the 500th of 512
-    pieces); only texts that fill a row have late pieces. The outputs of the heads `without` are replaced by their
-    means. NaN where no text is that long.
+    pieces). The outputs of the heads `without` are replaced by their means. NaN where there is no such piece.
     """
-    length = batches[0].pieces.shape[1]
     totals, counts = torch.zeros(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-    changes = [Ablate(layer, head, how="mean") for layer, head in without]
     for batch in batches:
-        if changes:
-            with intervene(encoder, *changes):
-                logits = masked_logits(encoder, batch)
-        else:
+        length = batch.pieces.shape[1]
+        with ablated(encoder, without):
             logits = masked_logits(encoder, batch)
         losses = torch.nn.functional.cross_entropy(logits, batch.gold, reduction="none").double()
         places = batch.places.flatten().index_select(0, batch.masked)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from experiments.claims.trained import TrainedSection
-from experiments.decoders.in_context import held_out_batches, in_context_score
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, Head, RepeatedPieces
+from experiments.config.train_config import TextsSection
+from experiments.decoders.ablated import Head
+from experiments.decoders.in_context import in_context_score, score_batches
+from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
 from experiments.decoders.sinks import sink_share
 from experiments.training.checkpoints import Checkpoint
-from mha import load_encoder, load_model
+from mha import Encoder, load_encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import Vocabulary
 
 LOSS, SCORE, COPIED, SINKS = "loss", "in-context", "copied", "sinks"
 
+MATCHING = "prefix matching"
+"Key of the mean attention that the selected induction head gives to what followed before."
+
 LEFT = "left"
-"Key of what is left of the attention of the best induction head."
+"Key of what is left of the attention of the induction head."
 
 ROLES = (INDUCTION, PREVIOUS, DUPLICATE)
 
@@ -33,14 +38,23 @@ HAS_ROLE = 0.5
 class InductionSection(TrainedSection):
     """The config of the claim."""
 
+    texts: TextsSection
+    "Texts, none of which is trained on, for the in-context learning score and for sinks."
     sequences: int = Field(default=64, ge=2)
     "Rows of random pieces that come twice: as many to select heads on, and as many to evaluate them on."
     sequence_length: int = Field(default=128, ge=16)
     "Pieces in such a row."
     sequence_seed: int = 41
     "Of their pieces."
-    draws: int = Field(default=5, ge=1)
-    "Random sets of as many other heads, which are taken out to compare with."
+
+    @model_validator(mode="after")
+    def _fits_decoders(self) -> Self:
+        if not self.train.encoder.causal:
+            raise ValueError("train.encoder.causal is false, but the claim is about decoders")
+        positions = self.train.encoder.positions or self.train.length
+        if self.sequence_length > positions:
+            raise ValueError(f"sequence_length is {self.sequence_length}, more than the {positions} positions")
+        return self
 
 
 @dataclass(frozen=True)
@@ -49,7 +63,8 @@ class Texts:
 
     select: RepeatedPieces
     report: RepeatedPieces
-    held_out: Sequence[MaskedBatch]
+    rows: Sequence[MaskedBatch]
+    "Of the texts for the in-context learning score."
 
     @classmethod
     def of(cls, section: InductionSection, checkpoint: Path) -> Texts:
@@ -59,7 +74,7 @@ class Texts:
             RepeatedPieces.draw(vocabulary, section.sequences, section.sequence_length, section.sequence_seed + part)
             for part in range(2)
         )
-        return cls(select, report, held_out_batches(section.train))
+        return cls(select, report, score_batches(section.texts, checkpoint, section.train.length))
 
 
 def course_of(checkpoints: Sequence[Checkpoint], texts: Texts) -> dict[str, list[float]]:
@@ -71,55 +86,52 @@ def course_of(checkpoints: Sequence[Checkpoint], texts: Texts) -> dict[str, list
 def examine(checkpoint: Checkpoint, texts: Texts) -> dict[str, float]:
     """Return what is measured of a checkpoint; the head of each role is selected on other sequences."""
     encoder = load_encoder(checkpoint.folder)
-    selected, evaluated = (part.patterns(encoder).strongest for part in (texts.select, texts.report))
-    heads = {role: int(selected[role].argmax()) for role in ROLES}
+    selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
+    heads = {role: int(selected.strongest[role].argmax()) for role in ROLES}
     return {
         LOSS: checkpoint.evaluation_loss,
-        SCORE: in_context_score(encoder, texts.held_out),
+        SCORE: in_context_score(encoder, texts.rows),
         COPIED: texts.report.copied(encoder),
-        SINKS: sink_share(encoder, texts.held_out),
-        **{role: float(evaluated[role].flatten()[head]) for role, head in heads.items()},
+        SINKS: sink_share(encoder, texts.rows),
+        MATCHING: float(evaluated.attention[INDUCTION].flatten()[heads[INDUCTION]]),
+        **{role: float(evaluated.strongest[role].flatten()[head]) for role, head in heads.items()},
     }
 
 
-def taken_out(checkpoint: Checkpoint, texts: Texts, draws: int, seed: int) -> dict[str, Any]:
-    """Return which heads have which role at the end, and what happens without those of a role and without others.
+def ablations(checkpoint: Checkpoint, texts: Texts) -> dict[str, Any]:
+    """Return which heads have which role at the end, and what ablating the best of a role does beside other heads.
 
-    Induction heads are taken out to see what becomes of in-context learning, heads for the token before to see what
-    becomes of the attention of induction heads; of other heads as many of the same layers, or all that there are.
+    Of a pair of numbers the first is without the selected head, the second without another head of its layer, the mean
+    over these. Without the induction head: the in-context learning score, and what is copied. Without the head for the
+    token before, of a layer below: how often the induction head attends to what followed before.
     """
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
     every = [(layer, head) for layer in range(encoder.config.layers) for head in range(encoder.config.heads)]
-    having = {role: [at for at in every if selected.strongest[role][at] > HAS_ROLE] for role in ROLES}
-    random = np.random.default_rng(seed)
+    induction = max(every, key=lambda at: float(selected.strongest[INDUCTION][at]))
     found: dict[str, Any] = {
         "heads": {
-            role: [[*at, float(evaluated.strongest[role][at]), float(evaluated.attention[role][at])] for at in heads]
-            for role, heads in having.items()
-        }
+            role: [
+                [*at, float(evaluated.strongest[role][at]), float(evaluated.attention[role][at])]
+                for at in every
+                if selected.strongest[role][at] > HAS_ROLE
+            ]
+            for role in ROLES
+        },
+        SCORE: beside_others(encoder, induction, lambda heads: in_context_score(encoder, texts.rows, heads)),
+        COPIED: beside_others(encoder, induction, lambda heads: texts.report.copied(encoder, heads)),
     }
-    if induction := having[INDUCTION]:
-        sets = [induction, *others(induction, every, draws, random)]
-        scores = [in_context_score(encoder, texts.held_out, heads) for heads in sets]
-        copies = [texts.report.copied(encoder, heads) for heads in sets]
-        found |= {SCORE: [scores[0], float(np.mean(scores[1:]))], COPIED: [copies[0], float(np.mean(copies[1:]))]}
-        if before := [at for at in having[PREVIOUS] if at[0] < induction[-1][0]]:
-            best = max(induction, key=lambda at: float(selected.strongest[INDUCTION][at]))
-            sets = [before, *others(before, every, draws, random)]
-            left = [float(texts.report.patterns(encoder, heads).strongest[INDUCTION][best]) for heads in sets]
-            found[LEFT] = [left[0], float(np.mean(left[1:]))]
+    if below := [at for at in every if at[0] < induction[0]]:
+        before = max(below, key=lambda at: float(selected.strongest[PREVIOUS][at]))
+        found[LEFT] = beside_others(
+            encoder,
+            before,
+            lambda heads: float(texts.report.patterns(encoder, heads).strongest[INDUCTION][induction]),
+        )
     return found
 
 
-def others(heads: Sequence[Head], every: Sequence[Head], draws: int, random: np.random.Generator) -> list[list[Head]]:
-    """Return random sets of other heads, from each layer as many as `heads` has there, or all others it has."""
-    sets = []
-    for _ in range(draws):
-        drawn: list[Head] = []
-        for layer in sorted({at[0] for at in heads}):
-            left = [at for at in every if at[0] == layer and at not in heads]
-            count = min(len(left), sum(at[0] == layer for at in heads))
-            drawn += [left[place] for place in random.permutation(len(left))[:count]]
-        sets.append(drawn)
-    return sets
+def beside_others(encoder: Encoder, head: Head, measured: Callable[[Sequence[Head]], float]) -> list[float]:
+    """Return what is measured without a head, and the mean of what is measured without each other one of its layer."""
+    others = [(head[0], other) for other in range(encoder.config.heads) if other != head[1]]
+    return [measured([head]), float(np.mean([measured([other]) for other in others]))]

@@ -1,9 +1,8 @@
-"""Random pieces that come twice: where heads look in them, and what a decoder predicts of the second time."""
+"""Random pieces that come twice: what heads attend to in them, and what a decoder predicts of the second time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,18 +11,16 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mha import Ablate, Encoder, intervene, record
+from experiments.decoders.ablated import Head, ablated
+from mha import Encoder, record
 from mha.training.vocabulary import Vocabulary
 
 INDUCTION, PREVIOUS, DUPLICATE = "induction", "previous token", "duplicate token"
 
-Head = tuple[int, int]
-"Layer and head, from 0."
-
 
 @dataclass(frozen=True)
 class Patterns:
-    """Where the heads of a model look in repeated pieces, every array [layer, head]; shares in [0, 1]."""
+    """What the heads of a model attend to in repeated pieces, every array [layer, head]; shares in [0, 1]."""
 
     strongest: Mapping[str, Float[Tensor, "layer head"]]
     "How often the most attended piece, neither the query nor the first piece, is the one a role asks for."
@@ -75,10 +72,8 @@ class RepeatedPieces:
 
     @torch.inference_mode()
     def patterns(self, encoder: Encoder, without: Sequence[Head] = ()) -> Patterns:
-        """Return where the heads look, with the outputs of heads `without` replaced by their means."""
-        with ExitStack() as stack:
-            seen = stack.enter_context(record(encoder))
-            _take_out(stack, encoder, without)
+        """Return what the heads attend to, with the outputs of heads `without` replaced by their means."""
+        with record(encoder) as seen, ablated(encoder, without):
             encoder(self.ids)
         maps = torch.stack([pattern[self.row, :, self.second] for pattern in seen["pattern"]]).transpose(1, 2)
         others = maps.clone()
@@ -95,8 +90,7 @@ class RepeatedPieces:
     def copied(self, encoder: Encoder, without: Sequence[Head] = ()) -> float:
         """Return how often the likeliest next piece is the one that followed the first time; in [0, 1]."""
         assert encoder.lm_head is not None
-        with ExitStack() as stack:
-            _take_out(stack, encoder, without)
+        with ablated(encoder, without):
             states = encoder(self.ids, selected=self.row * self.ids.shape[1] + self.second)
         guess = encoder.lm_head(states).argmax(-1)
         return float((guess == self.ids[self.row, self.first + 1]).double().mean())
@@ -105,8 +99,3 @@ class RepeatedPieces:
         """Return how often the commonest distance from query to gold of INDUCTION is right: a rule by position."""
         distance = self.second - self.gold[INDUCTION]
         return int(distance.bincount().max()) / len(distance)
-
-
-def _take_out(stack: ExitStack, encoder: Encoder, heads: Sequence[Head]) -> None:
-    if heads:
-        stack.enter_context(intervene(encoder, *(Ablate(layer, head, how="mean") for layer, head in heads)))

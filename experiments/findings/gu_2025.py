@@ -50,6 +50,7 @@ FINDINGS = (
     ),
     Finding(
         id="gu-little-data",
+        untrained="before training there are no sinks either",
         claim="Where there is little data there are no sinks.",
         where="results on data",
         model=MODEL,

@@ -22,7 +22,7 @@ STANDS_IN = "Decoders of one and of two layers, trained here on 21 million piece
 
 DIFFERS = "Contexts of 128 pieces of a vocabulary of 2,000, and a hundredth of the texts."
 
-HALF = Published(text="in models of two layers or more, not of one", provenance="second-hand")
+HALF = Published(text="in models of two layers or more, not of one; the bars are ours", provenance="second-hand")
 
 DEPTH = (
     PaperSentence(
@@ -34,44 +34,47 @@ DEPTH = (
         published=HALF,
     ),
     PaperSentence(
-        "one layer", "With one layer no head does", "With one layer no head does.", Rule(below=0.1), "%", published=HALF
+        "one layer",
+        "With one layer of the same size no head does",
+        "With one layer no head does, at a tenth of them.",
+        Rule(below=0.1),
+        "%",
+        published=HALF,
     ),
 )
 
 CHANGE = (
     PaperSentence(
-        "short",
-        "The head arises in a short part of the training",
-        "It rises from a quarter to three quarters of its height in a fifth of the training.",
-        Rule(below=0.2),
-        "%",
-        published=Published(text="between 2.5 and 5 billion tokens", provenance="second-hand"),
+        "abrupt",
+        "The head arises within half of the steps that it took to begin",
+        "It rises from a quarter to three quarters of its height within half of the steps that it took to a quarter.",
+        Rule(below=0.5),
+        "times",
+        published=Published(text="between 2.5 and 5 billion tokens; the bar is ours", provenance="second-hand"),
     ),
     PaperSentence(
         "in-context learning",
-        "In these steps the in-context learning score falls, further than with one layer",
-        "In these steps the in-context learning score falls by 0.1 nats more than with one layer.",
+        "While the head arises, the in-context learning score falls",
+        "Meanwhile the in-context learning score falls by 0.1 nats more than with one layer of the same size.",
         Rule(below=-0.1),
         "nats",
-        published=Published(
-            -0.4, -0.15, text="the score before and after; not with one layer", provenance="second-hand"
-        ),
+        published=Published(text="-0.15 nats before, -0.4 after; not with one layer", provenance="second-hand"),
     ),
 )
 
 CAUSE = (
     PaperSentence(
         "score",
-        "Without its induction heads a decoder learns less from the text at hand than without other heads",
-        "Without induction heads the in-context learning score is higher than without as many others.",
+        "Without its induction head a decoder has less in-context learning",
+        "Without the induction head the in-context learning score is higher than without another head of its layer.",
         Rule(above=0.0),
         "nats",
         published=Published(text="ablation, in small models (figures)", provenance="memory"),
     ),
     PaperSentence(
         "token before",
-        "Induction heads are built on heads that attend to the token before",
-        "Without heads for the token before, induction heads no longer attend to what followed.",
+        "The induction head is built on a head that attends to the token before",
+        "Without the head for the token before, the induction head attends to what followed before at fewer queries.",
         Rule(below=-0.1),
         "points",
         published=Published(text="the mechanism in two layers, argued from weights", provenance="memory"),
@@ -160,6 +163,7 @@ FINDINGS = (
     ),
     Finding(
         id="olsson-phase-change",
+        revised="the bar of abruptness was made stricter after a part of one training had been seen",
         claim="Induction heads arise in a short part of the training, together with in-context learning.",
         where="phase change",
         model=MODEL,

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from pydantic import Field
 
 from experiments.claims.claim import ClaimSection
 from experiments.inputs.corpora import open_corpus
 from mha import Model, load_model
 from probes import Corpus
-from probes.maps.spanning_trees import attached_arcs, gold_tree
+from probes.maps.spanning_trees import arc_ends, attached_arcs, gold_tree
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
 from probes.states.structural import StructuralProbe
@@ -58,28 +57,30 @@ class Half:
             whole_texts(model, report.sentences(), sentences)
         )
 
-    def arcs(self) -> list[int]:
-        """Return the number of arcs between words of each text; 0 where it has no tree."""
-        trees = [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
-        return [0 if tree is None else len(tree.arcs) for tree in trees]
-
     def in_a_row(self) -> float:
         """Return the share of arcs between neighbours, punctuation aside: the tree of words in a row."""
         trees = [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
         hits = [hit for tree in trees if tree is not None for hit in tree.attached(in_a_row(len(tree.depths)))]
         return float(np.mean(hits))
 
-    def heads(self, model: Model) -> list[float]:
-        """Return the share of arcs that the spanning tree of each head has, layer by layer."""
-        found = attached_arcs(model, self.aligned, Settings())
-        hits = np.sum([one for one in found if one is not None], axis=0)
-        return [float(share) for share in (hits / sum(self.arcs())).ravel()]
+    def heads(self, model: Model) -> tuple[list[float], list[float]]:
+        """Return the share of arcs that the spanning tree of each head has, layer by layer.
+
+        First of all arcs, then of those between words that are no neighbours.
+        """
+        hits = np.sum([one for one in attached_arcs(model, self.aligned, Settings()) if one is not None], axis=0)
+        trees = [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
+        apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in trees if tree is not None])
+        every, far = hits[0] / len(apart), hits[1] / (apart > 1).sum()
+        return every.ravel().tolist(), far.ravel().tolist()
 
 
 def read_language(section: LanguageTreesSection, model: Model, treebank: str) -> dict[str, Any]:
     """Return what the heads of a model attach in one language, on either half, and what words in a row do."""
     select, report = Half.both(model, open_corpus(treebank), section.sentences)
-    return {"select": select.heads(model), "report": report.heads(model), "row": report.in_a_row()}
+    (selected, far_selected), (evaluated, far_evaluated) = select.heads(model), report.heads(model)
+    far = {"far select": far_selected, "far report": far_evaluated}
+    return {"select": selected, "report": evaluated, "row": report.in_a_row(), **far}
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,6 @@ def _layer(states: WordStates, layer: int) -> WordStates:
 
 def opened(section: LanguageTreesSection, kind: str, seed: int) -> Model:
     """Return the model with weights of a kind."""
-    torch.manual_seed(0)
     return load_model(section.model, SOURCES[kind], seed)
 
 

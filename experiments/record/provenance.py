@@ -46,7 +46,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             architecture=model.architecture,
             layers=model.layers,
             heads=model.heads,
-            masked_lm=model.module.lm_head is not None if isinstance(model.module, Encoder) else None,
+            masked_lm=model.module.predicts_masked if isinstance(model.module, Encoder) else None,
             layers_of_weights=model.layers_of_weights,
             max_pieces=model.max_pieces,
             sha256=model.sha256,

@@ -41,8 +41,11 @@ CAUSAL = """## How to open it
     from transformers import AutoTokenizer, BertLMHeadModel
     model = BertLMHeadModel.from_pretrained(folder, attn_implementation="eager")
     tokenizer = AutoTokenizer.from_pretrained(folder)
+    texts = tokenizer("a sentence", return_tensors="pt")
+    maps = model(**texts, output_attentions=True).attentions
 
-headscope opens the folder as `load(folder)`, or as the model of a run: `headscope run CONFIG --set model.name=FOLDER`.
+To predict what follows a text, leave out the [SEP] that the tokenizer ends it with. headscope opens the folder as
+`load(folder)`, or as the model of a run: `headscope run CONFIG --set model.name=FOLDER`.
 """
 
 LIMITS = """## What it is for
@@ -62,8 +65,8 @@ def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
     shape, settings = record["encoder"], record["settings"]
     causal = bool(shape.get("causal"))
     tags = ["attention-heads", "interpretability", "headscope"]
-    task = "text-generation" if causal else "fill-mask"
-    front = {"library_name": "transformers", "pipeline_tag": task, "model_name": name, "tags": tags}
+    task = {} if causal else {"pipeline_tag": "fill-mask"}  # its tokenizer ends a text, after which it learnt nothing
+    front = {"library_name": "transformers", **task, "model_name": name, "tags": tags}
     facts = (
         ("layers x heads", f"{shape['layers']} x {shape['heads']}"),
         ("d_model, feed-forward", f"{shape['model']}, {shape['feed_forward']}"),

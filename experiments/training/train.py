@@ -83,8 +83,8 @@ def noted(show: Callable[[str, int, int, str], None]) -> OnTraining:
 def opened_start(start: StartSection) -> Encoder:
     """Return the encoder that a training goes on with; raises ConfigError for another architecture."""
     module = load_model(start.name).module
-    if not isinstance(module, Encoder):
-        raise ConfigError(f"train.start: {start.name} is no model of the BERT family, which alone is trained further")
+    if not isinstance(module, Encoder) or module.config.causal:
+        raise ConfigError(f"train.start: {start.name} is no encoder of the BERT family, which alone is trained further")
     return module
 
 

@@ -242,6 +242,11 @@ class Encoder(nn.Module):
         x = x if self.final_norm is None else self.final_norm(x)
         return packing.unpack_zero(x) if selected is None else x
 
+    @property
+    def predicts_masked(self) -> bool:
+        """Whether it has a head that predicts masked pieces: that of a causal one predicts next ones."""
+        return self.lm_head is not None and not self.config.causal
+
     def packing(self, pieces: Tensor, mask: Tensor | None, blocks: Tensor | None = None) -> Packing:
         """Return where the real tokens of a batch lie; `mask` and `blocks` as in `forward`."""
         kind = pieces.device.type

@@ -41,9 +41,12 @@ def encoder_of(model: Model, what: str = "what weights alone say") -> Encoder:
     """Return the encoder of a model of the BERT family; raises CircuitError, which names the architecture, for others.
 
     Others have positions or layers of their own kinds (rotary positions, shared or interleaved layers), for which
-    kernels and paths would have to be defined anew. `what` is what is asked, as the error has it.
+    kernels and paths would have to be defined anew; so have causal ones, whose keys end at the query. `what` is what is
+    asked, as the error has it.
     """
     if isinstance(model.module, Encoder):
+        if model.module.config.causal:
+            raise CircuitError(f"{model.name}: {what} is told of encoders that attend to both sides, this is a decoder")
         return model.module
     raise CircuitError(f"{model.name}: {what} is told of {', '.join(FAMILIES)}, not of {model.architecture!r}")
 

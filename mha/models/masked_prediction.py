@@ -47,7 +47,7 @@ class MaskedLM:
         """
         module = model.module
         if isinstance(module, Encoder):
-            if module.lm_head is None or module.config.causal:
+            if not module.predicts_masked:
                 why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
                 raise ModelError(_no_head(model, why))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from mha.batches import collate
@@ -11,7 +11,7 @@ from mha.models.model import Model
 from probes.records import Document
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.trees import GoldTree
+from probes.states.trees import GoldTree, is_tree
 
 Trees = Bool[np.ndarray, "head word word"]
 
@@ -37,14 +37,18 @@ def spanning_trees(weights: Float[np.ndarray, "head word word"]) -> Trees:
     return trees
 
 
-def attached_arcs(model: Model, aligned: Aligned, settings: Settings) -> list[Float[np.ndarray, "layer head"] | None]:
+def attached_arcs(
+    model: Model, aligned: Aligned, settings: Settings
+) -> list[Float[np.ndarray, "reach layer head"] | None]:
     """Return for each text how many arcs of its tree every head's spanning tree has, in the order of `aligned.kept`.
+
+    Under 0 all arcs are counted, under 1 those between words that are no neighbours, punctuation aside.
 
     The weight of two words is the attention of both to each other, added. Trees and arcs are those of words that are
     no punctuation (Hewitt and Manning 2019, section 4.1). None for a text with fewer than two of them, or no tree.
     """
     documents = aligned.texts.take(aligned.kept)
-    found: list[Float[np.ndarray, "layer head"] | None] = [None] * len(documents)
+    found: list[Float[np.ndarray, "reach layer head"] | None] = [None] * len(documents)
     for chosen in aligned.batches(settings.batch_pieces):
         batch = collate([aligned.pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
         gold = {row: tree for row, i in enumerate(chosen) if (tree := gold_tree(documents[i])) is not None}
@@ -61,22 +65,28 @@ def attached_arcs(model: Model, aligned: Aligned, settings: Settings) -> list[Fl
 
         settings.stream(model, batch, see)
         for row, tree in gold.items():
-            found[chosen[row]] = attached(np.concatenate(words[row]), tree).reshape(model.layers, model.heads)
+            found[chosen[row]] = attached(np.concatenate(words[row]), tree).reshape(2, model.layers, model.heads)
     return found
 
 
-def attached(maps: Float[np.ndarray, "head word word"], tree: GoldTree) -> Float[np.ndarray, " head"]:
-    """Return how many arcs of a tree each head's spanning tree has; maps are of `tree.words` alone."""
+def attached(maps: Float[np.ndarray, "head word word"], tree: GoldTree) -> Float[np.ndarray, "reach head"]:
+    """Return how many arcs of a tree each head's spanning tree has: of all, and of those between no neighbours.
+
+    Maps are of `tree.words` alone.
+    """
     edges = spanning_trees(maps.astype(np.float64) + maps.transpose(0, 2, 1))
+    first, second = arc_ends(tree).T
+    hits = edges[:, first, second]
+    return np.stack([hits.sum(1), hits[:, second > first + 1].sum(1)]).astype(np.float64)
+
+
+def arc_ends(tree: GoldTree) -> Int[np.ndarray, "arc 2"]:
+    """Return the places of both words of each arc among `tree.words`, the first word first."""
     place = {int(word): number for number, word in enumerate(tree.words)}
-    ends = np.array([sorted(place[word] for word in arc) for arc in tree.arcs], np.int64).reshape(-1, 2)
-    hits: Float[np.ndarray, " head"] = edges[:, ends[:, 0], ends[:, 1]].sum(1).astype(np.float64)
-    return hits
+    return np.array([sorted(place[word] for word in arc) for arc in tree.arcs], np.int64).reshape(-1, 2)
 
 
 def gold_tree(document: Document) -> GoldTree | None:
     """Return the tree of a text; None where it is none, or has fewer than two words besides punctuation."""
-    if len(document.sentences) != 1 or int((document.heads < 0).sum()) != 1:
-        return None
-    tree = GoldTree.of(document)
-    return tree if len(tree.words) > 1 and tree.arcs else None
+    tree = GoldTree.of(document) if is_tree(document) else None
+    return tree if tree is not None and len(tree.words) > 1 and tree.arcs else None

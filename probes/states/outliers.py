@@ -159,7 +159,7 @@ def tag_task(
 
 def masked_task(model: Model, report: Aligned, settings: Settings, seed: int) -> dict[str, AblationTask]:
     """Return the task of the masked-LM head by its name; nothing for a model without one."""
-    if not isinstance(model.module, Encoder) or model.module.lm_head is None:
+    if not (isinstance(model.module, Encoder) and model.module.predicts_masked):
         return {}
     lm = MaskedLM.of(model)
     ids = [pieces.ids.astype(np.int64) for pieces in report.pieces]

@@ -1,38 +1,85 @@
 import math
+from pathlib import Path
 
 import pytest
 import torch
 
-from experiments.decoders.in_context import in_context_score
-from mha import Encoder, EncoderConfig
+from experiments.config.train_config import TextsSection
+from experiments.decoders.in_context import in_context_score, score_batches
+from mha import Encoder, EncoderConfig, export_encoder, record
 from mha.encoder.masked_lm import MaskedBatch
+from mha.training.vocabulary import SPECIAL, VocabularySettings, save_tokenizer, train_tokenizer
+
+LENGTH = 16
 
 
 @pytest.fixture
 def decoder() -> Encoder:
     torch.manual_seed(0)
-    shape = EncoderConfig(vocab=20, layers=1, heads=2, model=8, feed_forward=8, positions=16, causal=True)
-    return Encoder(shape, lm_head=True).eval()
+    shape = EncoderConfig(vocab=20, layers=1, heads=2, model=8, feed_forward=8, positions=LENGTH, causal=True)
+    encoder = Encoder(shape, lm_head=True).eval()
+    for parameter in encoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return encoder
 
 
 def batch(blocks: list[int]) -> MaskedBatch:
-    pieces = torch.randint(5, 20, (1, 16), generator=torch.Generator().manual_seed(1))
-    block = torch.tensor([blocks])
+    pieces = torch.randint(5, 20, (1, LENGTH), generator=torch.Generator().manual_seed(1))
     places = torch.tensor([[blocks[:at].count(one) for at, one in enumerate(blocks)]])
-    masked = torch.tensor([at for at in range(15) if blocks[at] == blocks[at + 1]])
-    return MaskedBatch(pieces, places, block, masked, pieces[0, masked + 1])
+    masked = torch.tensor([at for at in range(LENGTH - 1) if blocks[at] == blocks[at + 1]])
+    return MaskedBatch(pieces, places, torch.tensor([blocks]), masked, pieces[0, masked + 1])
 
 
+def late_minus_early(logits: torch.Tensor, pieces: torch.Tensor) -> float:
+    log = logits.double().log_softmax(-1)
+    loss = [-float(log[at, pieces[at + 1]]) for at in range(LENGTH - 1)]
+    return sum(loss[12:15]) / 3 - sum(loss[2:4]) / 2
+
+
+@torch.inference_mode()
 def test_the_score_is_the_loss_late_minus_the_loss_early(decoder: Encoder) -> None:
-    one = batch([0] * 16)
+    one = batch([0] * LENGTH)
     assert decoder.lm_head is not None
-    with torch.inference_mode():
-        logits = decoder.lm_head(decoder(one.pieces))[0].double().log_softmax(-1)
-    loss = [-float(logits[at, one.pieces[0, at + 1]]) for at in range(15)]
-    expected = sum(loss[12:15]) / 3 - sum(loss[2:4]) / 2
+    expected = late_minus_early(decoder.lm_head(decoder(one.pieces))[0], one.pieces[0])
     assert in_context_score(decoder, [one]) == pytest.approx(expected, abs=1e-5)
-    assert in_context_score(decoder, [one], [(0, 0)]) != pytest.approx(expected, abs=1e-6)
+
+
+@torch.inference_mode()
+def test_without_a_head_its_output_is_its_mean(decoder: Encoder) -> None:
+    one = batch([0] * LENGTH)
+    layer = decoder.layers[0]
+    with record(decoder, ["head_output"]) as seen:
+        decoder(one.pieces)
+    heads = seen["head_output"][0].clone()  # [batch, head, query, head_dim]
+    heads[:, 1] = heads[:, 1].mean((0, 1))
+    mixed = layer.attention.output(heads.transpose(1, 2).flatten(2))
+    x = layer.attention_norm(decoder.embed(one.pieces, decoder.packing(one.pieces, None), None) + mixed[0])
+    x = layer.feed_forward_norm(x + layer.feed_forward(x))
+    assert decoder.lm_head is not None
+    expected = late_minus_early(decoder.lm_head(x), one.pieces[0])
+    assert in_context_score(decoder, [one], [(0, 1)]) == pytest.approx(expected, abs=1e-4)
+    assert abs(in_context_score(decoder, [one]) - expected) > 1e-3
 
 
 def test_places_count_from_the_start_of_a_document(decoder: Encoder) -> None:
     assert math.isnan(in_context_score(decoder, [batch([0] * 8 + [1] * 8)]))
+
+
+def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Path) -> None:
+    text = " ".join(f"{first}{second}" for first in "bdfg" for second in ("ane", "oli", "ura"))
+    (tmp_path / "a.txt").write_text(f"{text} {text} {text}\n{text[:12]}\n", encoding="utf-8")
+    tokenizer = train_tokenizer([text] * 5, VocabularySettings(60))
+    size = tokenizer.get_vocab_size()
+    model = Encoder(EncoderConfig(vocab=size, layers=1, heads=1, model=8, feed_forward=8, positions=16, causal=True))
+    export_encoder(model, tmp_path / "m")
+    save_tokenizer(tokenizer, tmp_path / "m", 16)
+    batches = score_batches(TextsSection(path=(tmp_path / "a.txt",)), tmp_path / "m", 16)
+    special = [tokenizer.token_to_id(name) for name in SPECIAL]
+    rows = torch.cat([part.blocks for part in batches])
+    assert len(rows) >= 2
+    assert ((rows == 0).sum(1) >= 14).all()
+    for part in batches:
+        assert not torch.isin(part.gold, torch.tensor(special)).any()
+        assert torch.equal(part.gold, part.pieces.flatten()[part.masked + 1])
+        first = part.masked[part.masked % 16 == 0]
+        assert len(first) == len(part.pieces)  # what follows [CLS] is predicted

@@ -2,16 +2,17 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from experiments.claims.claim import Work
 from experiments.decoders import induction
-from experiments.decoders.induction import ONE, TWO, fall, rise, statements
-from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, others
+from experiments.decoders.induction import one_layer
+from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
+from experiments.decoders.induction_statements import ONE, TWO, abruptness, fall, rise, statements
 from experiments.decoders.repeated_pieces import INDUCTION
 from experiments.findings.gu_2025 import LITTLE
 from experiments.findings.olsson_2022 import CAUSE, CHANGE, DEPTH
+from mha import Encoder, EncoderConfig
 
 STEPS = [0.0, 100.0, 200.0, 300.0, 1000.0]
 
@@ -23,7 +24,25 @@ def course(values: list[float], scores: list[float]) -> dict[str, list[float]]:
 def test_the_rise_goes_from_a_quarter_to_three_quarters_of_the_way() -> None:
     found = rise(course([0.0, 0.1, 0.5, 0.8, 0.6], [0.0] * 5))
     assert found == pytest.approx((125.0, 200 + 100 / 3))
-    assert rise(course([0.3, 0.2, 0.1, 0.1, 0.1], [0.0] * 5)) == (0.0, 0.0)
+    assert rise(course([0.3, 0.2, 0.1, 0.1, 0.1], [0.0] * 5)) == pytest.approx((50.0, 150.0))
+    assert rise(course([0.3] * 5, [0.0] * 5)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (lambda step: step, 2.0),
+        (lambda step: 1 - math.exp(-step / 300), 2 * math.log(2) / math.log(4 / 3) - 1),
+        (lambda step: 1 / (1 + math.exp(-(step - 1000) / 50)), 2 * math.log(3) / (1000 / 50 - math.log(3))),
+        (lambda step: 5 - step, 2.0),
+    ],
+)
+def test_abruptness_depends_on_the_shape_of_a_course_alone(shape: Any, expected: float) -> None:
+    steps = [float(step) for step in range(0, 3001, 5)]
+    for stretch in (1, 7):
+        measured = {"steps": [step * stretch for step in steps], INDUCTION: [shape(step) for step in steps]}
+        assert abruptness(measured) == pytest.approx(expected, rel=0.01)
+    assert math.isnan(abruptness({"steps": [0.0, 5.0], INDUCTION: [0.1, 0.1]}))
 
 
 def test_the_fall_is_read_between_checkpoints() -> None:
@@ -35,7 +54,7 @@ def told(grown: bool) -> list[str]:
     two = {
         seed: course([0.0, 0.1, 0.9, 0.9 - one, 0.9], [0.0, 0.0, -0.5, -0.5 - one, -0.5])
         if grown
-        else course([0.01, 0.02, 0.02, 0.03, 0.05 + one], [0.0, -0.1, -0.1, -0.1, -0.1])
+        else course([(0.01 + one) * (1 + step / 300) for step in STEPS], [0.0, -0.1, -0.1, -0.1, -0.1])
         for seed, one in enumerate(jitter)
     }
     flat = [0.0, -0.05, -0.06, -0.07, -0.08]
@@ -43,17 +62,12 @@ def told(grown: bool) -> list[str]:
         seed: course([0.01 if grown else 0.3] * 4 + [0.02 + more if grown else 0.3 + more], flat)
         for seed, more in enumerate(jitter)
     }
-    sign = 1 if grown else -1
     effects = {
-        seed: {
-            SCORE: [-0.1 + sign * more, -0.4],
-            COPIED: [0.4 - sign * 0.3, 0.4 + more],
-            LEFT: [0.3, 0.3 + 0.5 * grown],
-        }
+        seed: {SCORE: [-0.1 + more, -0.4], COPIED: [0.1, 0.4 + more], LEFT: [0.3, 0.8 + more]}
+        if grown
+        else {SCORE: [-0.5 - more, -0.4], COPIED: [0.7, 0.4 + more], LEFT: [0.3, 0.3 + more]}
         for seed, more in enumerate(jitter)
     }
-    if not grown:
-        effects = {seed: effect | {SCORE: [-0.5 - jitter[seed], -0.4]} for seed, effect in effects.items()}
     return [one.verdict for one in statements({ONE: one, TWO: two}, effects)]
 
 
@@ -72,35 +86,73 @@ def test_without_an_induction_head_nothing_is_said_of_what_rests_on_it() -> None
     assert all(math.isnan(one.estimate.value) for one in rest)
 
 
-def test_others_are_of_the_same_layers_and_as_many() -> None:
-    every = [(layer, head) for layer in range(2) for head in range(4)]
-    for drawn in others([(0, 1), (1, 0), (1, 2), (1, 3)], every, 20, np.random.default_rng(0)):
-        assert sorted(layer for layer, _ in drawn) == [0, 1]
-        assert (1, 1) in drawn
-        assert (0, 1) not in drawn
+def test_a_head_is_compared_with_every_other_one_of_its_layer() -> None:
+    encoder = Encoder(EncoderConfig(vocab=9, layers=2, heads=4, model=8, feed_forward=8, positions=4, causal=True))
+    asked: list[list[tuple[int, int]]] = []
+
+    def measured(heads: Any) -> float:
+        asked.append([*heads])
+        return float(heads[0][1])
+
+    assert beside_others(encoder, (1, 2), measured) == [2.0, pytest.approx((0 + 1 + 3) / 3)]
+    assert asked == [[(1, 2)], [(1, 0)], [(1, 1)], [(1, 3)]]
+
+
+SMALL: dict[str, Any] = {
+    "data": {"name": "grammar", "documents": 60, "seed": 3, "unit": "document"},
+    "tokenizer": {"size": 300},
+    "encoder": {"heads": 2, "model": 16, "feed_forward": 24, "causal": True},
+    "length": 32, "rows": 8, "steps": 4, "warmup": 1, "held_out_share": 0.1, "seeds": (0, 1),
+    "checkpoints": {"per_doubling": 0, "safety": 0},
+}  # fmt: skip
+
+SECTION: dict[str, Any] = {
+    "claim": "induction",
+    "train": SMALL,
+    "texts": {"name": "grammar", "documents": 20, "seed": 4, "unit": "document"},
+    "sequences": 4,
+    "sequence_length": 32,
+}
+
+
+def test_one_layer_has_as_many_weights_as_two() -> None:
+    shape = one_layer(InductionSection.model_validate(SECTION))
+    common: dict[str, Any] = {"vocab": 9, "heads": 2, "model": 16, "positions": 4}
+    one = Encoder(EncoderConfig(**common, **shape)).layers
+    two = Encoder(EncoderConfig(**common, layers=2, feed_forward=24)).layers
+    sizes = [sum(weight.numel() for weight in part.parameters() if weight.ndim == 2) for part in (one, two)]
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"train": {**SMALL, "encoder": {"heads": 2, "model": 16}}}, "the claim is about decoders"),
+        ({"sequence_length": 33}, "sequence_length is 33, more than the 32 positions"),
+    ],
+)
+def test_what_is_no_decoder_or_too_long_is_refused_before_anything_is_trained(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        InductionSection.model_validate(SECTION | changes)
 
 
 @pytest.mark.slow
 def test_small_decoders_are_trained_and_read(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small: dict[str, Any] = {
-        "data": {"name": "grammar", "documents": 60, "seed": 3, "unit": "document"},
-        "tokenizer": {"size": 300},
-        "encoder": {"heads": 2, "model": 16, "causal": True},
-        "length": 32, "rows": 8, "steps": 4, "warmup": 1, "held_out_share": 0.1, "seeds": (0, 1),
-        "checkpoints": {"per_doubling": 0, "safety": 0},
-    }  # fmt: skip
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    section = InductionSection.model_validate(
-        {"claim": "induction", "train": small, "sequences": 4, "sequence_length": 32}
-    )
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+    section = InductionSection.model_validate(SECTION)
     found = induction.measure(section, work)
     loss = next(one for one in found.measures if one.name == "evaluation loss")
     assert {(row.condition, row.at, row.repeat) for row in loss.rows} == {
         (depth, step, seed) for depth in (ONE, TWO) for step in (0.0, 4.0) for seed in (0, 1)
     }
-    assert all(4 < row.value < 7 for row in loss.rows)
     assert found.noticed[-1].startswith("The commonest distance finds")
-    assert [one.verdict for one in found.statements[-4:-1]] == ["not decided"] * 3
+    score = next(one for one in found.measures if one.name == "in-context learning score at the end")
+    assert {row.condition for row in score.rows} == {
+        f"{TWO}, {way}" for way in ("all heads", "without the induction head", "without another head")
+    }
+    assert all(math.isfinite(row.value) for row in score.rows)
 
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:

@@ -9,10 +9,10 @@ def _languages(value: float):
     return claimed(
         "claim-language-trees",
         {
-            "A single head attaches more than words in a row": value,
-            "A single head attaches more than the best one of untrained weights": value,
-            "A head that was selected in another language attaches more than words in a row": value,
-            "Heads that attach much in one language do so in others, more than with untrained weights": value,
+            "On average over languages a single head attaches more than words in a row": value,
+            "On average it attaches more than the best head of untrained weights": value,
+            "On average a head that was selected in another language attaches more than words in a row": value,
+            "Heads that attach words that are no neighbours in one language do so in others, more than untrained heads": value,
         },
     )
 

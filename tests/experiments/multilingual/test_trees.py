@@ -17,15 +17,19 @@ from experiments.multilingual.trees import (
     other_projections,
     own_head,
     own_projection,
+    reliability,
     statements,
 )
 
 LANGUAGES = ["A", "B", "C"]
 
+SELECT = {"A": [0.2, 0.6, 0.1, 0.0], "B": [0.7, 0.3, 0.2, 0.1], "C": [0.1, 0.8, 0.3, 0.2]}
+REPORT = {"A": [0.3, 0.5, 0.1, 0.0], "B": [0.6, 0.4, 0.2, 0.1], "C": [0.2, 0.7, 0.4, 0.1]}
+FAR = {"far select": [0.4, 0.3, 0.2, 0.1], "far report": [0.4, 0.3, 0.2, 0.1]}
+
 ONE = {
-    "A": {"select": [0.2, 0.6, 0.1, 0.0], "report": [0.3, 0.5, 0.1, 0.0], "row": 0.4},
-    "B": {"select": [0.7, 0.3, 0.2, 0.1], "report": [0.6, 0.4, 0.2, 0.1], "row": 0.5},
-    "C": {"select": [0.1, 0.8, 0.3, 0.2], "report": [0.2, 0.7, 0.4, 0.1], "row": 0.3},
+    language: {"select": SELECT[language], "report": REPORT[language], "row": row, **FAR}
+    for language, row in zip(LANGUAGES, (0.4, 0.5, 0.3), strict=True)
 }
 
 
@@ -38,9 +42,12 @@ def test_heads_of_other_languages_are_evaluated_on_this_one() -> None:
     assert other_heads(ONE, "B") == pytest.approx(0.4)
 
 
-def test_agreement_is_the_mean_rank_correlation_with_the_other_languages() -> None:
-    # report of A in ranks: 3, 4, 2, 1; selection of B 4, 3, 2, 1 (rho 0.8), of C 1, 4, 3, 2 (rho 0.4)
-    assert agreement(ONE, "A") == pytest.approx((0.8 + 0.4) / 2)
+def test_agreement_is_the_mean_rank_correlation_of_far_arcs_with_the_other_languages() -> None:
+    # far arcs of A in ranks: 3, 4, 2, 1; those selected of B 4, 3, 2, 1 (rho 0.8), of C 1, 4, 3, 2 (rho 0.4)
+    one = {language: {"far select": SELECT[language], "far report": REPORT[language]} for language in LANGUAGES}
+    assert agreement(one, "A") == pytest.approx((0.8 + 0.4) / 2)
+    assert agreement(ONE, "A") == pytest.approx(1.0)
+    assert reliability(one, "C") == pytest.approx(0.8)
 
 
 def test_projections_of_others_are_averaged() -> None:
@@ -58,7 +65,8 @@ def test_projections_of_others_are_averaged() -> None:
 def found(trained: Sequence[float], untrained: Sequence[float], moved: float, own: float) -> tuple[Any, Any]:
     def heads(shares: Sequence[float], jitter: float) -> dict[str, Any]:
         shifted = [share + jitter for share in shares]
-        return {language: {"select": shifted, "report": shifted, "row": 0.4} for language in LANGUAGES}
+        far = {"far select": shifted, "far report": shifted}
+        return {language: {"select": shifted, "report": shifted, "row": 0.4, **far} for language in LANGUAGES}
 
     def projections(other: float, same: float) -> dict[str, Any]:
         shifts = {language: 0.001 * place for place, language in enumerate(LANGUAGES)}
@@ -80,7 +88,7 @@ def mixed(heads: Any) -> Any:
     for one in (heads[RANDOM], heads[PERMUTED]):
         for languages in one.values():
             for turn, language in enumerate(LANGUAGES):
-                for part in ("select", "report"):
+                for part in ("select", "report", "far select", "far report"):
                     shares = languages[language][part]
                     languages[language][part] = shares[turn:] + shares[:turn]
     return heads
@@ -106,7 +114,8 @@ def test_every_kind_of_weights_reads_every_language(work: Work, monkeypatch: pyt
 
     def read(section: LanguageTreesSection, model: SimpleNamespace, treebank: str) -> dict[str, Any]:
         asked.append((model.kind, model.seed, treebank))
-        return {"select": [0.2, 0.5 + 0.01 * len(asked)], "report": [0.2, 0.5], "row": 0.3}
+        far = {"far select": [0.1, 0.2], "far report": [0.1, 0.2]}
+        return {"select": [0.2, 0.5 + 0.01 * len(asked)], "report": [0.2, 0.5], "row": 0.3, **far}
 
     def transferred(section: LanguageTreesSection, model: Any, *, together: bool) -> dict[str, Any]:
         pairs = {language: {other: 0.5 + 0.1 * (other == language) for other in "ABC"} for language in "ABC"}
@@ -142,7 +151,8 @@ def test_a_projection_learned_on_one_half_is_evaluated_on_the_other(
     )
     model = tree_measures.opened(section, TRAINED, 0)
     one = tree_measures.read_language(section, model, "pud-english")
-    assert len(one["select"]) == 72
+    assert len(one["select"]) == len(one["far report"]) == 72
+    assert max(one["far report"]) < max(one["report"])
     assert 0.3 < one["row"] < 0.6
     assert max(one["report"]) > one["row"] - 0.1
     moved = tree_measures.transferred(section, model, together=True)

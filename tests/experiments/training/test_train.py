@@ -181,7 +181,12 @@ def test_arcs_are_those_of_the_trees_of_every_sentence_that_is_trained_on() -> N
         ({"arcs": {"first_step": 2}}, "weight"),
         ({"fixed": ["middle"]}, "unknown pattern 'middle'"),
         ({"fixed": ["next", "previous", "start"]}, "3 patterns are too many for 2 heads"),
-        ({"encoder": {"causal": True}, "masking": {"rate": 0.3}}, "'masking' is for encoders that see both sides"),
+        (
+            {"encoder": {"causal": True}, "masking": {"rate": 0.3}},
+            "'masking' is for encoders that attend to both sides",
+        ),
+        ({"encoder": {"causal": True}, "arcs": {"weight": 1.0}}, "'arcs' is for encoders that attend to both sides"),
+        ({"encoder": {"causal": True, "heads": 2}, "fixed": ["next"]}, "'fixed' is for encoders that attend to both"),
         ({"encoder": {"causal": True, "norm": "pre"}}, "a causal one has norm = 'post'"),
     ],
 )
@@ -603,7 +608,7 @@ def test_a_start_says_what_shape_and_tokenizer_are_and_is_of_the_bert_family(
     monkeypatch.setattr(
         "experiments.training.train.load_model", lambda name: replace(load_model(name), module=torch.nn.ReLU())
     )
-    with pytest.raises(ConfigError, match=r"train\.start: .* is no model of the BERT family"):
+    with pytest.raises(ConfigError, match=r"train\.start: .* is no encoder of the BERT family"):
         train_seeds(TrainingConfig(name="further", train=further(begun)), tmp_path)
 
 

@@ -30,9 +30,10 @@ def model_of(module: torch.nn.Module) -> Model:
     return Model("tiny", "pretrained", "bert", module.double(), None, LAYERS, HEADS, 12, 0, "")
 
 
-def ours(norm: str = "post") -> Model:
+def ours(norm: str = "post", *, causal: bool = False) -> Model:
     torch.manual_seed(0)
-    config = EncoderConfig(vocab=40, layers=LAYERS, heads=HEADS, model=32, feed_forward=48, positions=12, norm=norm)
+    shape: dict[str, Any] = {"model": 32, "feed_forward": 48, "positions": 12, "norm": norm, "causal": causal}
+    config = EncoderConfig(vocab=40, layers=LAYERS, heads=HEADS, **shape)
     encoder = Encoder(config).eval()
     for parameter in encoder.parameters():  # heads that are neither uniform nor idle
         if parameter.ndim == 2:
@@ -67,6 +68,7 @@ def hub(kind: type[PreTrainedModel]) -> Model:
 MODELS: dict[str, Callable[[], Model]] = {
     "post-norm": ours,
     "pre-norm": lambda: ours("pre"),
+    "causal": lambda: ours(causal=True),
     "distilbert": lambda: hub(DistilBertModel),
     "albert, whose layers are shared": lambda: hub(AlbertModel),
 }

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 from transformers import BertLMHeadModel
 
-from mha import Encoder, EncoderConfig, record
+from mha import Encoder, EncoderConfig, MaskedLM, Model, ModelError, record
 from mha.encoder.masked_lm import MaskedBatch, masked_logits
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder
+from mha.models.circuits import CircuitError, encoder_of
 
 PIECES = torch.randint(1, 40, (3, 12), generator=torch.Generator().manual_seed(7))
 
@@ -71,3 +72,14 @@ def test_only_bert_has_words_for_a_decoder(tmp_path: Path, build: Callable[..., 
     roberta = build("roberta", causal=True)
     with pytest.raises(WeightsError, match="roberta cannot represent causal=True, only False"):
         export_encoder(roberta, tmp_path)
+
+
+def test_what_asks_for_both_sides_refuses_a_decoder(decoder: Encoder) -> None:
+    model = Model("m", "pretrained", "bert", decoder, None, 2, 4, 16, 0, "")
+    assert not decoder.predicts_masked
+    with pytest.raises(ModelError, match="m has no masked-LM head \\(it predicts from left to right\\)"):
+        MaskedLM.of(model)
+    with pytest.raises(
+        CircuitError, match="m: mixing is told of encoders that attend to both sides, this is a decoder"
+    ):
+        encoder_of(model, "mixing")

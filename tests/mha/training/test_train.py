@@ -537,3 +537,20 @@ def test_a_training_does_not_go_on_from_other_first_weights(task: Task, start: A
 def test_weights_of_another_shape_are_refused(task: Task, start: Any) -> None:
     with pytest.raises(TrainingError, match="another shape"):
         replace(task, encoder=replace(task.encoder, layers=2), start=start)
+
+
+def test_a_causal_encoder_is_trained_and_evaluated_on_next_pieces(task: Task, tmp_path: Path) -> None:
+    causal = replace(task, encoder=replace(task.encoder, causal=True))
+    special = causal.vocabulary.special
+    for part in next(step_batches(causal, SETTINGS, 0, 0, 1)).parts:
+        assert not (part.pieces == special["[MASK]"]).any()
+        assert torch.equal(part.gold, part.pieces.flatten()[part.masked + 1])
+        real = part.blocks >= 0
+        ends = real & (part.pieces == special["[SEP]"])
+        assert len(part.gold) == int(real.sum() - ends.sum())  # of all but the last piece of a document
+    last = train(tmp_path, causal, SETTINGS)
+    assert load_encoder(last).config.causal
+    again = train(tmp_path, causal, SETTINGS, resume=True)
+    assert again == last
+    with pytest.raises(CheckpointError, match="the encoder's causal = True, not None"):
+        train(tmp_path, task, SETTINGS, resume=True)
