@@ -56,7 +56,7 @@ SAME = (
     ),
     PaperSentence(
         "same heads",
-        "Heads that attach words that are no neighbours in one language do so in others",
+        "Heads that attach distant words in one language do so in others",
         "Heads that are good at one language are good at the others, neighbours aside, more so than untrained heads.",
         Rule(above=0.0),
         "",

@@ -156,7 +156,7 @@ def _of_heads(heads: Heads, languages: list[str], row: ByLanguage) -> list[Claim
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "Heads that attach words that are no neighbours in one language do so in others, more than untrained heads",
+            "Heads that attach distant words in one language do so in others, more than untrained heads",
             "rank correlation over heads of arcs between no neighbours, a language and another, trained − random or "
             "permuted, whichever is higher",
             "",

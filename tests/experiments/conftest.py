@@ -12,9 +12,12 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from experiments.claims.claim import Work
 from experiments.cli import main
+from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.sandbox.parts import Parts
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate
 from probes.records import Sentence
@@ -184,3 +187,10 @@ def headscope(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
         return Said(int(exit_.value.code or 0), *capfd.readouterr())
 
     return call
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    """Return the work of a claim that begins anew."""
+    out = tmp_path / "claims"
+    return Work(out, "claim", Parts.open(out / "claim", {}, resume=False), silent, resume=False)

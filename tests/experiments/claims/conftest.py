@@ -1,21 +1,9 @@
-"""A place for experiments to work in, and times that were set by hand."""
+"""Times that were set by hand."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from experiments.claims.claim import Work
-from experiments.record.progress import silent
-from experiments.sandbox.parts import Parts
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Work:
-    """Return the work of a claim that begins anew."""
-    out = tmp_path / "claims"
-    return Work(out, "claim", Parts.open(out / "claim", {}, resume=False), silent, resume=False)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ def _languages(value: float):
             "On average over languages a single head attaches more than words in a row": value,
             "On average it attaches more than the best head of untrained weights": value,
             "On average a head that was selected in another language attaches more than words in a row": value,
-            "Heads that attach words that are no neighbours in one language do so in others, more than untrained heads": value,
+            "Heads that attach distant words in one language do so in others, more than untrained heads": value,
         },
     )
 
