@@ -16,8 +16,8 @@ from experiments.decoders.induction_measures import (
     ROLES,
     SCORE,
     SINKS,
+    DecoderTexts,
     InductionSection,
-    Texts,
     ablations,
     course_of,
 )
@@ -43,13 +43,13 @@ def measure(section: InductionSection, work: Work) -> ClaimResult:
     """Train decoders of one and of two layers, follow each through its checkpoints, and ablate heads at the end."""
     courses: dict[str, dict[int, Any]] = {}
     effects: dict[str, dict[int, Any]] = {}
-    texts: Texts | None = None
+    texts: DecoderTexts | None = None
     for depth, shape in ((ONE, one_layer(section)), (TWO, {"layers": 2})):
         folders = trainings(section, work, FOLDERS[depth], train=None, **shape)
         courses[depth], effects[depth] = {}, {}
         for seed, folder in folders.items():
             checkpoints = read_checkpoints(folder)
-            texts = texts or Texts.of(section, checkpoints[-1].folder)
+            texts = texts or DecoderTexts.of(section, checkpoints[-1].folder)
             courses[depth][seed] = work.part(f"{depth} seed {seed}", partial(course_of, checkpoints, texts))
             last = partial(ablations, checkpoints[-1], texts)
             effects[depth][seed] = work.part(f"{depth} seed {seed} ablations", last)
@@ -119,7 +119,7 @@ def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str,
     return [*told, Measure("heads of each role at the end", "heads", tuple(counts))]
 
 
-def _noticed(effects: Mapping[str, Mapping[int, Any]], texts: Texts | None) -> list[str]:
+def _noticed(effects: Mapping[str, Mapping[int, Any]], texts: DecoderTexts | None) -> list[str]:
     """Return the heads by name, and what a rule by position finds."""
     told = []
     for depth, by in effects.items():

@@ -58,7 +58,7 @@ class InductionSection(TrainedSection):
 
 
 @dataclass(frozen=True)
-class Texts:
+class DecoderTexts:
     """What is read at every checkpoint."""
 
     select: RepeatedPieces
@@ -67,7 +67,7 @@ class Texts:
     "Of the texts for the in-context learning score."
 
     @classmethod
-    def of(cls, section: InductionSection, checkpoint: Path) -> Texts:
+    def of(cls, section: InductionSection, checkpoint: Path) -> DecoderTexts:
         """Return the texts for the tokenizer of a checkpoint."""
         vocabulary = Vocabulary(load_model(str(checkpoint)).tokenizer)
         select, report = (
@@ -77,13 +77,13 @@ class Texts:
         return cls(select, report, score_batches(section.texts, checkpoint, section.train.length))
 
 
-def course_of(checkpoints: Sequence[Checkpoint], texts: Texts) -> dict[str, list[float]]:
+def course_of(checkpoints: Sequence[Checkpoint], texts: DecoderTexts) -> dict[str, list[float]]:
     """Return what is measured of every checkpoint, a list a measure, and their steps."""
     found = [{"steps": float(one.step), **examine(one, texts)} for one in checkpoints]
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def examine(checkpoint: Checkpoint, texts: Texts) -> dict[str, float]:
+def examine(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, float]:
     """Return what is measured of a checkpoint; the head of each role is selected on other sequences."""
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
@@ -98,7 +98,7 @@ def examine(checkpoint: Checkpoint, texts: Texts) -> dict[str, float]:
     }
 
 
-def ablations(checkpoint: Checkpoint, texts: Texts) -> dict[str, Any]:
+def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     """Return which heads have which role at the end, and what ablating the best of a role does beside other heads.
 
     Of a pair of numbers the first is without the selected head, the second without another head of its layer, the mean

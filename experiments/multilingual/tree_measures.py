@@ -13,9 +13,9 @@ from experiments.claims.claim import ClaimSection
 from experiments.inputs.corpora import open_corpus
 from mha import Model, load_model
 from probes import Corpus
-from probes.maps.spanning_trees import arc_ends, attached_arcs, gold_tree
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
+from probes.states.spanning_trees import arc_ends, attached_arcs, gold_tree
 from probes.states.structural import StructuralProbe
 from probes.states.trees import in_a_row
 from probes.states.word_states import WordStates, whole_texts

@@ -12,7 +12,7 @@ def _decoders(two: float, one: float, short: float, fall: float, score: float, l
             "With two layers a head attends to what followed the same piece before": two,
             "With one layer of the same size no head does": one,
             "The head arises within half of the steps that it took to begin": short,
-            "While the head arises, the in-context learning score falls, further than with one layer of the same size": fall,
+            "While the head arises, the in-context learning score falls": fall,
             "Without its induction head a decoder has less in-context learning than without another head": score,
             "The induction head is built on a head that attends to the token before": left,
         },

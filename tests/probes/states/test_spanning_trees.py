@@ -5,10 +5,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from mha import collate, load_model
 from mha.models.maps import stream_maps
 from probes.corpora.corpus import MemoryTexts
-from probes.maps.spanning_trees import attached_arcs, gold_tree, spanning_trees
 from probes.records import Document, Sentence, frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
+from probes.states.spanning_trees import attached_arcs, gold_tree, spanning_trees
 
 
 def test_of_three_words_the_two_heaviest_edges_are_kept() -> None:
