@@ -240,7 +240,8 @@ def _noticed(one: Mapping[str, Any], languages: list[str], shape: tuple[int, int
     named = []
     for language in languages:
         layer, head = divmod(best(one[language]["select"]), shape[1])
-        named.append(f"{language} {layer + 1}-{head + 1} ({100 * own_head(one, language):.1f} % of arcs)")
+        own, row = 100 * own_head(one, language), 100 * float(one[language]["row"])
+        named.append(f"{language} {layer + 1}-{head + 1} ({own:.1f} % of arcs, words in a row {row:.1f})")
     return [f"Selected heads: {', '.join(named)}."]
 
 

@@ -130,7 +130,7 @@ def test_every_kind_of_weights_reads_every_language(work: Work, monkeypatch: pyt
     result = trees.measure(section, work)
     kinds = [(TRAINED, 0), (RANDOM, 4), (RANDOM, 5), (PERMUTED, 4), (PERMUTED, 5)]
     assert asked == [(*kind, treebank) for kind in kinds for treebank in "abc"]
-    heads = ", ".join(f"{language} 2-1 (50.0 % of arcs)" for language in "ABC")
+    heads = ", ".join(f"{language} 2-1 (50.0 % of arcs, words in a row 30.0)" for language in "ABC")
     assert result.noticed == [f"Selected heads: {heads}."]
     rows = next(one for one in result.measures if one.name == "arcs that projected states attach").rows
     assert {row.condition for row in rows if row.repeat == 1} == {
