@@ -5,11 +5,12 @@ import pytest
 from experiments.claims.run.registry import CLAIMS, load_claim
 from experiments.claims.trained import TrainedSection
 from experiments.config.config import ConfigError
+from experiments.reproduce.readings import CLAIM_FOLDERS
 from reports.claims.page import ORDER
 
 CONFIGS = Path(__file__).parents[4] / "experiments" / "configs"
-TEXTBOOK, INTERVENTIONS = (sorted((CONFIGS / folder).glob("*.toml")) for folder in ("claims", "interventions"))
-SHIPPED = [*TEXTBOOK, *INTERVENTIONS]
+TEXTBOOK = sorted((CONFIGS / "claims").glob("*.toml"))
+SHIPPED = [path for folder in CLAIM_FOLDERS for path in sorted((CONFIGS / folder).glob("*.toml"))]
 
 
 def write(folder: Path, text: str) -> Path:
