@@ -63,3 +63,5 @@ class Claim:
     section: type[ClaimSection]
     measure: Callable[[Any, Work], ClaimResult]
     "Called with a section of that type."
+    revised: str = ""
+    "Which of its rules changed after first numbers had been seen, in a sentence; empty where none did."

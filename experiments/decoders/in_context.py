@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ import torch
 from experiments.config.train_config import TextsSection
 from experiments.decoders.ablated import Head, ablated
 from experiments.training.texts import open_texts
-from mha import Encoder, load_model
+from mha import Encoder
 from mha.encoder.masked_lm import MaskedBatch, masked_logits
 from mha.training.masking import MaskedRows, next_rows
 from mha.training.packing import pack
@@ -21,13 +21,12 @@ BATCH = 24
 "Rows that are read together."
 
 
-def score_batches(texts: TextsSection, checkpoint: Path, length: int) -> list[MaskedBatch]:
-    """Return texts cut into rows of `length` pieces, as the tokenizer of a checkpoint has them, for the score.
+def score_batches(texts: TextsSection, vocabulary: Vocabulary, length: int) -> list[MaskedBatch]:
+    """Return texts cut into rows of `length` pieces, for the score.
 
     Of a piece whose next one is special nothing is predicted: [SEP] ends every full row, so that its place gives it
     away. Rows are left out that hold several texts, or one that ends before their last eighth.
     """
-    vocabulary = Vocabulary(load_model(str(checkpoint)).tokenizer)
     special = [*vocabulary.special.values()]
     rows = np.stack([*pack(vocabulary.encode(open_texts(texts)), vocabulary, length)])
     asked = next_rows(rows, vocabulary)
@@ -39,12 +38,25 @@ def score_batches(texts: TextsSection, checkpoint: Path, length: int) -> list[Ma
     return [asked.batch(slice(at, at + BATCH)) for at in range(0, len(whole), BATCH)]
 
 
-@torch.inference_mode()
-def in_context_score(encoder: Encoder, batches: Sequence[MaskedBatch], without: Sequence[Head] = ()) -> float:
-    """Return the mean loss at late pieces minus that at early ones, in nats; below 0 the text so far helps.
+@dataclass(frozen=True)
+class EarlyLate:
+    """Mean losses in nats, at pieces early and late in texts; NaN where there are none."""
 
-    Early is the second eighth of a row, late its last quarter (Olsson et al. 2022 take the 50th and the 500th of 512
-    pieces). The outputs of the heads `without` are replaced by their means. NaN where there is no such piece.
+    early: float
+    late: float
+
+    @property
+    def score(self) -> float:
+        """The in-context learning score; below 0 the text so far helps."""
+        return self.late - self.early
+
+
+@torch.inference_mode()
+def early_and_late(encoder: Encoder, batches: Sequence[MaskedBatch], without: Sequence[Head] = ()) -> EarlyLate:
+    """Return the losses in the second eighth of rows and in their last quarter.
+
+    Olsson et al. 2022 take the 50th and the 500th of 512 pieces. The outputs of the heads `without` are replaced by
+    their means.
     """
     totals, counts = torch.zeros(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
     for batch in batches:
@@ -57,5 +69,4 @@ def in_context_score(encoder: Encoder, batches: Sequence[MaskedBatch], without: 
             chosen = (places >= start) & (places < end)
             totals[number] += losses[chosen].sum()
             counts[number] += chosen.sum()
-    early, late = (totals / counts).tolist()
-    return float(late - early)
+    return EarlyLate(*(totals / counts).tolist())

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from experiments.claims.trained import TrainedSection
 from experiments.config.train_config import TextsSection
 from experiments.decoders.ablated import Head
-from experiments.decoders.in_context import in_context_score, score_batches
+from experiments.decoders.in_context import early_and_late, score_batches
 from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
 from experiments.decoders.sinks import sink_share
 from experiments.training.checkpoints import Checkpoint
@@ -21,7 +21,7 @@ from mha import Encoder, load_encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import Vocabulary
 
-LOSS, SCORE, COPIED, SINKS = "loss", "in-context", "copied", "sinks"
+LOSS, EARLY, SCORE, COPIED, SINKS = "loss", "early", "in-context", "copied", "sinks"
 
 MATCHING = "prefix matching"
 "Key of the mean attention that the selected induction head gives to what followed before."
@@ -74,7 +74,7 @@ class DecoderTexts:
             RepeatedPieces.draw(vocabulary, section.sequences, section.sequence_length, section.sequence_seed + part)
             for part in range(2)
         )
-        return cls(select, report, score_batches(section.texts, checkpoint, section.train.length))
+        return cls(select, report, score_batches(section.texts, vocabulary, section.train.length))
 
 
 def course_of(checkpoints: Sequence[Checkpoint], texts: DecoderTexts) -> dict[str, list[float]]:
@@ -88,9 +88,11 @@ def examine(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, float]:
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
     heads = {role: int(selected.strongest[role].argmax()) for role in ROLES}
+    losses = early_and_late(encoder, texts.rows)
     return {
         LOSS: checkpoint.evaluation_loss,
-        SCORE: in_context_score(encoder, texts.rows),
+        EARLY: losses.early,
+        SCORE: losses.score,
         COPIED: texts.report.copied(encoder),
         SINKS: sink_share(encoder, texts.rows),
         MATCHING: float(evaluated.attention[INDUCTION].flatten()[heads[INDUCTION]]),
@@ -102,8 +104,9 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     """Return which heads have which role at the end, and what ablating the best of a role does beside other heads.
 
     Of a pair of numbers the first is without the selected head, the second without another head of its layer, the mean
-    over these. Without the induction head: the in-context learning score, and what is copied. Without the head for the
-    token before, of a layer below: how often the induction head attends to what followed before.
+    over these. Without the induction head: the loss early in texts, the in-context learning score, and what is copied.
+    Without the head for the token before, of a layer below: how often the induction head attends to what followed
+    before.
     """
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
@@ -118,7 +121,8 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
             ]
             for role in ROLES
         },
-        SCORE: beside_others(encoder, induction, lambda heads: in_context_score(encoder, texts.rows, heads)),
+        EARLY: beside_others(encoder, induction, lambda heads: early_and_late(encoder, texts.rows, heads).early),
+        SCORE: beside_others(encoder, induction, lambda heads: early_and_late(encoder, texts.rows, heads).score),
         COPIED: beside_others(encoder, induction, lambda heads: texts.report.copied(encoder, heads)),
     }
     if below := [at for at in every if at[0] < induction[0]]:

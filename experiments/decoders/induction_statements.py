@@ -11,7 +11,7 @@ from experiments.claims.record import ClaimStatement
 from experiments.claims.trained import by_seed
 from experiments.decoders.induction_measures import COPIED, HAS_ROLE, LEFT, SCORE, SINKS
 from experiments.decoders.repeated_pieces import INDUCTION
-from experiments.decoders.sinks import SINK
+from experiments.decoders.sinks import SINK_AT
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 
@@ -151,7 +151,7 @@ def _of_ablations(effects: Mapping[int, Any]) -> list[ClaimStatement]:
 def _of_sinks(courses: Mapping[int, Course]) -> ClaimStatement:
     return ClaimStatement(
         "With so few texts there are no attention sinks",
-        f"pairs of head and text whose mean attention to the first piece is above {SINK:g}, at the end, {TWO}",
+        f"pairs of head and text whose mean attention to the first piece is above {SINK_AT:g}, at the end, {TWO}",
         "%",
         mean_of([*_at_end(courses, SINKS).values()]),
         Rule(below=0.01),

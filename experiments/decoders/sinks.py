@@ -9,7 +9,7 @@ import torch
 from mha import Encoder, record
 from mha.encoder.masked_lm import MaskedBatch
 
-SINK = 0.3
+SINK_AT = 0.3
 "Mean attention to the first token above which a head has a sink in a text (Gu et al. 2025, section 3)."
 
 
@@ -25,5 +25,7 @@ def sink_share(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
         if whole.any():
             with record(encoder) as seen:
                 encoder(batch.pieces[whole])
-            sinks.append(torch.stack([pattern[:, :, 1:, 0].mean(-1) > SINK for pattern in seen["pattern"]]).flatten())
+            sinks.append(
+                torch.stack([pattern[:, :, 1:, 0].mean(-1) > SINK_AT for pattern in seen["pattern"]]).flatten()
+            )
     return float(torch.cat(sinks).double().mean()) if sinks else float("nan")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.finding import Finding, Paper, Published
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -52,10 +52,6 @@ SENTENCES = (
 )
 
 
-def _transfer(evidence: Evidence) -> Numbers:
-    return numbers_of(SENTENCES, evidence[LANGUAGES])
-
-
 FINDINGS = (
     Finding(
         id="chi-transfer",
@@ -69,6 +65,6 @@ FINDINGS = (
         differs="multilingual-e5-small, layer 7 of 12; 250 sentences to learn from, where the paper has thousands.",
         statements=[one.statement("language-trees") for one in SENTENCES],
         readings=(LANGUAGES,),
-        measure=_transfer,
+        measure=measure_of(SENTENCES, LANGUAGES),
     ),
 )

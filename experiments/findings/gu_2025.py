@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.finding import Finding, Paper, Published, Statement
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper("gu-2025", "Gu et al. 2025", "When Attention Sink Emerges in Language Models: An Empirical View")
@@ -22,10 +22,6 @@ LITTLE = (
         published=Published(text="none with 100 million tokens or fewer", provenance="second-hand"),
     ),
 )
-
-
-def _little(evidence: Evidence) -> Numbers:
-    return numbers_of(LITTLE, evidence[DECODERS])
 
 
 FINDINGS = (
@@ -60,7 +56,7 @@ FINDINGS = (
         differs="Two layers of four heads; the first token of each text is [CLS].",
         statements=[one.statement("induction") for one in LITTLE],
         readings=(DECODERS,),
-        measure=_little,
+        measure=measure_of(LITTLE, DECODERS),
     ),
     Finding(
         id="gu-emergence",

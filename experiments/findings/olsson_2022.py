@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper("olsson-2022", "Olsson et al. 2022", "In-context Learning and Induction Heads")
@@ -82,18 +82,6 @@ CAUSE = (
 )
 
 
-def _depth(evidence: Evidence) -> Numbers:
-    return numbers_of(DEPTH, evidence[DECODERS])
-
-
-def _change(evidence: Evidence) -> Numbers:
-    return numbers_of(CHANGE, evidence[DECODERS])
-
-
-def _cause(evidence: Evidence) -> Numbers:
-    return numbers_of(CAUSE, evidence[DECODERS])
-
-
 def _same_word(evidence: Evidence) -> Numbers:
     return {"same word": margin(evidence["coreference"], "repetition", "all", "same word")}
 
@@ -159,7 +147,7 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("induction") for one in DEPTH],
         readings=(DECODERS,),
-        measure=_depth,
+        measure=measure_of(DEPTH, DECODERS),
     ),
     Finding(
         id="olsson-phase-change",
@@ -173,7 +161,7 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("induction") for one in CHANGE],
         readings=(DECODERS,),
-        measure=_change,
+        measure=measure_of(CHANGE, DECODERS),
     ),
     Finding(
         id="olsson-ablation",
@@ -186,6 +174,6 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("induction") for one in CAUSE],
         readings=(DECODERS,),
-        measure=_cause,
+        measure=measure_of(CAUSE, DECODERS),
     ),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.finding import Evidence, Finding, Paper, Published
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -62,14 +62,6 @@ BAD = (
 )
 
 
-def _good(evidence: Evidence) -> Numbers:
-    return numbers_of(GOOD, evidence[READING], learned="all heads, after retraining")
-
-
-def _bad(evidence: Evidence) -> Numbers:
-    return numbers_of(BAD, evidence[READING], learned="all heads, after retraining")
-
-
 def _drawn(evidence: Evidence) -> Figure:
     (agreement,) = (one for one in evidence[READING].measures if one.name == "agreement")
     series: dict[str, list[Point]] = {}
@@ -93,6 +85,8 @@ DIFFERS = (
     "is trained further on the same texts and not fine-tuned for a task."
 )
 
+LEARNED = "all heads, after retraining"
+
 FINDINGS = (
     Finding(
         id="prasanna-good",
@@ -106,7 +100,7 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("subnetworks") for one in GOOD],
         readings=(READING,),
-        measure=_good,
+        measure=measure_of(GOOD, READING, learned=LEARNED),
         figure=_drawn,
     ),
     Finding(
@@ -120,7 +114,7 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("subnetworks") for one in BAD],
         readings=(READING,),
-        measure=_bad,
+        measure=measure_of(BAD, READING, learned=LEARNED),
         figure=_drawn,
     ),
 )

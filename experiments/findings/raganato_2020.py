@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.finding import Evidence, Finding, Paper, Published
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -44,10 +44,6 @@ SENTENCES = (
 )
 
 
-def _fixed(evidence: Evidence) -> Numbers:
-    return numbers_of(SENTENCES, evidence[READING], learned="learnt")
-
-
 def _fixed_drawn(evidence: Evidence) -> Figure:
     series: dict[str, list[Point]] = {}
     for place, measure in enumerate(one for one in evidence[READING].measures if one.unit == "%"):
@@ -69,7 +65,7 @@ FINDINGS = (
         differs="No translation and no decoder, whose attention stays learnt in the paper.",
         statements=[one.statement("patterns") for one in SENTENCES],
         readings=(READING,),
-        measure=_fixed,
+        measure=measure_of(SENTENCES, READING, learned="learnt"),
         figure=_fixed_drawn,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -65,14 +65,6 @@ SAME = (
 )
 
 
-def _above(evidence: Evidence) -> Numbers:
-    return numbers_of(ABOVE, evidence[LANGUAGES])
-
-
-def _same(evidence: Evidence) -> Numbers:
-    return numbers_of(SAME, evidence[LANGUAGES])
-
-
 def _english(evidence: Evidence) -> Numbers:
     return {"English": margin(evidence["trees"], "dependency", "all", "dependent->head")}
 
@@ -113,7 +105,7 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("language-trees") for one in ABOVE],
         readings=(LANGUAGES,),
-        measure=_above,
+        measure=measure_of(ABOVE, LANGUAGES),
     ),
     Finding(
         id="ravishankar-languages",
@@ -127,6 +119,6 @@ FINDINGS = (
         differs=DIFFERS,
         statements=[one.statement("language-trees") for one in SAME],
         readings=(LANGUAGES,),
-        measure=_same,
+        measure=measure_of(SAME, LANGUAGES),
     ),
 )

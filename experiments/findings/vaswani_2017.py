@@ -9,7 +9,7 @@ import pandas as pd
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import over_units
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.paper_sentence import PaperSentence, measure_of
 from experiments.statements.rule import Rule
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
@@ -69,10 +69,6 @@ def of_claim(
     revised: str = "",
 ) -> Finding:
     """Return a finding whose statements stand in the record of one claim."""
-
-    def measure(evidence: Evidence) -> Numbers:
-        return numbers_of(sentences, evidence[reading])
-
     return Finding(
         id=f"vaswani-{name}",
         claim=claim,
@@ -84,7 +80,7 @@ def of_claim(
         differs=differs,
         statements=[one.statement(reading.removeprefix("claim-")) for one in sentences],
         readings=(reading,),
-        measure=measure,
+        measure=measure_of(sentences, reading),
         figure=_heads_drawn if sentences is SEVERAL else None,
         fact=fact,
         revised=revised,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Measured, Missing, Numbers, Published, Statement
+from experiments.statements.finding import Evidence, Measured, Missing, Numbers, Published, Statement
 from experiments.statements.rule import Rule
 from reports.claims.record import ClaimRecord
 
@@ -51,6 +51,15 @@ class PaperSentence:
             shown=self.unit,
             published=self.published,
         )
+
+
+def measure_of(sentences: Sequence[PaperSentence], reading: str, *, learned: str = "") -> Callable[[Evidence], Numbers]:
+    """Return the measure of a finding whose statements stand in the record of a claim; `learned` as in `numbers_of`."""
+
+    def measure(evidence: Evidence) -> Numbers:
+        return numbers_of(sentences, evidence[reading], learned=learned)
+
+    return measure
 
 
 def numbers_of(sentences: Sequence[PaperSentence], claim: ClaimRecord, *, learned: str = "") -> Numbers:

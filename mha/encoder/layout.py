@@ -28,22 +28,23 @@ class Packing:
     def of(
         cls,
         mask: Bool[Tensor, "batch length"] | None,
-        pieces: Int[Tensor, "batch length"],
+        like: Int[Tensor, "batch length"],
         dtype: torch.dtype = torch.float32,
         *,
         causal: bool = False,
     ) -> Packing:
         """Return the packing of a batch whose mask is True at real tokens, all where it is None.
 
-        `dtype` is that of the scores. Where attention is `causal`, a token attends to none after itself.
+        `like` is any tensor of its shape, such as its pieces; `dtype` is that of the scores. Where attention is
+        `causal`, a token attends to none after itself.
         """
         mask = None if mask is None or bool(mask.all()) else mask
         places, source = (None, None) if mask is None else _places_of(mask)
         allowed = None if mask is None else mask[:, None]
         if causal:
-            before = _before(pieces)
+            before = _before(like)
             allowed = before if allowed is None else allowed & before
-        batch, length = pieces.shape
+        batch, length = like.shape
         return cls(batch, length, places, source, additive(allowed, dtype))
 
     @classmethod
@@ -83,10 +84,10 @@ class Packing:
         return padded.view(self.batch, self.length, *x.shape[1:])
 
 
-def _before(pieces: Int[Tensor, "batch length"]) -> Bool[Tensor, "1 query key"]:
+def _before(like: Int[Tensor, "batch length"]) -> Bool[Tensor, "1 query key"]:
     """Return where a key stands at the query or before it."""
-    length = pieces.shape[1]
-    return torch.ones(1, length, length, dtype=torch.bool, device=pieces.device).tril()
+    length = like.shape[1]
+    return torch.ones(1, length, length, dtype=torch.bool, device=like.device).tril()
 
 
 def _places_of(mask: Tensor) -> tuple[Tensor, Tensor]:

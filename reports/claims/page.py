@@ -66,6 +66,14 @@ class ClaimsPage:
             f"statement{'s' if len(verdicts) != 1 else ''}: {_listed(parts)}.{apart}"
         )
 
+    @property
+    def beforehand(self) -> str:
+        """When the ranges were written down, and which of them changed after first numbers had been seen."""
+        revised = [said for one in self.claims if (said := str(one.record.get("revised", "")))]
+        if not revised:
+            return "The range was written down before anything was measured."
+        return " ".join(("The range was written down before anything was measured, with exceptions.", *revised))
+
 
 _COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}
 

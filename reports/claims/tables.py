@@ -30,7 +30,7 @@ STATEMENTS: Final = Table(
         replace(text("text", "The statement, a sentence that is true or not."), title="statement"),
         text("number", "What the number is that decides the statement."),
         _UNIT,
-        text("rule", "Range in which the whole 95 % interval must lie, written down before anything was measured."),
+        text("rule", "Range in which the whole 95 % interval must lie."),
         number("value", "The number, in its unit; missing where nothing was measured.", None, "", cost),
         *ends("", "the number", cost),
         _N,

@@ -72,7 +72,7 @@ def _is_done(path: Path, loaded: Loaded) -> bool:
 
 def _about(loaded: Loaded, config: str) -> dict[str, Any]:
     claim = loaded.claim
-    said = {name: getattr(claim, name) for name in ("title", "sentence", "source")}
+    said = {name: getattr(claim, name) for name in ("title", "sentence", "source", "revised")}
     listed = {name: list(getattr(claim, name)) for name in ("about", "limits")}
     made = {"config_file": loaded.file, "changes": list(loaded.changes), "config": config}
     return {"claim": claim.name, "name": loaded.section.folder, **said, **listed, **made}

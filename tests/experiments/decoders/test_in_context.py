@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.in_context import in_context_score, score_batches
-from mha import Encoder, EncoderConfig, export_encoder, record
+from experiments.decoders.in_context import early_and_late, score_batches
+from mha import Encoder, EncoderConfig, record
 from mha.encoder.masked_lm import MaskedBatch
-from mha.training.vocabulary import SPECIAL, VocabularySettings, save_tokenizer, train_tokenizer
+from mha.training.vocabulary import SPECIAL, Vocabulary, VocabularySettings, train_tokenizer
 
 LENGTH = 16
 
@@ -41,7 +41,7 @@ def test_the_score_is_the_loss_late_minus_the_loss_early(decoder: Encoder) -> No
     one = batch([0] * LENGTH)
     assert decoder.lm_head is not None
     expected = late_minus_early(decoder.lm_head(decoder(one.pieces))[0], one.pieces[0])
-    assert in_context_score(decoder, [one]) == pytest.approx(expected, abs=1e-5)
+    assert early_and_late(decoder, [one]).score == pytest.approx(expected, abs=1e-5)
 
 
 @torch.inference_mode()
@@ -57,23 +57,19 @@ def test_without_a_head_its_output_is_its_mean(decoder: Encoder) -> None:
     x = layer.feed_forward_norm(x + layer.feed_forward(x))
     assert decoder.lm_head is not None
     expected = late_minus_early(decoder.lm_head(x), one.pieces[0])
-    assert in_context_score(decoder, [one], [(0, 1)]) == pytest.approx(expected, abs=1e-4)
-    assert abs(in_context_score(decoder, [one]) - expected) > 1e-3
+    assert early_and_late(decoder, [one], [(0, 1)]).score == pytest.approx(expected, abs=1e-4)
+    assert abs(early_and_late(decoder, [one]).score - expected) > 1e-3
 
 
 def test_places_count_from_the_start_of_a_document(decoder: Encoder) -> None:
-    assert math.isnan(in_context_score(decoder, [batch([0] * 8 + [1] * 8)]))
+    assert math.isnan(early_and_late(decoder, [batch([0] * 8 + [1] * 8)]).late)
 
 
 def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Path) -> None:
     text = " ".join(f"{first}{second}" for first in "bdfg" for second in ("ane", "oli", "ura"))
     (tmp_path / "a.txt").write_text(f"{text} {text} {text}\n{text[:12]}\n", encoding="utf-8")
     tokenizer = train_tokenizer([text] * 5, VocabularySettings(60))
-    size = tokenizer.get_vocab_size()
-    model = Encoder(EncoderConfig(vocab=size, layers=1, heads=1, model=8, feed_forward=8, positions=16, causal=True))
-    export_encoder(model, tmp_path / "m")
-    save_tokenizer(tokenizer, tmp_path / "m", 16)
-    batches = score_batches(TextsSection(path=(tmp_path / "a.txt",)), tmp_path / "m", 16)
+    batches = score_batches(TextsSection(path=(tmp_path / "a.txt",)), Vocabulary(tokenizer), 16)
     special = [tokenizer.token_to_id(name) for name in SPECIAL]
     rows = torch.cat([part.blocks for part in batches])
     assert len(rows) >= 2

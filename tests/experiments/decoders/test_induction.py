@@ -152,7 +152,9 @@ def test_small_decoders_are_trained_and_read(work: Work, tmp_path: Path, monkeyp
     assert {row.condition for row in score.rows} == {
         f"{TWO}, {way}" for way in ("all heads", "without the induction head", "without another head")
     }
-    assert all(math.isfinite(row.value) for row in score.rows)
+    early = next(one for one in found.measures if one.name == "loss early in held-out texts at the end")
+    assert all(math.isfinite(row.value) for row in (*score.rows, *early.rows))
+    assert len({row.value for row in early.rows}) == 6  # no two conditions and seeds are alike
 
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:
