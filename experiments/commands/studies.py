@@ -96,7 +96,7 @@ def reproduce(
 
     Needs ids of findings or papers, and models.
     Makes OUT/findings.json, its page and all runs behind it.
-    Takes 11 to 14 minutes for all findings on minilm.
+    Takes about 11 minutes for all findings on minilm.
 
     Example: headscope reproduce htut-2019
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
 from probes.states.spanning_trees import arc_ends, attached_arcs, gold_tree
 from probes.states.structural import StructuralProbe
-from probes.states.trees import in_a_row
+from probes.states.trees import GoldTree, in_a_row
 from probes.states.word_states import WordStates, whole_texts
 
 TRAINED, RANDOM, PERMUTED = "trained", "random", "permuted"
@@ -57,10 +58,14 @@ class Half:
             whole_texts(model, report.sentences(), sentences)
         )
 
+    @cached_property
+    def trees(self) -> list[GoldTree | None]:
+        """The tree of each text; None where it has none."""
+        return [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
+
     def in_a_row(self) -> float:
         """Return the share of arcs between neighbours, punctuation aside: the tree of words in a row."""
-        trees = [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
-        hits = [hit for tree in trees if tree is not None for hit in tree.attached(in_a_row(len(tree.depths)))]
+        hits = [hit for tree in self.trees if tree is not None for hit in tree.attached(in_a_row(len(tree.depths)))]
         return float(np.mean(hits))
 
     def heads(self, model: Model) -> tuple[list[float], list[float]]:
@@ -68,9 +73,8 @@ class Half:
 
         First of all arcs, then of those between words that are no neighbours.
         """
-        hits = np.sum([one for one in attached_arcs(model, self.aligned, Settings()) if one is not None], axis=0)
-        trees = [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
-        apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in trees if tree is not None])
+        hits = attached_arcs(model, self.aligned, self.trees, Settings())
+        apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in self.trees if tree is not None])
         every, far = hits[0] / len(apart), hits[1] / (apart > 1).sum()
         return every.ravel().tolist(), far.ravel().tolist()
 

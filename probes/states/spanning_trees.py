@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -19,7 +21,8 @@ Trees = Bool[np.ndarray, "head word word"]
 def spanning_trees(weights: Float[np.ndarray, "head word word"]) -> Trees:
     """Return the maximum spanning trees of symmetric weights, as symmetric arrays that are True at their edges.
 
-    Of all heads at once (Prim 1957, section 3); of equal weights the word that stands first is joined first.
+    Of all heads at once, for one call of scipy a head would take longer than the model's pass (Prim 1957, section 3).
+    Of equal weights the word that stands first is joined first.
     """
     heads, words, _ = weights.shape
     trees = np.zeros(weights.shape, np.bool_)
@@ -38,20 +41,18 @@ def spanning_trees(weights: Float[np.ndarray, "head word word"]) -> Trees:
 
 
 def attached_arcs(
-    model: Model, aligned: Aligned, settings: Settings
-) -> list[Float[np.ndarray, "reach layer head"] | None]:
-    """Return for each text how many arcs of its tree every head's spanning tree has, in the order of `aligned.kept`.
+    model: Model, aligned: Aligned, trees: Sequence[GoldTree | None], settings: Settings
+) -> Float[np.ndarray, "reach layer head"]:
+    """Return how many arcs of the trees of some texts every head's spanning trees have.
 
-    Under 0 all arcs are counted, under 1 those between words that are no neighbours, punctuation aside.
-
-    The weight of two words is the attention of both to each other, added. Trees and arcs are those of words that are
-    no punctuation (Hewitt and Manning 2019, section 4.1). None for a text with fewer than two of them, or no tree.
+    Under 0 all arcs are counted, under 1 those between words that are no neighbours, punctuation aside. `trees` are
+    those of `aligned.kept`; texts without one are left out. The weight of two words is the attention of both to each
+    other, added. Trees and arcs are those of words that are no punctuation (Hewitt and Manning 2019, section 4.1).
     """
-    documents = aligned.texts.take(aligned.kept)
-    found: list[Float[np.ndarray, "reach layer head"] | None] = [None] * len(documents)
+    total = np.zeros((2, model.layers, model.heads))
     for chosen in aligned.batches(settings.batch_pieces):
         batch = collate([aligned.pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
-        gold = {row: tree for row, i in enumerate(chosen) if (tree := gold_tree(documents[i])) is not None}
+        gold = {row: tree for row, i in enumerate(chosen) if (tree := trees[i]) is not None}
         words: dict[int, list[np.ndarray]] = {row: [] for row in gold}
 
         def see(
@@ -65,8 +66,8 @@ def attached_arcs(
 
         settings.stream(model, batch, see)
         for row, tree in gold.items():
-            found[chosen[row]] = attached(np.concatenate(words[row]), tree).reshape(2, model.layers, model.heads)
-    return found
+            total += attached(np.concatenate(words[row]), tree).reshape(total.shape)
+    return total
 
 
 def attached(maps: Float[np.ndarray, "head word word"], tree: GoldTree) -> Float[np.ndarray, "reach head"]:
