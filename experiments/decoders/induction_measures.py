@@ -101,7 +101,10 @@ def examine(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, float]:
 
 
 def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
-    """Return which heads have which role at the end, and what ablating the best of a role does beside other heads.
+    """Return the selected head of each role at the end, and what ablating it does beside other heads.
+
+    A selected head is its layer and number from 0, its accuracy and its mean attention. Of each role there is the
+    number of heads that have it, too.
 
     Of a pair of numbers the first is without the selected head, the second without another head of its layer, the mean
     over these. Without the induction head: the loss early in texts, the in-context learning score, and what is copied.
@@ -111,16 +114,14 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
     every = [(layer, head) for layer in range(encoder.config.layers) for head in range(encoder.config.heads)]
-    induction = max(every, key=lambda at: float(selected.strongest[INDUCTION][at]))
+    best = {role: max(every, key=lambda at, shares=selected.strongest[role]: float(shares[at])) for role in ROLES}
+    induction = best[INDUCTION]
     found: dict[str, Any] = {
-        "heads": {
-            role: [
-                [*at, float(evaluated.strongest[role][at]), float(evaluated.attention[role][at])]
-                for at in every
-                if selected.strongest[role][at] > HAS_ROLE
-            ]
-            for role in ROLES
+        "selected": {
+            role: [*at, float(evaluated.strongest[role][at]), float(evaluated.attention[role][at])]
+            for role, at in best.items()
         },
+        "heads": {role: sum(bool(selected.strongest[role][at] > HAS_ROLE) for at in every) for role in ROLES},
         EARLY: beside_others(encoder, induction, lambda heads: early_and_late(encoder, texts.rows, heads).early),
         SCORE: beside_others(encoder, induction, lambda heads: early_and_late(encoder, texts.rows, heads).score),
         COPIED: beside_others(encoder, induction, lambda heads: texts.report.copied(encoder, heads)),

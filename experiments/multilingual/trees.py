@@ -226,7 +226,7 @@ def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Me
                     rows["projections"].append(Row(f"{kind}, learned in {condition}", None, place, value))
     titles = (
         ("heads", "arcs that the spanning tree of one head attaches", "%"),
-        ("agreement", "rank correlation of heads, of arcs between no neighbours", ""),
+        ("agreement", "rank correlation of heads, distant arcs", ""),
         ("projections", "arcs that projected states attach", "%"),
     )
     return [

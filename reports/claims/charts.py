@@ -16,6 +16,9 @@ from reports.formats import count, in_unit
 ROW = 34
 "Pixels of a condition, with its name."
 
+TICKS = 10
+"Places that have room for their names below a chart."
+
 
 def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
     """Return one chart a measure: lines over its axis, or one row a condition where it has none."""
@@ -28,10 +31,20 @@ def values_of(measure: RecordedMeasure) -> list[float]:
     return [*(end for cell in measure.cells for end in cell.number.drawn), *singles]
 
 
+def value_axis(measure: RecordedMeasure) -> Axis:
+    """Return the axis of its values: evenly where they have no unit, such as correlations."""
+    return Axis.over(values_of(measure), log=None if measure.unit else False)
+
+
 def places_of(measure: RecordedMeasure) -> tuple[list[float], Axis]:
     """Return where on its axis a measure was taken, and that axis, logarithmic where it spans a factor of 8 or more."""
     places = sorted({cell.at for cell in measure.cells if cell.at is not None})
     return places, Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
+
+
+def ticks(places: Sequence[float], along: Axis) -> Sequence[float]:
+    """Return the places that the axis names: all of a few, else round numbers."""
+    return places if len(places) <= TICKS else along.marks()
 
 
 def along_axis(place: float) -> str:
@@ -47,8 +60,8 @@ def _said(cell: ConditionMean, measure: RecordedMeasure) -> str:
 
 def _lines(measure: RecordedMeasure) -> Chart:
     places, along = places_of(measure)
-    x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
-    y = scaled(alt.Y("value:Q", title=None), Axis.over(values_of(measure)))
+    x = scaled(alt.X("at:Q", title=measure.axis), along, values=ticks(places, along))
+    y = scaled(alt.Y("value:Q", title=None), value_axis(measure))
     drawn = curves(list(_known(measure)), series_styles(measure.conditions), x, y)
     text = f"{measure.name} over {measure.axis}; the table below has all numbers."
     return Chart(measure.title, text, drawn.properties(height=190))
@@ -64,7 +77,7 @@ def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
 
 
 def _rows(measure: RecordedMeasure) -> Chart:
-    x = scaled(alt.X("value:Q", title=None), Axis.over(values_of(measure)), grid=True)
+    x = scaled(alt.X("value:Q", title=None), value_axis(measure), grid=True)
     low = x.copy()
     low.shorthand = "low:Q"
     names, known = measure.conditions, list(_known(measure))

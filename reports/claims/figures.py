@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.axes import Axis
-from reports.claims.charts import along_axis, places_of, values_of
+from reports.claims.charts import along_axis, places_of, ticks, value_axis
 from reports.claims.record import RecordedMeasure, drawn_factor
 from reports.drawing.charts import series_styles
 from reports.drawing.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
@@ -18,6 +18,9 @@ from reports.formats import minus
 
 WIDTH, HEIGHT, ROW = 3.1, 1.75, 0.3
 "Of a panel and of a row, in inches."
+
+TITLE = 52
+"Letters of a panel's title in a line."
 
 
 def save_claim_figure(measures: Sequence[RecordedMeasure], title: str, path: Path) -> None:
@@ -54,7 +57,7 @@ def _height(measure: RecordedMeasure) -> float:
 
 def _scaled(axes: Axes, measure: RecordedMeasure, *, upward: bool) -> None:
     """Give the axis of values its range, its scale and its marks."""
-    axis = Axis.over(values_of(measure))
+    axis = value_axis(measure)
     marks = axis.marks()
     labels = [_marked(mark) for mark in marks]
     if upward:
@@ -69,7 +72,7 @@ def _scaled(axes: Axes, measure: RecordedMeasure, *, upward: bool) -> None:
         axes.set_xticks([], minor=True)
     axes.grid(axis="y" if upward else "x", color=LINE, lw=0.5)
     axes.set_axisbelow(True)
-    axes.set_title(measure.title, fontsize=8.5, loc="left", pad=4, color=INK)
+    axes.set_title(fill(measure.title, TITLE), fontsize=8.5, loc="left", pad=4, color=INK)
     _bare(axes)
 
 
@@ -86,7 +89,8 @@ def _lines(axes: Axes, measure: RecordedMeasure) -> None:
         axes.plot(at, value, line, marker="o", ms=2.8, lw=1.4, color=look.colour, label=condition)
     axes.set_xscale("log" if along.log else "linear")
     axes.set_xlim(along.low, along.high)
-    axes.set_xticks(places, [*map(along_axis, places)], fontsize=7)
+    named = ticks(places, along)
+    axes.set_xticks(named, [*map(along_axis, named)], fontsize=7)
     axes.set_xticks([], minor=True)
     axes.set_xlabel(measure.axis, labelpad=1)
     _scaled(axes, measure, upward=True)

@@ -116,7 +116,7 @@ class RecordedMeasure:
     @property
     def title(self) -> str:
         """Name and unit."""
-        return f"{self.name[:1].upper()}{self.name[1:]} ({self.unit})"
+        return f"{self.name[:1].upper()}{self.name[1:]}{f' ({self.unit})' if self.unit else ''}"
 
 
 @dataclass(frozen=True)

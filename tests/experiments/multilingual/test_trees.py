@@ -147,7 +147,7 @@ def test_a_projection_learned_on_one_half_is_evaluated_on_the_other(
     monkeypatch.setenv("HEADSCOPE_DATA", str(data_folder))
     treebanks = {"English": "pud-english", "German": "pud-german", "Spanish": "pud-spanish"}
     section = LanguageTreesSection.model_validate(
-        {"claim": "language-trees", "model": "minilm", "treebanks": treebanks, "sentences": 40, "layer": 3}
+        {"claim": "language-trees", "model": "minilm", "treebanks": treebanks, "sentences": 15, "layer": 3}
     )
     model = tree_measures.opened(section, TRAINED, 0)
     one = tree_measures.read_language(section, model, "pud-english")
