@@ -114,7 +114,7 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))
     every = [(layer, head) for layer in range(encoder.config.layers) for head in range(encoder.config.heads)]
-    best = {role: max(every, key=lambda at, shares=selected.strongest[role]: float(shares[at])) for role in ROLES}
+    best = {role: every[int(selected.strongest[role].argmax())] for role in ROLES}
     induction = best[INDUCTION]
     found: dict[str, Any] = {
         "selected": {
