@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,24 @@ from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
 
-def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: float) -> RunRecord:
+@dataclass(frozen=True)
+class Start:
+    """When work began: the time of day, and a count of seconds that goes on evenly where the clock is changed."""
+
+    at: float = field(default_factory=time.time)
+    count: float = field(default_factory=time.monotonic)
+
+    def seconds(self) -> float:
+        """Return the seconds since then."""
+        return round(time.monotonic() - self.count, 1)
+
+
+def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: Start) -> RunRecord:
     """Return the parts of the record that do not depend on what was scored."""
     return RunRecord(
         name=config.name,
         **machine(started),
-        wall_seconds=round(time.time() - started, 1),
+        wall_seconds=started.seconds(),
         seed=config.seed,
         device=model.device.type,
         precision={
@@ -69,11 +82,11 @@ def _frequencies(config: Config) -> ListFacts | None:
     return ListFacts(LIST, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def machine(started: float) -> dict[str, Any]:
+def machine(started: Start) -> dict[str, Any]:
     """Return which headscope ran with which packages, on what machine and when."""
     return {
         "headscope": version(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started.at)),
         "peak_memory_mb": peak_memory_mb(),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
         "python": platform.python_version(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.progress import Progress, silent
-from experiments.record.provenance import machine_record
+from experiments.record.provenance import Start, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.run.folder import CONFIG, check_free, is_training
@@ -67,7 +66,7 @@ def run(
     """
     folder = out / config.name
     journal = Journal(command or "")
-    started = time.time()
+    started = Start()
     with replacing(folder, stays=is_training) as unfinished:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
@@ -91,7 +90,7 @@ def _work(
     corpora: tuple[Corpus, Corpus],
     folder: Path,
     journal: Journal,
-    started: float,
+    started: Start,
     progress: Progress,
 ) -> None:
     examination = Examination.of(config, opened.model)

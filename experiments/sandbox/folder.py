@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.record.provenance import machine
+from experiments.record.provenance import Start, machine
 from experiments.sandbox.needed import needed_items
 from experiments.sandbox.parts import Parts
 from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
@@ -32,7 +31,7 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
     """
     if out.exists() and not (out / "sandbox.json").is_file():
         raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
-    started, rule = time.time(), VerdictRule()
+    started, rule = Start(), VerdictRule()
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
     with replacing(out) as unfinished:
         parts = Parts.open(out, record, resume=resume)

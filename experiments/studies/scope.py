@@ -135,8 +135,8 @@ class Part:
     def _note_choice(self, report: Split, journal: Journal) -> None:
         """Note where controls on a sample have their heads from, and how much the choice favours them."""
         count = self.config.controls.select_documents
-        if count and report.blind:
-            gain = 100 * choice_gain(report, [*report.blind])
+        gain = 100 * choice_gain(report, [*report.blind])
+        if count and gain.size:
             journal.note(
                 f"{self.scope}s: models of controls read all of the report split and {count} documents of the "
                 "selection split; leads are over a control's head that is best on the report split itself, which has "

@@ -254,6 +254,8 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
                     writer.write(_row(text, lost if number == 0 else Cut()))
             writer.finalize()
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and not error.filename:  # of a full disk
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,6 +13,9 @@ from reports.run.lock import LockedError, lockable, locked
 
 LAST = "config.toml"
 "A file that says that a folder is whole: the last to come, the first to go."
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"Errors of a file that finds no room to grow, which do not say what file it is."
 
 
 @contextmanager
@@ -27,9 +31,10 @@ def replacing(folder: Path, stays: Callable[[Path], bool] = lambda path: False) 
         settle(folder)
         new = _new(folder)
         try:
-            new.mkdir()
-            yield new
-            _put(new, folder, stays)
+            with _naming(folder):
+                new.mkdir()
+                yield new
+                _put(new, folder, stays)
         finally:
             settle(folder)
 
@@ -55,11 +60,23 @@ def replace_text(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8")
+        with _naming(path):
+            unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
     return path
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say in the error of a full disk where there is no room."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in FULL:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
 
 
 def _put(new: Path, folder: Path, stays: Callable[[Path], bool]) -> None:

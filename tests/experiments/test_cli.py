@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -6,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -347,6 +349,40 @@ def test_a_fault_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(ValueError, match="invalid literal"):
         cli.main()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_ends_a_run_with_one_line_and_the_run_before_stays(
+    mistake: Callable[..., str],
+    headscope: Callable[..., Any],
+    base: Path,
+    tmp_path: Path,
+    largest_file: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    words = ("run", base, "--out", tmp_path, *POSITION)
+    assert headscope(*words).code == 0
+    before = Run.open(tmp_path / "quick").scores
+    with largest_file(20_000):
+        assert mistake(*words).endswith(": File too large")
+    assert Run.open(tmp_path / "quick").scores.equals(before)
+    assert [path.name for path in tmp_path.iterdir()] == ["quick"]
+
+
+@pytest.mark.parametrize("error", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_may_not_be_written_ends_a_run_with_one_line(
+    error: int, mistake: Callable[..., str], base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, out = os.mkdir, tmp_path / "out"
+
+    def mkdir(path: str | Path, *more: Any, **options: Any) -> None:
+        if Path(path).is_relative_to(out):
+            raise OSError(error, os.strerror(error), str(path))
+        made(path, *more, **options)
+
+    monkeypatch.setattr("os.mkdir", mkdir)  # root, who runs tests in containers, may write anywhere
+    said = mistake("run", base, "--out", out, *POSITION)
+    assert said.startswith(str(out))
+    assert said.endswith(f": {os.strerror(error)}")
+    assert not out.exists()
 
 
 def test_an_interrupted_run_leaves_nothing_and_ends_with_130(

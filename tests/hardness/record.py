@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,8 @@ def write(part: str, found: dict[str, Any], path: Path = RECORD) -> None:
 @cache
 def here() -> dict[str, Any]:
     """Return the commit, the machine and the packages of this process, and the day when it first asked."""
-    from experiments.record.provenance import git_commit, machine  # late: atheris sees what it has loaded itself
+    from experiments.record.provenance import Start, git_commit, machine  # late: atheris sees what it has loaded itself
 
-    found = machine(time.time())
+    found = machine(Start())
     kept = ("versions", "python", "platform", "cores", "threads")
     return {"git_commit": git_commit(), "day": found["started"][:10], **{name: found[name] for name in kept}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
 from experiments.claims.run.registry import Loaded
 from experiments.record.progress import Progress, silent
-from experiments.record.provenance import machine
+from experiments.record.provenance import Start, machine
 from experiments.sandbox.parts import Parts
 from reports.claims.page import RECORD, write_claims_page
 from reports.claims.tables import check_claim
@@ -48,12 +47,12 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
     config = tomli_w.dumps(section.model_dump(mode="json", exclude_none=True))
     if resume and _is_done(path, loaded):
         return path
-    started = time.time()
+    started = Start()
     with locked(path.parent):
         parts = Parts.open(path.parent, {"config": config}, resume=resume)
         found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
         record = _about(loaded, config) | found.recorded() | machine(started) | parts.entry()
-        record["wall_seconds"] = round(max(record["wall_seconds"], time.time() - started), 1)
+        record["wall_seconds"] = max(record["wall_seconds"], started.seconds())
         _write(record, path)
         parts.clear()
     return path

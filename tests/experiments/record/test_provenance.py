@@ -1,11 +1,12 @@
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from experiments.record import provenance
-from experiments.record.provenance import PACKAGES, git_commit, peak_memory_mb, version
+from experiments.record.provenance import PACKAGES, Start, git_commit, machine, peak_memory_mb, version
 from reports import Run
 
 
@@ -70,3 +71,10 @@ def test_the_record_holds_versions_memory_time_and_threads(whole: Path) -> None:
     assert 0 < record.wall_seconds < 600
     assert record.threads >= 1
     assert record.device == "cpu"
+
+
+def test_a_clock_that_is_set_back_moves_no_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = Start()
+    monkeypatch.setattr(time, "time", lambda: started.at - 7200)
+    assert 0 <= started.seconds() < 60
+    assert machine(started)["started"] == machine(Start(started.at))["started"]

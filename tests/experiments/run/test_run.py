@@ -325,6 +325,7 @@ def test_controls_may_read_a_few_documents_of_the_selection_split(scored: Callab
         "sentences: models of controls read all of the report split and 2 documents of the selection"
     )
     assert not whole.record.notes
+    assert not scored("controls.select_documents=2").record.notes, "there is no control to note anything of"
 
 
 def test_controls_are_on_by_default_and_may_be_the_strongest_baseline(whole: Path) -> None:

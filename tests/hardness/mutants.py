@@ -1,0 +1,207 @@
+"""Change one thing in a module, and see whether its tests notice: `make mutants`.
+
+    python -m tests.hardness.mutants --each 100 --areas statistics
+    python -m tests.hardness.mutants --again
+
+The operators are those of mutmut; its runner passes dataclasses over, so mutants are run here: each in a fork in which
+the libraries are loaded already, by the tests of its module first and then by those of its area. Annotations,
+docstrings, decorators and what is raised are left alone. `--again` tries only what survived before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from random import Random
+from types import CodeType
+from typing import Any
+
+import libcst as cst
+import pytest
+from libcst.metadata import MetadataWrapper, PositionProvider
+from mutmut.mutation.mutators import mutation_operators
+
+from tests.hardness.record import RECORD, read, write
+
+ROOT = Path(__file__).parents[2]
+PART = "mutants"
+
+AREAS = {
+    "attention": (["mha/attention.py", "mha/projections.py"], ["tests/mha/encoder", "tests/mha/reading"]),
+    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/reading"]),
+    "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),
+    "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring"]),
+    "statistics": (["probes/evidence/*.py"], ["tests/probes/evidence"]),
+    "readers": (["probes/corpora/*.py"], ["tests/probes/corpora"]),
+}
+"Modules of an area, and the tests that run after those named like the module."
+
+LIBRARIES = "conllu datasets hypothesis matplotlib pandas pyarrow scipy.stats sklearn torch transformers".split()
+MEMORY = 8 << 30
+"Bytes of address space of a fork."
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one module."""
+
+    path: Path
+    line: int
+    change: str
+    "The lines that differ, before and after."
+    code: str
+
+    @property
+    def name(self) -> str:
+        """Where it is, and what changed."""
+        return f"{self.path.relative_to(ROOT)}:{self.line} {self.change}"
+
+
+class Changes(cst.CSTVisitor):
+    """Collects what may be changed in the functions of a module."""
+
+    METADATA_DEPENDENCIES = (PositionProvider,)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[cst.CSTNode, cst.CSTNode, int]] = []
+        self.functions = 0
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Apply every operator to a node in a function."""
+        if isinstance(node, cst.Annotation | cst.Decorator | cst.Raise | cst.Param) or is_docstring(node):
+            return False
+        self.functions += isinstance(node, cst.FunctionDef)
+        if self.functions:
+            place = self.get_metadata(PositionProvider, node, None)
+            for kind, operator in mutation_operators:
+                if place and isinstance(node, kind):
+                    self.found += [(node, changed, place.start.line) for changed in operator(node)]
+        return True
+
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        """Count the functions around a node."""
+        self.functions -= isinstance(original_node, cst.FunctionDef)
+
+
+def is_docstring(node: cst.CSTNode) -> bool:
+    """Whether a node is a string that nobody uses."""
+    return isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString | cst.ConcatenatedString)
+
+
+def mutants(paths: Sequence[Path], seed: int) -> Iterator[Mutant]:
+    """Yield the mutants of modules in a random order."""
+    all_of_them = []
+    for path in paths:
+        wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
+        changes = Changes()
+        wrapper.visit(changes)
+        all_of_them += [(path, wrapper.module, change) for change in changes.found]
+    Random(seed).shuffle(all_of_them)
+    for path, module, (node, changed, line) in all_of_them:
+        before, after = module.code, module.with_changes(body=module.deep_replace(node, changed).body).code
+        different = [text for text in difflib.ndiff(before.splitlines(), after.splitlines()) if text[:2] in ("- ", "+ ")]
+        if different:
+            yield Mutant(path, line, " / ".join(" ".join(text.split()) for text in different), after)
+
+
+def tests_of(mutant: Mutant, area: str) -> list[str]:
+    """Return the test files of a mutant, those named like its module first."""
+    place = mutant.path.relative_to(ROOT)
+    own = ROOT / "tests" / place.parent / f"test_{place.stem}.py"
+    return [*([str(own)] if own.is_file() else []), *(str(ROOT / folder) for folder in AREAS[area][1])]
+
+
+def mutated(mutant: Mutant) -> None:
+    """Load the module of this mutant with its change from now on."""
+    loaded = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        if Path(self.path) != mutant.path:
+            return loaded(self, fullname)
+        code: CodeType = self.source_to_code(mutant.code.encode(), self.path)
+        return code
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+
+def survives(mutant: Mutant | None, tests: Sequence[str], limit: float) -> bool:
+    """Whether all tests pass with a mutant, or without any, within so many seconds."""
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(quiet, stream)
+        if mutant:
+            mutated(mutant)
+        os._exit(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            if code == pytest.ExitCode.NO_TESTS_COLLECTED or code == pytest.ExitCode.USAGE_ERROR:
+                raise RuntimeError(f"no tests in {tests}")
+            return code == 0
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def try_area(area: str, each: int, seed: int, workers: int, again: Sequence[str]) -> dict[str, Any]:
+    """Try so many mutants of an area, or those of `again` alone; return how many, and which survived."""
+    paths = sorted({path for pattern in AREAS[area][0] for path in ROOT.glob(pattern)})
+    drawn = [*mutants(paths, seed)]
+    chosen = [one for one in drawn if one.name in again] if again else drawn[:each]
+    begun = time.monotonic()
+    if not survives(None, [str(ROOT / folder) for folder in AREAS[area][1]], 600):
+        raise RuntimeError(f"the tests of {area} fail without any mutant")
+    limit = 60 + 4 * (time.monotonic() - begun)
+    with ThreadPoolExecutor(workers) as pool:
+        alive = [*pool.map(lambda one: survives(one, tests_of(one, area), limit), chosen)]
+    left = [one.name for one, lives in zip(chosen, alive, strict=True) if lives]
+    return {"mutants": len(drawn), "tried": len(chosen), "seed": seed, "survived": left}
+
+
+def main() -> None:
+    """Try mutants, and put what came of them into the record."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--areas", nargs="*", default=[*AREAS], choices=[*AREAS])
+    parser.add_argument("--each", type=int, default=100, help="mutants of each area (default 100)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1, help="forks at a time")
+    parser.add_argument("--again", action="store_true", help="try only what survived by the record")
+    parser.add_argument("--record", type=Path, default=RECORD, help="where it is written down")
+    options = parser.parse_args()
+    os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    os.environ.pop("HEADSCOPE_DATA", None)
+    sys.dont_write_bytecode = True
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    for area in options.areas:
+        part = read(options.record).get(PART, {"command": "make mutants", "areas": {}})
+        before = part["areas"].get(area, {})
+        found = try_area(area, options.each, options.seed, options.workers, before["survived"] if options.again else ())
+        if options.again:
+            found = before | {"survived": found["survived"]}
+        part["areas"][area] = found
+        print(area, json.dumps(found, indent=1), flush=True)
+        write(PART, part, options.record)
+
+
+if __name__ == "__main__":
+    main()
