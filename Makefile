@@ -24,7 +24,7 @@ ROOMS := mha probes reports experiments
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
 	bench-quickstart bench-atlas \
-	fuzz kills same docs docs-commands clean
+	fuzz faults kills same mutants versions docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,17 @@ fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=6
 
 kills: $(TOOLS)  ## kill trainings, runs, reports and reproductions at 100 random moments
 	@$(BIN)/python -m tests.hardness.kills
+
+faults: $(TOOLS) $(BROWSER)  ## do the tests of what may happen from outside: full disks, damaged files, lost workers
+	@$(BIN)/python -m tests.hardness.faults
+
+mutants: $(TOOLS)  ## change one thing in a module, again and again: its tests must fail
+	@$(BIN)/pip install -qq mutmut
+	@$(BIN)/python -m tests.hardness.mutants
+
+versions: $(TOOLS)  ## run the quick tests in a new environment of PYTHON, and in one of the oldest libraries
+	@$(BIN)/python -m tests.hardness.versions --python $(PYTHON)
+	@$(BIN)/python -m tests.hardness.versions --python $(PYTHON) --lowest
 
 same: $(TOOLS)  ## train on the grammar ten times: the weights must be the same, byte for byte
 	@$(BIN)/python -m tests.hardness.same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import platform
 import shutil
 import tarfile
 import zlib
@@ -23,8 +24,13 @@ def extract(archive: Path, folder: Path, wanted: Callable[[str], bool]) -> list[
 
     Raises CorpusError, before anything is written, for an archive that cannot be read, that has a member with a path
     outside of it (absolute, or by ..) or a link that leads out, a device, or a link under a wanted name, or that would
-    fill more than UNPACKED_LIMIT bytes.
+    fill more than UNPACKED_LIMIT bytes; and where this Python cannot check that.
     """
+    if not hasattr(tarfile, "data_filter"):  # of Python 3.11.4
+        raise CorpusError(
+            f"{archive.name}: Python {platform.python_version()} cannot check whether an archive is safe: take 3.11.4 "
+            "or newer, or unpack it by hand and name the files by their paths"
+        )
     try:
         _check_whole(archive)
         with tarfile.open(archive, "r:gz") as opened:

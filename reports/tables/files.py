@@ -46,7 +46,7 @@ def read_csv(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     text = {column: "str" for column, dtype in columns.items() if dtype == "str"}
     gaps = {column: [""] for column, dtype in columns.items() if dtype in {"float64", "Int64"}}
     try:
-        found = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps, float_precision="round_trip")
+        found = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
     except (ValueError, OverflowError) as error:  # what is no CSV, and what is no text
         raise ValueError(one_line(f"{path}: not a readable CSV file ({str(error).strip()}); run again")) from error
     return _with_texts(found, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)

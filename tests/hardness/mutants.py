@@ -5,23 +5,23 @@
 
 The operators are those of mutmut; its runner passes dataclasses over, so mutants are run here: each in a fork in which
 the libraries are loaded already, by the tests of its module first and then by those of its area. Annotations,
-docstrings, decorators and what is raised are left alone. `--again` tries only what survived before.
+docstrings, decorators, what is raised and whether zip is strict are left alone. `--again` tries what survived before.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import json
 import os
-import resource
+import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from random import Random
@@ -38,9 +38,11 @@ from tests.hardness.record import RECORD, read, write
 ROOT = Path(__file__).parents[2]
 PART = "mutants"
 
+MHA = ["tests/mha/encoder", "tests/mha/reading", "tests/mha/causal", "tests/mha/models"]
+
 AREAS = {
-    "attention": (["mha/attention.py", "mha/projections.py"], ["tests/mha/encoder", "tests/mha/reading"]),
-    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/reading"]),
+    "attention": (["mha/attention.py", "mha/projections.py"], MHA),
+    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], MHA),
     "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),
     "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring"]),
     "statistics": (["probes/evidence/*.py"], ["tests/probes/evidence"]),
@@ -48,7 +50,12 @@ AREAS = {
 }
 "Modules of an area, and the tests that run after those named like the module."
 
-LIBRARIES = "conllu datasets hypothesis matplotlib pandas pyarrow scipy.stats sklearn torch transformers".split()
+STRICT = re.compile(r"(, )?strict=\w+")
+"An assertion of zip, which changes nothing where tests pass."
+
+LIBRARIES = ("conllu", "datasets", "hypothesis", "matplotlib", "pandas", "scipy.stats", "sklearn", "transformers")
+PYTEST = ("-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist")
+PYTEST += ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is loaded already
 MEMORY = 8 << 30
 "Bytes of address space of a fork."
 
@@ -58,15 +65,17 @@ class Mutant:
     """One change of one module."""
 
     path: Path
-    line: int
-    change: str
-    "The lines that differ, before and after."
+    place: str
+    "Line and column."
+    before: str
+    after: str
     code: str
+    "The whole module."
 
     @property
     def name(self) -> str:
         """Where it is, and what changed."""
-        return f"{self.path.relative_to(ROOT)}:{self.line} {self.change}"
+        return f"{self.path.relative_to(ROOT)}:{self.place} {self.before} → {self.after}"
 
 
 class Changes(cst.CSTVisitor):
@@ -76,7 +85,7 @@ class Changes(cst.CSTVisitor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[cst.CSTNode, cst.CSTNode, int]] = []
+        self.found: list[tuple[cst.CSTNode, cst.CSTNode, str]] = []
         self.functions = 0
 
     def on_visit(self, node: cst.CSTNode) -> bool:
@@ -85,10 +94,13 @@ class Changes(cst.CSTVisitor):
             return False
         self.functions += isinstance(node, cst.FunctionDef)
         if self.functions:
-            place = self.get_metadata(PositionProvider, node, None)
-            for kind, operator in mutation_operators:
-                if place and isinstance(node, kind):
-                    self.found += [(node, changed, place.start.line) for changed in operator(node)]
+            start = self.get_metadata(PositionProvider, node).start
+            changed = [one for kind, operator in mutation_operators if isinstance(node, kind) for one in operator(node)]
+            self.found += [
+                (node, one, f"{start.line}:{start.column}")
+                for one in changed
+                if STRICT.sub("", text(one)) != STRICT.sub("", text(node))
+            ]
         return True
 
     def on_leave(self, original_node: cst.CSTNode) -> None:
@@ -96,25 +108,32 @@ class Changes(cst.CSTVisitor):
         self.functions -= isinstance(original_node, cst.FunctionDef)
 
 
+def text(node: cst.CSTNode) -> str:
+    """Return the code of a node on one line."""
+    return " ".join(cst.Module([]).code_for_node(node).split())
+
+
 def is_docstring(node: cst.CSTNode) -> bool:
     """Whether a node is a string that nobody uses."""
     return isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString | cst.ConcatenatedString)
 
 
-def mutants(paths: Sequence[Path], seed: int) -> Iterator[Mutant]:
-    """Yield the mutants of modules in a random order."""
-    all_of_them = []
+def changes(paths: Sequence[Path], seed: int) -> list[Callable[[], Mutant]]:
+    """Return what makes the mutants of modules, in a random order."""
+    found = []
     for path in paths:
         wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
-        changes = Changes()
-        wrapper.visit(changes)
-        all_of_them += [(path, wrapper.module, change) for change in changes.found]
-    Random(seed).shuffle(all_of_them)
-    for path, module, (node, changed, line) in all_of_them:
-        before, after = module.code, module.with_changes(body=module.deep_replace(node, changed).body).code
-        different = [text for text in difflib.ndiff(before.splitlines(), after.splitlines()) if text[:2] in ("- ", "+ ")]
-        if different:
-            yield Mutant(path, line, " / ".join(" ".join(text.split()) for text in different), after)
+        seen = Changes()
+        wrapper.visit(seen)
+        found += [partial(mutant, path, wrapper.module, *change) for change in seen.found]
+    Random(seed).shuffle(found)
+    return found
+
+
+def mutant(path: Path, module: cst.Module, node: cst.CSTNode, changed: cst.CSTNode, place: str) -> Mutant:
+    """Change one node of a module."""
+    after = module.with_changes(body=module.deep_replace(node, changed).body)
+    return Mutant(path, place, text(node), text(changed), after.code)
 
 
 def tests_of(mutant: Mutant, area: str) -> list[str]:
@@ -141,13 +160,15 @@ def survives(mutant: Mutant | None, tests: Sequence[str], limit: float) -> bool:
     """Whether all tests pass with a mutant, or without any, within so many seconds."""
     child = os.fork()
     if not child:
+        import resource  # where there are forks, there is this
+
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(quiet, stream)
         if mutant:
             mutated(mutant)
-        os._exit(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+        os._exit(pytest.main([*PYTEST, *tests]))
     until = time.monotonic() + limit
     while time.monotonic() < until:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -165,8 +186,10 @@ def survives(mutant: Mutant | None, tests: Sequence[str], limit: float) -> bool:
 def try_area(area: str, each: int, seed: int, workers: int, again: Sequence[str]) -> dict[str, Any]:
     """Try so many mutants of an area, or those of `again` alone; return how many, and which survived."""
     paths = sorted({path for pattern in AREAS[area][0] for path in ROOT.glob(pattern)})
-    drawn = [*mutants(paths, seed)]
-    chosen = [one for one in drawn if one.name in again] if again else drawn[:each]
+    drawn = changes(paths, seed)
+    chosen = [make() for make in drawn[:each]]
+    if again:
+        chosen = [one for one in chosen if one.name in again]
     begun = time.monotonic()
     if not survives(None, [str(ROOT / folder) for folder in AREAS[area][1]], 600):
         raise RuntimeError(f"the tests of {area} fail without any mutant")

@@ -19,12 +19,12 @@ def record():
 
 
 def rounded(told):
-    """Return JSON with its numbers to nine digits: libraries of another version may round the last ones otherwise."""
+    """Return JSON with its numbers to six digits: libraries of another version may round the last ones otherwise."""
     if isinstance(told, dict):
         return {name: rounded(value) for name, value in told.items()}
     if isinstance(told, (list, tuple)):
         return [rounded(value) for value in told]
-    return float(f"{told:.9g}") if isinstance(told, float) else told
+    return float(f"{told:.6g}") if isinstance(told, float) else told
 
 
 def numbers(result):

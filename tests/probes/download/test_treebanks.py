@@ -24,6 +24,24 @@ RELEASE = {
 
 
 @pytest.fixture
+def checked() -> None:
+    """Skip where this Python unpacks nothing."""
+    if not hasattr(tarfile, "data_filter"):
+        pytest.skip("needs Python 3.11.4: filters of tarfile")
+
+
+pytestmark = pytest.mark.usefixtures("checked")
+
+
+def test_a_python_that_cannot_check_archives_unpacks_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(tarfile, "data_filter")
+    with pytest.raises(
+        CorpusError, match=r"^one.tar.gz: Python 3.* cannot check .*: take 3.11.4 or newer, or unpack it"
+    ):
+        archive_module.extract(tmp_path / "one.tar.gz", tmp_path, lambda name: True)
+
+
+@pytest.fixture
 def path(monkeypatch: pytest.MonkeyPatch, server: Server) -> str:
     """Return where the release is asked for."""
     monkeypatch.setattr(named, "UD_ARCHIVE", server.address + "/{treebank}/{release}")

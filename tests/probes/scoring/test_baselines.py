@@ -91,6 +91,8 @@ def test_each_label_has_an_offset_of_its_own_and_a_new_one_has_none() -> None:
     for label, expected in (("a", [[2]]), ("b", [[3]]), ("c", [[1]])):
         assert keys(offset, ask([[(1, [0])]], label), shown) == expected
     assert accuracy(offset, ask([[(1, [0])]], "c"), shown) == 0  # the query itself, which is no candidate
+    offset.learn(ask([[(3, [2])]], "first"), shown)
+    assert keys(offset, ask([[(1, [0])]], "first"), shown) == [[0]]
 
 
 def test_an_offset_that_leads_out_of_its_text_is_a_miss() -> None:
@@ -201,7 +203,7 @@ def test_the_lexical_table_is_the_one_made_by_hand() -> None:
     """Learned from one item, query 0 of "a b c" with gold 2, so that b was asked once, c asked and right once."""
     taught, table = Shown([text_of("a b c")]), LexicalTable()
     table.learn(ask([[(0, [2])]]), taught)
-    shown = Shown([text_of("x C b c")])
+    shown = Shown([text_of("x C b c d")])
     (row,) = table.rows(ask([[(0, [1])]]), shown)
     expected = np.array(
         [
@@ -209,6 +211,7 @@ def test_the_lexical_table_is_the_one_made_by_hand() -> None:
             (1.05 / 2) * (0.1 / 2) * (1 - 1e-6),  # C: right form, offset never seen
             (0.05 / 2) * (1.1 / 2) * (1 - 2e-6),  # b: wrong form, the offset
             (1.05 / 2) * (0.1 / 2) * (1 - 3e-6),  # c: as C, but farther
+            (0.05 / 1) * (0.1 / 2) * (1 - 4e-6),  # d: a form that was never asked
             0,
             0,
         ]

@@ -73,6 +73,8 @@ def test_listed_candidates_alone_are_taken() -> None:
     shown = Shown([tagged("NOUN NOUN X")])
     rule, _ = learned(items := asked((2, 0), candidates=(0,)), shown)
     assert chosen(rule, items, shown) == [[0]], "the nearer noun is no candidate"
+    rule, _ = learned(items := asked((0, 1), candidates=(1,)), shown)
+    assert chosen(rule, items, shown) == [[1]], "the next word is one"
 
 
 def test_what_was_not_learned_attends_to_nothing() -> None:
