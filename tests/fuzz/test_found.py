@@ -29,7 +29,7 @@ FOUND: list[tuple[str, bytes, str]] = [
     ("typed text", b"1-1 the " + b"7" * 5000, "there is no word 77"),
     ("TOML", b'[train.data]\npath = "' + b"a" * 5000 + b'"', ""),
     ("TOML", b'[model]\nname = "' + b"a" * 5000 + b'"', ""),
-    ("TOML", b'[train.data]\npath = "a\\u0000"', "no path: embedded null byte"),
+    ("TOML", b'[train.data]\npath = "a\\u0000"', "embedded null"),
     ("TOML", b'[train.data]\npath = "~nobody-is-called-so"', "is no path: Could not determine home directory"),
     ("config of a run", seeds.CONFIG.replace(b'"sea"', b'"' + LONG + b'"'), "a.toml: name: "),
     ("--set", b"seed\n", "--set seed : expected key=value"),

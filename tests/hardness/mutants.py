@@ -38,13 +38,13 @@ from tests.hardness.record import RECORD, read, write
 ROOT = Path(__file__).parents[2]
 PART = "mutants"
 
-MHA = ["tests/mha/encoder", "tests/mha/reading", "tests/mha/causal", "tests/mha/models"]
+MHA = ["tests/mha/causal", "tests/mha/reading", "tests/mha/encoder", "tests/mha/models"]
 
 AREAS = {
     "attention": (["mha/attention.py", "mha/projections.py"], MHA),
-    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], MHA),
+    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/test_hooks.py", *MHA]),
     "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),
-    "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring"]),
+    "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring", "tests/probes/chemistry"]),
     "statistics": (["probes/evidence/*.py"], ["tests/probes/evidence"]),
     "readers": (["probes/corpora/*.py"], ["tests/probes/corpora"]),
 }
@@ -204,7 +204,7 @@ def main() -> None:
     """Try mutants, and put what came of them into the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--areas", nargs="*", default=[*AREAS], choices=[*AREAS])
-    parser.add_argument("--each", type=int, default=100, help="mutants of each area (default 100)")
+    parser.add_argument("--each", type=int, default=60, help="mutants of each area (default 60)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1, help="forks at a time")
     parser.add_argument("--again", action="store_true", help="try only what survived by the record")

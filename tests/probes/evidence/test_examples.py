@@ -66,6 +66,7 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
     arcs = example_arcs(model, chosen, Settings())
     assert set(arcs.example) == {0, 1}
     assert set(arcs.name) == {"2-3"}
+    assert set(arcs.split) == {"report"}
     for _, shown in arcs.groupby("example"):
         text = next(one for one in texts if one.sentences[0].id == shown.source.iloc[0])
         weights = head_map(model, text, 1, 2, Settings())

@@ -102,6 +102,7 @@ def test_quantiles_are_those_of_numpy() -> None:
 def test_one_cluster_gives_no_interval() -> None:
     for clusters in ((0,), (0, 1, 2)):
         assert bool(np.isnan(interval(Bootstrap.draw(clusters, 100, 0), (0,), [10], [5], [6])).all())
+    assert interval(Bootstrap.draw((0,), 100, 0), (0,), [10], [5], [6]).shape == (2, 2)
 
 
 def test_a_margin_is_paired() -> None:
@@ -165,6 +166,11 @@ def test_p_is_exact_where_all_signs_can_be_tried() -> None:
     np.testing.assert_allclose(found.p, single, rtol=1e-12)
     np.testing.assert_allclose(found.p_label, corrected, rtol=1e-12)
     assert (found.p_label >= found.p - 1e-12).all()
+
+
+def test_two_clusters_have_four_signs() -> None:
+    found = SignFlips.draw(range(2), 99, 0).test(range(2), np.ones((2, 1)), np.zeros((2, 1)))
+    assert found.p.tolist() == found.p_label.tolist() == [0.25]
 
 
 def test_p_of_one_head_is_the_paired_permutation_test_of_scipy() -> None:
