@@ -249,3 +249,11 @@ def test_training_in_half_precision_does_not_take_the_slow_kernel(monkeypatch: p
     with torch.no_grad():
         attend(torch.nn.Identity(), x, x, x, None)
     assert calls == [torch.float32, torch.bfloat16]
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_pruning_and_restoring_change_nothing_of_what_is_trained(trained: bool) -> None:
+    attention = MultiHeadAttention(MODEL, HEADS).requires_grad_(trained)
+    for change in (lambda: attention.prune([1]), attention.restore):
+        change()
+        assert {weight.requires_grad for weight in attention.parameters()} == {trained}

@@ -277,6 +277,15 @@ def test_a_mask_of_one_row_is_that_of_every_text_and_no_mask_says_nothing() -> N
     assert seen(None).real_keys() is None
 
 
+def test_every_site_is_shown_with_the_mask(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
+    shown: dict[str, Tensor | None] = {}
+    with watch(encoder, lambda one: shown.update({one.site: one.bias}), SITES):
+        encoder(pieces, mask)
+    assert shown.keys() == {*SITES}
+    assert len({id(bias) for site, bias in shown.items() if site != "value"}) == 1
+    assert shown["head_write"] is not None
+
+
 def test_a_call_that_nobody_watches_has_its_module() -> None:
     module = nn.Identity()
     call = call_of(module, crossed=True)
