@@ -69,7 +69,7 @@ def mutants(part: dict[str, Any]) -> str:
     """Return the table of mutants, and those that survived with the reason."""
     areas = part["areas"]
     rows = [
-        f"| {area} | {one['mutants']:,} | {one['tried']} | {one['tried'] - len(one['survived'])} | {killed(one):.0%} |"
+        f"| {area} | {one['mutants']:,} | {one['tried']} | {one['tried'] - len(one['survived'])} |"
         for area, one in areas.items()
     ]
     head = (
@@ -77,7 +77,7 @@ def mutants(part: dict[str, Any]) -> str:
         "must fail. Drawn at random; annotations, docstrings, decorators and what is raised are left alone. "
         "Some survived at first; those that a test was then written for count as killed."
     )
-    table = ["| area | mutants | drawn | killed | share |", "|---|---:|---:|---:|---:|", *rows]
+    table = ["| area | mutants | drawn | killed |", "|---|---:|---:|---:|", *rows]
     reasons = survivors()
     left = [f"- `{name}`: {reasons[name]}" for one in areas.values() for name in one["survived"]]
     listed = ["What survived, and why:", "", *left, ""] if left else []
