@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 LONGEST: Final = 1500
@@ -25,3 +29,14 @@ def one_line(text: str) -> str:
     line = " ".join(text.splitlines())
     half = (LONGEST - 3) // 2
     return line if len(line) <= LONGEST else f"{line[: half + 1]} … {line[-half:]}"
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Give the name of a file to an error of the system that has none, as where a full disk lets no file grow."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename is None:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise

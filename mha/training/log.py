@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mha.messages import naming
 from mha.training.settings import TrainingError
 
 LOG = "log.jsonl"
@@ -44,11 +45,9 @@ class TrainingLog:
         if self._file is None:
             return
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        try:
+        with naming(self.path):
             self._file.write(json.dumps({"event": event, "step": step, **numbers, "time": when}) + "\n")
             self._file.flush()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def force(self) -> None:
         """Force what was written to the disk."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mha.messages import naming
 from mha.training.packing import Ints, pack
 from mha.training.vocabulary import Vocabulary
 
@@ -141,12 +142,10 @@ def _write(rows: Iterable[Ints], path: Path, dtype: type[np.integer]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(path), os.fdopen(handle, "wb") as file:
             for row in rows:
                 file.write(row.astype(dtype).tobytes())
         os.replace(temporary, path)
-    except BaseException as error:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and not error.filename:
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mha.messages import OneLineError
+from mha.messages import OneLineError, naming
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 "The special pieces; their ids are 0 to 4, whatever the text."
@@ -144,10 +144,8 @@ def save_tokenizer(tokenizer: Any, folder: Path, length: int) -> None:
 
 def write_tokenizer(tokenizer: Any, path: Path) -> None:
     """Write a tokenizer as JSON; raises OSError, which its own method does not, where the disk is full."""
-    try:
+    with naming(path):
         path.write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from mha.messages import naming
 from probes.corpora.named import NAMED as NAMED
 from probes.corpora.named import Named as Named
 from probes.corpora.named import cache_folder as cache_folder
@@ -248,14 +249,12 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     try:
-        with ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
+        with naming(path), ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
             for texts, lost in divided:
                 for number, text in enumerate(texts):
                     writer.write(_row(text, lost if number == 0 else Cut()))
             writer.finalize()
         os.replace(temporary, path)
-    except BaseException as error:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and not error.filename:  # of a full disk
-            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise

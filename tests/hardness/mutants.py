@@ -33,7 +33,7 @@ import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 
-from tests.hardness.record import RECORD, read, write
+from tests.hardness.record import RECORD, here, read, write
 
 ROOT = Path(__file__).parents[2]
 PART = "mutants"
@@ -91,6 +91,8 @@ class Changes(cst.CSTVisitor):
     def on_visit(self, node: cst.CSTNode) -> bool:
         """Apply every operator to a node in a function."""
         if isinstance(node, cst.Annotation | cst.Decorator | cst.Raise | cst.Param) or is_docstring(node):
+            return False
+        if isinstance(node, cst.Arg) and node.keyword and node.keyword.value == "strict":
             return False
         self.functions += isinstance(node, cst.FunctionDef)
         if self.functions:
@@ -183,12 +185,12 @@ def survives(mutant: Mutant | None, tests: Sequence[str], limit: float) -> bool:
     return False
 
 
-def try_area(area: str, each: int, seed: int, workers: int, again: Sequence[str]) -> dict[str, Any]:
-    """Try so many mutants of an area, or those of `again` alone; return how many, and which survived."""
+def try_area(area: str, each: int, seed: int, workers: int, again: Sequence[str] | None) -> dict[str, Any]:
+    """Try so many mutants of an area, of these only those of `again` if it is given; return which survived."""
     paths = sorted({path for pattern in AREAS[area][0] for path in ROOT.glob(pattern)})
     drawn = changes(paths, seed)
     chosen = [make() for make in drawn[:each]]
-    if again:
+    if again is not None:
         chosen = [one for one in chosen if one.name in again]
     begun = time.monotonic()
     if not survives(None, [str(ROOT / folder) for folder in AREAS[area][1]], 600):
@@ -217,13 +219,13 @@ def main() -> None:
         importlib.import_module(library)
     for area in options.areas:
         part = read(options.record).get(PART, {"command": "make mutants", "areas": {}})
-        before = part["areas"].get(area, {})
-        found = try_area(area, options.each, options.seed, options.workers, before["survived"] if options.again else ())
-        if options.again:
-            found = before | {"survived": found["survived"]}
-        part["areas"][area] = found
-        print(area, json.dumps(found, indent=1), flush=True)
+        before = part["areas"].get(area, {"survived": []})
+        again = before["survived"] if options.again else None
+        found = try_area(area, options.each, options.seed, options.workers, again)
+        part["areas"][area] = before | {"survived": found["survived"]} if options.again else found
+        print(area, json.dumps(part["areas"][area], indent=1), flush=True)
         write(PART, part, options.record)
+    write(PART, read(options.record)[PART] | {"made_on": here()}, options.record)  # which loads what was mutated
 
 
 if __name__ == "__main__":

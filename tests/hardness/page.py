@@ -25,34 +25,50 @@ def page(record: dict[str, Any]) -> str:
     return "\n".join([ABOUT, *parts])
 
 
+def section(title: str, head: str, columns: dict[str, str], rows: list[tuple[object, ...]]) -> str:
+    """Return a section with one table; `columns` are names and alignments."""
+    lines = [columns, columns.values(), *rows]
+    table = [f"| {' | '.join(str(cell) for cell in line)} |" for line in lines]
+    return "\n".join([f"## {title}", "", head, "", *table, ""])
+
+
+NUMBER, TEXT = "---:", "---"
+
+
 def fuzz(part: dict[str, Any]) -> str:
     """Return the table of the readers."""
-    rows = [
-        f"| {name} | {one['executions']:,} | {len(one['faults'])} | {len(one['runs'])} |"
-        for name, one in sorted(part["readers"].items())
-    ]
-    head = "Only the documented error, in one line that begins with the file, is no fault; nor may an input hang."
-    table = ["| reader | executions | faults | seeds |", "|---|---:|---:|---:|", *rows]
-    return "\n".join(["## Readers: `make fuzz`", "", head, "", *table, ""])
+    return section(
+        "Readers: `make fuzz`",
+        "Only the documented error, in one line that begins with the file, is no fault; nor may an input hang.",
+        {"reader": TEXT, "executions": NUMBER, "faults": NUMBER, "seeds": NUMBER},
+        [
+            (name, f"{one['executions']:,}", len(one["faults"]), len(one["runs"]))
+            for name, one in sorted(part["readers"].items())
+        ],
+    )
 
 
 def faults(part: dict[str, Any]) -> str:
     """Return the table of what happened from outside."""
-    rows = [
-        f"| {name} | {one['kept']} | {one['passed']} | {one['skipped']} | {one['failed']} |"
-        for name, one in part["faults"].items()
-    ]
-    head = "Each is made to happen by tests, which `tests/hardness/faults.toml` names."
-    table = ["| fault | what is kept | passed | skipped | failed |", "|---|---|---:|---:|---:|", *rows]
-    return "\n".join(["## Faults: `make faults`", "", head, "", *table, ""])
+    return section(
+        "Faults: `make faults`",
+        "Each is made to happen by tests, which `tests/hardness/faults.toml` names.",
+        {"fault": TEXT, "what is kept": TEXT, "passed": NUMBER, "skipped": NUMBER, "failed": NUMBER},
+        [(name, one["kept"], one["passed"], one["skipped"], one["failed"]) for name, one in part["faults"].items()],
+    )
 
 
 def kills(part: dict[str, Any]) -> str:
     """Return the table of what was killed."""
-    rows = [f"| {name} | {number} |" for name, number in part["kills"].items()]
-    lost = [f"| {name.replace('_', ' ')} | {len(part[name])} |" for name in ("lost", "left_over", "failed")]
-    head = "Killed at random moments, then done again: what was lost, hidden files, starts that failed."
-    return "\n".join(["## Kills: `make kills`", "", head, "", "| killed | times |", "|---|---:|", *rows, *lost, ""])
+    return section(
+        "Kills: `make kills`",
+        "Killed at random moments, then done again: what was lost, hidden files, starts that failed.",
+        {"killed": TEXT, "times": NUMBER},
+        [
+            *part["kills"].items(),
+            *((name.replace("_", " "), len(part[name])) for name in ("lost", "left_over", "failed")),
+        ],
+    )
 
 
 def same(part: dict[str, Any]) -> str:
@@ -67,21 +83,19 @@ def same(part: dict[str, Any]) -> str:
 
 def mutants(part: dict[str, Any]) -> str:
     """Return the table of mutants, and those that survived with the reason."""
-    areas = part["areas"]
-    rows = [
-        f"| {area} | {one['mutants']:,} | {one['tried']} | {one['tried'] - len(one['survived'])} |"
-        for area, one in areas.items()
-    ]
-    head = (
+    areas, reasons = part["areas"], survivors()
+    table = section(
+        "Mutants: `make mutants`",
         "One thing is changed in a function of a module (operators of mutmut); the tests of the module and of its area "
-        "must fail. Drawn at random; annotations, docstrings, decorators and what is raised are left alone. "
-        "Some survived at first; those that a test was then written for count as killed."
+        "must fail. Drawn at random; annotations, docstrings, decorators and what is raised are left alone.",
+        {"area": TEXT, "mutants": NUMBER, "drawn": NUMBER, "killed": NUMBER},
+        [
+            (area, f"{one['mutants']:,}", one["tried"], one["tried"] - len(one["survived"]))
+            for area, one in areas.items()
+        ],
     )
-    table = ["| area | mutants | drawn | killed |", "|---|---:|---:|---:|", *rows]
-    reasons = survivors()
     left = [f"- `{name}`: {reasons[name]}" for one in areas.values() for name in one["survived"]]
-    listed = ["What survived, and why:", "", *left, ""] if left else []
-    return "\n".join(["## Mutants: `make mutants`", "", head, "", *table, "", *listed])
+    return "\n".join([table, "What survived, and why:", "", *left, ""]) if left else table
 
 
 def killed(area: dict[str, Any]) -> float:
@@ -96,13 +110,15 @@ def survivors() -> dict[str, str]:
 
 def versions(part: dict[str, Any]) -> str:
     """Return the table of environments."""
-    rows = [
-        f"| {name} | {one['torch']} | {one['passed']:,} | {one['skipped']} | {len(one['failed'])} |"
-        for name, one in sorted(part["environments"].items())
-    ]
-    head = "The quick tests in an environment of its own."
-    table = ["| environment | torch | passed | skipped | failed |", "|---|---|---:|---:|---:|", *rows]
-    return "\n".join(["## Versions: `make versions`", "", head, "", *table, ""])
+    return section(
+        "Versions: `make versions`",
+        "The quick tests in an environment of its own.",
+        {"environment": TEXT, "torch": TEXT, "passed": NUMBER, "skipped": NUMBER, "failed": NUMBER},
+        [
+            (name, one["torch"], f"{one['passed']:,}", one["skipped"], len(one["failed"]))
+            for name, one in sorted(part["environments"].items())
+        ],
+    )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
-from tests.hardness.record import RECORD, read, write
+from tests.hardness.record import RECORD, here, read, write
 
 ROOT = Path(__file__).parents[2]
 PART = "versions"
@@ -29,7 +29,7 @@ PART = "versions"
 SHOWN = ("datasets", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch", "transformers")
 "Libraries whose versions the record names."
 
-TOOLS = ["boto3>=1.40"]
+TOOLS = ["boto3>=1.40", "six>=1.16"]
 "What the tools of tests bring along may not be as old as the rest allows: such a version does not run."
 
 HELPS = "tests/test_unchanged.py"
@@ -66,14 +66,6 @@ def tested(python: Path, report: Path, more: list[str]) -> dict[str, Any]:
     return {"passed": len(cases) - skipped - len(failed), "skipped": skipped, "failed": names}
 
 
-def tested_again(python: Path, report: Path, more: list[str], before: dict[str, Any]) -> dict[str, Any]:
-    """Run only the files in which tests failed before; return how many passed in all, and which fail still."""
-    files = {name.partition("::")[0].replace(".", "/") + ".py" for name in before["failed"]}
-    failed = tested(python, report, [*more, *sorted(files)])["failed"]
-    passed = before["passed"] + len({*before["failed"]} - {*failed})
-    return {"passed": passed, "skipped": before["skipped"], "failed": failed}
-
-
 def versions(python: Path) -> dict[str, str]:
     """Return the versions of the Python and of the shown libraries in an environment."""
     asked = "import json, platform; from importlib.metadata import version; "
@@ -87,8 +79,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="the interpreter of the environment")
     parser.add_argument("--lowest", action="store_true", help="the oldest libraries that pyproject.toml allows")
-    parser.add_argument("--made", type=Path, help="the Python of an environment that is there; nothing is installed")
-    parser.add_argument("--again", action="store_true", help="only the files in which tests failed by the record")
     parser.add_argument("--record", type=Path, default=RECORD, help="where it is written down")
     options = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
@@ -98,16 +88,11 @@ def main() -> None:
             constraints = Path(folder) / "lowest.txt"
             project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
             constraints.write_text("\n".join([*lowest(project), *TOOLS]) + "\n", encoding="utf-8")
-        inside = options.made or environment(Path(folder) / "environment", options.python, constraints)
+        inside = environment(Path(folder) / "environment", options.python, constraints)
         more = ["-o", "filterwarnings=default", "--ignore", HELPS] if options.lowest else []
-        found: dict[str, Any] = versions(inside)
-        part = read(options.record).get(PART, {"command": "make versions", "environments": {}})
-        name = f"Python {found['python']}, {'oldest libraries' if options.lowest else 'constraints.txt'}"
-        report, before = Path(folder) / "tests.xml", part["environments"].get(name)
-        if options.again:
-            found |= tested_again(inside, report, more, before)
-        else:
-            found |= tested(inside, report, more)
+        found = {"made_on": here(), **versions(inside), **tested(inside, Path(folder) / "tests.xml", more)}
+    part = read(options.record).get(PART, {"command": "make versions", "environments": {}})
+    name = f"Python {found['python']}, {'oldest libraries' if options.lowest else 'constraints.txt'}"
     part["environments"][name] = found
     print(json.dumps(found, indent=1))
     write(PART, part, options.record)
