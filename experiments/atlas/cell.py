@@ -13,7 +13,7 @@ import torch
 from experiments.config.config import Config
 from experiments.run.config import RunConfig
 from experiments.run.folder import is_done
-from experiments.run.run import run
+from experiments.run.run import go_on
 from mha import Model, load_model
 from mha.hooks import HookError
 from mha.parallel import threads
@@ -35,7 +35,7 @@ class Done:
 def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
 
-    A whole run of that config is kept.
+    A whole run of that config is kept, and an interrupted one gone on with.
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
@@ -44,7 +44,7 @@ def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
         return Done(kept=True)
     try:
         with threads(number or torch.get_num_threads()):
-            run(config, Path(out), overwrite=True, model=_model(config), page=False)
+            go_on(config, Path(out), overwrite=True, model=_model(config), page=False)
     except (ValueError, FileNotFoundError, HookError) as error:
         return Done(failed=" ".join(str(error).split()))
     return Done()

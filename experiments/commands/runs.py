@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.console import loading, shown, working
+from experiments.commands.console import errors, loading, shown, working
 from experiments.commands.options import Out
 
 
@@ -24,6 +24,7 @@ def run(
     ] = None,
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
 ) -> None:
     """Load a model, score every head, and write a run folder with its page.
 
@@ -34,13 +35,22 @@ def run(
     Example: headscope run quickstart
     """
     with loading():
+        from experiments.record.kept import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
 
     loaded = load_config(config, changes or ())
     with shown() as progress:
-        folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed())
+        try:
+            folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume)
+        except (KeyboardInterrupt, MemoryError, OSError, RuntimeError) as error:
+            if kept_folder(out / loaded.name).is_dir():
+                hint = "What was measured is kept: the same command with --resume continues the run."
+                error.add_note(hint)
+                if isinstance(error, KeyboardInterrupt):  # of which nothing else is said
+                    errors.print(hint)
+            raise
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 

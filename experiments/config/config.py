@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self, cast
 
 from pydantic import Field, create_model, model_validator
@@ -108,3 +108,12 @@ class TrainingConfig(Section):
 def resolved(config: Config) -> dict[str, Any]:
     """Return everything that was decided, defaults included, as plain values for TOML."""
     return config.model_dump(mode="json", exclude_none=True)
+
+
+def flat_keys(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of nested tables with the names of those it lies in, as "scoring.maps", and its value."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flat_keys(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value

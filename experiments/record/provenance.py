@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,11 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
         },
         frequencies=_frequencies(config),
     )
+
+
+def finished(record: RunRecord, started: Start) -> RunRecord:
+    """Return the record of a run that began with `record` and ends now."""
+    return replace(record, wall_seconds=started.seconds(), peak_memory_mb=peak_memory_mb())
 
 
 def _frequencies(config: Config) -> ListFacts | None:

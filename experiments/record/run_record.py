@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
+
+FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads")
+"Fields of the record that studies note, if they are done."
 
 
 @dataclass
@@ -72,6 +75,15 @@ class Journal:
             lost = Lost(split, scope, prefix + reason, count, tuple(dropped.examples[reason]))
             if lost not in self.dropped:  # several studies may read the same
                 self.dropped.append(lost)
+
+    def take(self, record: RunRecord) -> None:
+        """Take over what an interrupted run had noted."""
+        for note in record.notes:
+            self.note(note)
+        self.dropped += [lost for lost in record.dropped or () if lost not in self.dropped]
+        for fact in FACTS:
+            if (noted := getattr(record, fact)) is not None:
+                setattr(self, fact, noted)
 
     def complete(self, record: RunRecord) -> RunRecord:
         """Return the record of a run with what was noted."""

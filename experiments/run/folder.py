@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.config.config import Config, ConfigError, resolved
+from experiments.config.config import Config, ConfigError, flat_keys, resolved
 
 CONFIG = "config.toml"
 
@@ -47,25 +47,16 @@ def is_training(path: Path) -> bool:
 def _differences(path: Path, config: Config) -> str:
     """Say in which keys the config at `path` differs from this one beside those of `[page]`; empty where in none."""
     try:
-        before = dict(_keys(tomllib.loads(path.read_text(encoding="utf-8"))))
+        before = dict(flat_keys(tomllib.loads(path.read_text(encoding="utf-8"))))
     except (ValueError, RecursionError):
         return "its config.toml cannot be read"
-    now = dict(_keys(resolved(config)))
+    now = dict(flat_keys(resolved(config)))
     differing = [
         key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key) and not key.startswith("page.")
     ]
     told = [f"{key}: {_shown(before, key)} there, {_shown(now, key)} here" for key in differing[:NAMED]]
     more = len(differing) - len(told)
     return "; ".join(told) + (f"; and {more} more" if more else "")
-
-
-def _keys(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every key of nested tables with the names of those it lies in, and its value."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _keys(value, f"{above}{key}.")
-        else:
-            yield f"{above}{key}", value
 
 
 def _shown(values: Mapping[str, Any], key: str) -> str:

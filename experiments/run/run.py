@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tomli_w
@@ -12,8 +14,9 @@ import tomli_w
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
+from experiments.record.kept import Kept, KeptError
 from experiments.record.progress import Progress, silent
-from experiments.record.provenance import Start, machine_record
+from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.run.folder import CONFIG, check_free, is_training
@@ -23,7 +26,7 @@ from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
-from probes import Corpus, get_probe
+from probes import get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
@@ -38,7 +41,7 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.run.record import Lost
+from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.layer_attention import GLOBAL
 
@@ -56,13 +59,15 @@ def run(
     command: str | None = None,
     model: Model | None = None,
     page: bool = True,
+    resume: bool = False,
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
-    already. Without `page` the folder has no report. Raises RunError where the probes find no question in the corpora,
-    so that there is no number to report.
+    already. Without `page` the folder has no report. What an interrupted run has measured is kept beside the folder:
+    with `resume` it is not measured again. Raises RunError where the probes find no question in the corpora, so that
+    there is no number to report, and KeptError where what was kept is of another config, model, corpus or version.
     """
     folder = out / config.name
     journal = Journal(command or "")
@@ -73,7 +78,11 @@ def run(
             corpora = open_corpora(config)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
-        _work(config, opened, corpora, unfinished, journal, started, progress)
+        record = machine_record(config, opened.model, corpora, started)
+        kept = Kept.open(folder, config, record, resume=resume)
+        around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
+        with kept.unless_mistaken():
+            _work(around, record, unfinished, started)
         if config.biographies is not None:
             examination = Examination.of(config, opened.model)
             grade = None if examination is None else examination.grade
@@ -81,27 +90,28 @@ def run(
             add_biographies(found, unfinished)
         if page:
             write_report(unfinished, progress)
+    kept.clear()
     return folder
 
 
-def _work(
-    config: Config,
-    opened: Opened,
-    corpora: tuple[Corpus, Corpus],
-    folder: Path,
-    journal: Journal,
-    started: Start,
-    progress: Progress,
-) -> None:
+def go_on(config: Config, out: Path, **options: Any) -> Path:
+    """Do a `run` with `resume`, or from its beginning where what was kept is of another config, model or version."""
+    try:
+        return run(config, out, resume=True, **options)
+    except KeptError:
+        return run(config, out, **options)
+
+
+def _work(around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
+    config, opened, journal = around.config, around.opened, around.journal
     examination = Examination.of(config, opened.model)
-    around = Surroundings(opened.config, opened, corpora, journal, progress)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, studies, every)
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
-        write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
-    names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
+        write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
+    names = dict(zip(SPLITS, (corpus.name for corpus in around.corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     studies.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
@@ -114,7 +124,8 @@ def _work(
         write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    journal.complete(machine_record(config, opened.model, corpora, started)).write(folder / "run.json")
+    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None)
+    journal.complete(record).write(folder / "run.json")
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:
@@ -149,7 +160,7 @@ def _read(
     codelength = any(study.codelength for study in studies)
     for scope in run.scopes:
         asked = [probe for probe in probes if probe.scope == scope]
-        part = Part(config, model, scope, asked, run.texts(scope), [*studies], codelength)
+        part = Part(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -159,7 +170,7 @@ def _read(
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
-                compared.append(part.compare(scored.trained, run.progress))
+                compared.append(part.compare(scored.trained, journal, run.progress))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):

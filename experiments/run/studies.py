@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -111,13 +112,24 @@ class Studies:
     def add(self, scored: Scored) -> None:
         """Have every study measure what it measures of a part while the run is at it."""
         for study, rows in self.opened:
-            rows += study.of_part(scored)
+            name = f"{study.name} ({scored.part.scope}s)"
+            rows += self.run.kept.tables(name, self.run.journal, partial(_of_part, study, scored)).values()
 
     def write(self, parts: Sequence[Scored], folder: Path) -> None:
         """Measure, and write the tables of all studies into the folder of their run."""
         results: list[Result] = []
         for study, rows in self.opened:
             with self.run.journal.stage(study.name):
-                result = study.measure(Read(parts, rows, Results(results, study.needs)))
+                read = Read(parts, rows, Results(results, study.needs))
+                tables = self.run.kept.tables(study.name, self.run.journal, partial(_measured, study, read))
+                result = study.gives(tables)
             write_studies({name: self.run.complete(frame) for name, frame in result.tables.items()}, folder)
             results.append(result)
+
+
+def _of_part(study: Study[Any], scored: Scored) -> Mapping[str, pd.DataFrame]:
+    return {str(number): rows for number, rows in enumerate(study.of_part(scored))}
+
+
+def _measured(study: Study[Any], read: Read) -> Mapping[str, pd.DataFrame]:
+    return study.measure(read).tables

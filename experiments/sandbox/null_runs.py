@@ -56,7 +56,7 @@ def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
 
 
 @dataclass
-class Kept:
+class Shared:
     """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
 
     heads: dict[tuple[str, int], list[Pooled]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Kept:
 class SharingPart(Part):
     """The part of a run that takes what it can from runs of other seeds."""
 
-    kept: Kept = field(default_factory=Kept)
+    shared: Shared = field(default_factory=Shared)
 
     def control_heads(
         self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
@@ -78,14 +78,14 @@ class SharingPart(Part):
         key = (control.control, control.seed)
         if control.control == WORDS:
             return super().control_heads(control, probes, progress, ())
-        if key not in self.kept.heads:
-            self.kept.heads[key] = super().control_heads(control, probes, progress, ())
-        return self.kept.heads[key]
+        if key not in self.shared.heads:
+            self.shared.heads[key] = super().control_heads(control, probes, progress, ())
+        return self.shared.heads[key]
 
     def selected_permutations(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles; each is tried once for all runs."""
         return selected_permutations(
-            self.config, self.model, self.texts[0], self.probes, self.settings, self.kept.tried
+            self.config, self.model, self.texts[0], self.probes, self.settings, self.shared.tried
         )
 
 
@@ -96,7 +96,7 @@ class NullRuns:
     corpus: str
     sentences: int
     corpora: tuple[Corpus, Corpus] = field(init=False)
-    kept: dict[str, Kept] = field(default_factory=dict)
+    shared: dict[str, Shared] = field(default_factory=dict)
     "Scope -> what runs share."
 
     def __post_init__(self) -> None:
@@ -111,8 +111,8 @@ class NullRuns:
         probes, frames = [get_probe(name) for name in config.probes.names], []
         shuffles: list[int] = []
         for scope in run.scopes:
-            asked, kept = [probe for probe in probes if probe.scope == scope], self.kept.setdefault(scope, Kept())
-            part = SharingPart(config, model, scope, asked, run.texts(scope), kept=kept)
+            asked, shared = [probe for probe in probes if probe.scope == scope], self.shared.setdefault(scope, Shared())
+            part = SharingPart(config, model, scope, asked, run.texts(scope), shared=shared)
             shuffles = shuffles or part.selected_permutations(run.journal)
             frames += part.score(run.journal, silent, shuffles).frames
         return run.verdicts(frames)

@@ -22,6 +22,7 @@ from experiments.inputs.controls import (
     on_arcs,
     selected_permutations,
 )
+from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import Model
@@ -63,6 +64,8 @@ class Part:
     studies: Sequence[Observing] = ()
     codelength: bool = False
     "Whether the trained probes are coded too."
+    kept: Kept = NOTHING
+    "What an interrupted run has measured, and what this one does."
 
     @property
     def settings(self) -> Settings:
@@ -82,11 +85,11 @@ class Part:
         `shuffles` are the seeds of the permuted weights that are controls.
         """
         config = self.config
-        observers: dict[str, list[Observer]] = {
+        observers: dict[str, Sequence[Observer]] = {
             split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
-        observers[SPLITS[1]] += self._relation_attention()
+        observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
         splits = self._splits(journal, progress, observers)
         observers |= self._add_controls(splits, shuffles, journal, progress)
         with journal.stage("statistics"):
@@ -97,7 +100,9 @@ class Part:
         if not config.probes.trained:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
-            return Scored(self, scores, splits, (self._trained(progress),), observers)
+            name = f"trained probes ({self.scope}s)"
+            trained = self.kept.tables(name, journal, lambda: {name: self._trained(progress)})
+            return Scored(self, scores, splits, [*trained.values()], observers)
 
     @cached_property
     def control_texts(self) -> tuple[Texts, Texts]:
@@ -108,19 +113,24 @@ class Part:
 
     def _add_controls(
         self, splits: Sequence[Split], shuffles: Sequence[int], journal: Journal, progress: Progress
-    ) -> dict[str, list[Observer]]:
+    ) -> Mapping[str, Sequence[Observer]]:
         """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
         controls = {
             control: probes
             for control in model_controls(self.config, self.model, shuffles)
             if (probes := control.probes(self.probes))
         }
-        beside = {one.name: self._relation_attention() if one.name == RANDOM else [] for one in controls}
+        beside = {control.name: self._relation_attention() if control.name == RANDOM else [] for control in controls}
         seconds: dict[str, float] = {}
 
-        def read(control: ModelControl) -> list[Pooled]:
+        def read(control: ModelControl) -> Sequence[Pooled]:
             start = time.perf_counter()
-            heads = self.control_heads(control, controls[control], progress, beside[control.name])
+            see = beside[control.name]
+            heads = self.kept.sums(
+                f"{control.name} ({self.scope}s)",
+                lambda: self.control_heads(control, controls[control], progress, see),
+                see,
+            )
             seconds[f"control: {control.name}"] = time.perf_counter() - start
             return heads
 
@@ -144,7 +154,7 @@ class Part:
                 f"questions; {gain.max():.1f} at the most), from which bounds of leads are taken"
             )
 
-    def _relation_attention(self) -> list[Observer]:
+    def _relation_attention(self) -> list[RelationAttention]:
         """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
         weights = self.config.scoring.maps == "weights"
         return [RelationAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
@@ -161,7 +171,10 @@ class Part:
     def selected_permutations(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
         with journal.stage(f"control: {SHUFFLED}"):
-            seeds = selected_permutations(self.config, self.model, self.texts[0], self.probes, self.settings)
+            seeds = self.kept.seeds(
+                "shuffles chosen",
+                lambda: selected_permutations(self.config, self.model, self.texts[0], self.probes, self.settings),
+            )
         journal.log("shuffles chosen", seeds=seeds)
         return seeds
 
@@ -194,13 +207,22 @@ class Part:
             add_control(CONTROL_ARCS, splits, beside)
         return splits
 
-    def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def compare(
+        self, trained: Sequence[pd.DataFrame], journal: Journal, progress: Progress
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return other metrics of all heads on the report split, and how far they rank heads alike."""
         from probes.trained.rankings import compare_metrics
 
         texts = self.texts[1]
         step = self._counter(progress, "report, other metrics", len(texts))
-        return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
+        classifiers = trained[0] if trained else None
+
+        def make() -> Mapping[str, pd.DataFrame]:
+            compared = compare_metrics(self.model, texts, self.probes, self.settings, classifiers, step)
+            return dict(zip(("metrics", "agreement"), compared, strict=True))
+
+        metrics, agreement = self.kept.tables(f"metrics ({self.scope}s)", journal, make).values()
+        return metrics, agreement
 
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         return counter(progress, f"{what} ({self.scope}s)", of)

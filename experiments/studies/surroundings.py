@@ -12,6 +12,7 @@ import pandas as pd
 from experiments.config.config import Config
 from experiments.inputs.controls import first_seed
 from experiments.inputs.open_model import Opened
+from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
@@ -39,6 +40,8 @@ class Surroundings:
     "Of the selection split and of the report split."
     journal: Journal
     progress: Progress
+    kept: Kept = NOTHING
+    "What an interrupted run has measured, and what this one does."
     _shared: dict[type[Any], object] = field(default_factory=dict, repr=False)
 
     @property

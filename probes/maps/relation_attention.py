@@ -7,8 +7,10 @@ questions, follow from the pass in which heads are scored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,10 @@ STRONG = BROAD_LIMIT
 
 Signature = frozenset[Question]
 "The questions of which a pair of words is gold, without pooled labels."
+
+
+SUMMED: Final = ("strong", "between", "by_offset", "n", "_on", "_hits", "_pairs")
+"Arrays of `RelationAttention`."
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,21 @@ class RelationAttention:
         self.strong += observation.strong.reshape(-1)
         self.by_offset[near] += observation.by_offset.reshape(2 * observation.width - 1, -1)
         self.n[near] += observation.n
+
+    def saved(self) -> dict[str, Any]:
+        """Return all that was summed as arrays without objects, for `take`."""
+        signatures = [sorted(one) for one in self._rows]
+        names = {"questions": sorted(self.questions), "signatures": signatures, "words": self.words}
+        return {name: getattr(self, name) for name in SUMMED} | {"names": np.array(json.dumps(names))}
+
+    def take(self, saved: Mapping[str, Any]) -> None:
+        """Go on from what another of the same shape and probes had `saved`."""
+        names = json.loads(saved["names"].item())
+        self.questions = {_question(one) for one in names["questions"]}
+        self._rows = {frozenset(map(_question, one)): row for row, one in enumerate(names["signatures"])}
+        self.words = float(names["words"])
+        for name in SUMMED:
+            setattr(self, name, saved[name])
 
     def _reserve(self, reach: int) -> None:
         """Make room for all signatures, and for offsets up to `reach`."""
@@ -230,6 +251,11 @@ def _sums(values: Tensor, place: Tensor, places: int) -> Numbers:
     """Return the sums [place, head] of values [row, head]."""
     summed: Numbers = values.new_zeros(places, values.shape[1]).index_add_(0, place, values).numpy()
     return summed
+
+
+def _question(names: Sequence[str]) -> Question:
+    probe, variant, label = names
+    return probe, variant, label
 
 
 def _ratio(part: Numbers, whole: Numbers) -> Numbers:

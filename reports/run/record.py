@@ -106,6 +106,9 @@ class RunRecord:
     "Its version."
     started: str | None = None
     "Time in UTC, in the form of ISO 8601."
+    resumed: tuple[str, ...] | None = None
+    """What an interrupted run had measured already, see `headscope run --resume`; None where it was not interrupted.
+    Times and memory are then of the last attempt alone."""
     peak_memory_mb: float | int | None = None
     "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -167,7 +170,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
+        *("resumed", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
         *("stress", "silhouette"),
     }
 )

@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from experiments.heads.typed_text import cut, find_head, find_word
+from experiments.record.kept import Kept
 from experiments.reproduce.reproduce import rejudge
 from experiments.run.config import load_config, load_training
 from experiments.training.texts import open_vocabulary
@@ -29,6 +30,7 @@ from reports import Run
 from reports.claims.record import read_claim
 from reports.findings.record import read_findings
 from reports.run.lock import locked
+from reports.run.record import RunRecord
 from reports.run.record import read_record as read_run
 from reports.sandbox.record import read_record as read_sandbox
 from tests.fuzz import seeds
@@ -162,6 +164,20 @@ def variable(name: str, value: str, read: Callable[[], object]) -> Provoke:
 def twice_locked(folder: Path) -> object:
     with locked(folder / "run"), locked(folder / "run"):
         return None
+
+
+def interrupted(folder: Path, damaged: str = "") -> object:
+    """Go on from what a run of another seed has kept."""
+
+    def open_kept(seed: int, *, resume: bool) -> Kept:
+        change = [f"seed={seed}"]
+        (folder / "my.toml").write_bytes(seeds.CONFIG)
+        return Kept.open(folder / "run", load_config(folder / "my.toml", change), RunRecord(), resume=resume)
+
+    open_kept(1, resume=False).seeds("shuffles", lambda: [1])
+    if damaged:
+        (folder / ".run-kept" / "made_for.json").write_text(damaged)
+    return open_kept(2, resume=True)
 
 
 def card(folder: Path) -> object:
@@ -305,6 +321,8 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "a Parquet file that is damaged": file("a.parquet", b"PAR1", seeds.MEANS.read),
         "a CSV file without its columns": file("a.csv", b"measure\nloss\n", seeds.MEANS.read),
         "a folder that another process writes": twice_locked,
+        "`--resume` of a run with another config": interrupted,
+        "`--resume` from what is damaged": lambda folder: interrupted(folder, damaged="{"),
     },
     "Texts that are typed": {
         "no word": typed(" "),

@@ -1,0 +1,210 @@
+"""What an interrupted run has measured: parts kept beside its folder, from which `headscope run --resume` goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+import pandas as pd
+
+from experiments.config.config import Config, flat_keys, resolved
+from experiments.record.run_record import Journal
+from mha.messages import OneLineError
+from probes.maps.relation_attention import RelationAttention
+from probes.scoring.tally import Pooled, Sums
+from reports.run.record import RunRecord, read_record
+
+Made = TypeVar("Made")
+
+ANEW = "leave out --resume to begin anew"
+MADE_FOR = "made_for.json"
+"The file that says what parts must have in common."
+
+
+class KeptError(OneLineError):
+    """Parts of an interrupted run that a run cannot go on from."""
+
+
+def kept_folder(run: Path) -> Path:
+    """Return where the parts of the run folder `run` are kept until it is whole."""
+    return run.with_name(f".{run.name}-kept")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The finished parts of one run, each a folder of its own; without a folder nothing is kept."""
+
+    folder: Path | None = None
+    made_for: Mapping[str, Any] = field(default_factory=dict)
+    "Config and record of the run, as far as numbers depend on them."
+    taken: list[str] = field(default_factory=list)
+    "Parts that an interrupted run had measured."
+
+    @classmethod
+    def open(cls, run: Path, config: Config, record: RunRecord, *, resume: bool) -> Kept:
+        """Return the parts that are kept for the folder `run`; without `resume` there are none.
+
+        Raises KeptError, which says in what they differ, where they are of another config, model, corpus, version or
+        number of threads.
+        """
+        folder = kept_folder(run)
+        same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
+        values = resolved(config)
+        made_for = json.loads(json.dumps({"config": values | {"page": None}, "record": asdict(same)}))
+        kept = cls(folder, made_for)
+        if not resume:
+            kept.clear()
+        elif (folder / MADE_FOR).is_file():
+            with _readable(folder / MADE_FOR):
+                before = _read_json(folder / MADE_FOR)
+            if found := _differing(before, made_for):
+                raise KeptError(f"{folder}: the interrupted run differs in {', '.join(found)}; {ANEW}")
+        return kept
+
+    def sums(
+        self, name: str, make: Callable[[], Sequence[Pooled]], beside: Sequence[RelationAttention] = ()
+    ) -> Sequence[Pooled]:
+        """Return sums of hits by split, as they are kept, else made and kept; `beside` have seen the maps of both."""
+
+        def load(part: Path) -> Sequence[Pooled]:
+            for number, one in enumerate(beside):
+                one.take(_read_arrays(part / f"attention-{number}.npz"))
+            return [_read_sums(path) for path in sorted(part.glob("sums-*.npz"))]
+
+        def write(sums: Sequence[Pooled], part: Path) -> None:
+            for number, pooled in enumerate(sums):
+                np.savez(part / f"sums-{number}.npz", **_arrays(pooled))
+            for number, one in enumerate(beside):
+                np.savez(part / f"attention-{number}.npz", **one.saved())
+
+        return self._made(name, make, write, load)
+
+    def seeds(self, name: str, make: Callable[[], list[int]]) -> list[int]:
+        """Return seeds, as they are kept, else drawn and kept."""
+        path = "seeds.json"
+        return self._made(
+            name,
+            make,
+            lambda seeds, part: _write_json(part / path, {"seeds": seeds}),
+            lambda part: [int(seed) for seed in _read_json(part / path)["seeds"]],
+        )
+
+    def tables(
+        self, name: str, journal: Journal, make: Callable[[], Mapping[str, pd.DataFrame]]
+    ) -> Mapping[str, pd.DataFrame]:
+        """Return tables by name, as they are kept, else made and kept; with them goes what the journal noted."""
+
+        def write(tables: Mapping[str, pd.DataFrame], part: Path) -> None:
+            for number, frame in enumerate(tables.values()):
+                frame.to_parquet(part / f"{number}.parquet")
+            _write_json(part / "names.json", {"names": [*tables]})
+            journal.complete(RunRecord()).write(part / "journal.json")
+
+        def load(part: Path) -> Mapping[str, pd.DataFrame]:
+            journal.take(read_record(part / "journal.json"))
+            names = _read_json(part / "names.json")["names"]
+            return {one: pd.read_parquet(part / f"{number}.parquet") for number, one in enumerate(names)}
+
+        return self._made(name, make, write, load)
+
+    @contextmanager
+    def unless_mistaken(self) -> Iterator[None]:
+        """Forget all parts where the block ends with a mistake of the user, which would come again."""
+        try:
+            yield
+        except ValueError as error:
+            if not isinstance(error, KeptError):
+                self.clear()
+            raise
+
+    def clear(self) -> None:
+        """Forget all parts."""
+        if self.folder is not None and self.folder.is_symlink():
+            self.folder.unlink()
+        elif self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _made(
+        self, name: str, make: Callable[[], Made], write: Callable[[Made, Path], None], load: Callable[[Path], Made]
+    ) -> Made:
+        if self.folder is None:
+            return make()
+        part = self.folder / "".join(letter if letter.isalnum() else "-" for letter in name)
+        if part.is_dir():
+            with _readable(part):
+                found = load(part)
+            self.taken.append(name)
+            return found
+        result = make()
+        unfinished = part.with_name(f"{part.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        if not (self.folder / MADE_FOR).is_file():
+            _write_json(unfinished / MADE_FOR, self.made_for)
+            (unfinished / MADE_FOR).rename(self.folder / MADE_FOR)
+        write(result, unfinished)
+        unfinished.rename(part)
+        return result
+
+
+NOTHING: Final = Kept()
+"Keeps nothing."
+
+
+def _arrays(pooled: Pooled) -> dict[str, Any]:
+    """Return sums of hits as arrays: those of question 3 are "3 clusters", "3 n" and "3 hits"."""
+    arrays: dict[str, Any] = {"questions": np.array(json.dumps([*pooled]))}
+    for number, sums in enumerate(pooled.values()):
+        arrays |= {f"{number} clusters": np.array(sums.clusters, np.int64), f"{number} n": sums.n}
+        arrays[f"{number} hits"] = sums.hits
+    return arrays
+
+
+def _read_sums(path: Path) -> Pooled:
+    arrays = _read_arrays(path)
+    questions = json.loads(arrays["questions"].item())
+    return {(probe, variant, label): _sums(arrays, nth) for nth, (probe, variant, label) in enumerate(questions)}
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file, np.load(file) as arrays:
+        return dict(arrays)
+
+
+def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
+    hits = arrays[f"{number} hits"]
+    clusters = tuple(arrays[f"{number} clusters"].tolist())
+    return Sums(clusters, arrays[f"{number} n"], hits, *([np.broadcast_to(np.nan, hits.shape)] * 3))
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name in a KeptError what of the parts cannot be read."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, OSError, BadZipFile) as error:
+        raise KeptError(f"{path}: cannot be read ({error}); {ANEW}") from error
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the keys with other values, with the names of the tables they lie in."""
+    one, other = dict(flat_keys(before)), dict(flat_keys(now))
+    return [key for key in dict.fromkeys([*one, *other]) if one.get(key) != other.get(key)]
+
+
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"expected a JSON object, got {type(found).__name__}")
+    return found

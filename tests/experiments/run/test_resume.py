@@ -1,0 +1,223 @@
+"""A run that was interrupted goes on from what it had measured, and gives what it gives in one piece."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from experiments.config.config import Config
+from experiments.record.kept import Kept, KeptError
+from experiments.run.config import load_config
+from experiments.run.run import run
+from experiments.studies.scope import Part
+from probes.maps.relation_attention import RelationAttention
+from tests.experiments.conftest import Said
+
+NAME = "resumed"
+HINT = "What was measured is kept: the same command with --resume continues the run."
+CONTROLS = (
+    f"name='{NAME}'",
+    'probes.names=["position", "coreference"]',
+    "scoring.window_words=20",
+    "controls={random=2, shuffled=1, shuffles_tried=2, words=true, arcs=true}",
+)
+EVERYTHING = (
+    *CONTROLS,
+    "probes.trained=true",
+    "probes.trained_pairs=20",
+    "scoring.metrics=true",
+    "heads={texts=6, relations=1}",
+    "circuits={enabled=true, words=20, sentences=5}",
+    "ablation={behaviours=['loss'], items=8, draws=2, labels=['position: all']}",
+    "importance={behaviours=['loss'], items=8}",
+    "classifiers={tasks=['part of speech'], examples=40}",
+    "page.examples=2",
+)
+
+
+class Killed(BaseException):
+    """What ends a run in these tests."""
+
+
+def killed(*anything: Any) -> None:
+    raise Killed
+
+
+@pytest.fixture(autouse=True)
+def _no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+
+
+@pytest.fixture
+def config(base: Path) -> Config:
+    """Return a config with controls."""
+    return load_config(base, CONTROLS)
+
+
+def tables(folder: Path) -> dict[str, pd.DataFrame]:
+    return {path.name: pd.read_parquet(path) for path in folder.glob("*.parquet")}
+
+
+def record(folder: Path) -> dict[str, Any]:
+    """Return run.json without what two runs need not share."""
+    values = json.loads((folder / "run.json").read_text("utf-8"))
+    mine = ("started", "wall_seconds", "peak_memory_mb", "stages", "resumed")
+    return {key: value for key, value in values.items() if key not in mine}
+
+
+def same(one: Path, other: Path) -> None:
+    """Assert that two run folders hold the same numbers, bit for bit."""
+    found, expected = tables(one), tables(other)
+    assert found.keys() == expected.keys()
+    for name, frame in expected.items():
+        pd.testing.assert_frame_equal(found[name], frame, check_exact=True, obj=name)
+    assert record(one) == record(other)
+
+
+def killed_after(monkeypatch: pytest.MonkeyPatch, parts: int) -> list[str]:
+    """Have a run killed when it has kept so many parts; return the list to which their names are added."""
+    real, kept = Kept._made, list[str]()
+
+    def made(self: Kept, name: str, *how: Any) -> Any:
+        if len(kept) == parts:
+            raise Killed
+        result = real(self, name, *how)
+        kept.append(name)
+        return result
+
+    monkeypatch.setattr(Kept, "_made", made)
+    return kept
+
+
+@pytest.mark.slow
+def test_a_run_killed_after_any_part_gives_the_same_numbers(
+    base: Path, speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(base, [*EVERYTHING, f"model.name='{speaker}'"])
+    whole = run(config, tmp_path / "whole")
+    assert "resumed" not in json.loads((whole / "run.json").read_text("utf-8"))
+    count, out = 0, tmp_path / "killed"
+    for parts in range(2, 100, 7):
+        with monkeypatch.context() as patch:
+            kept = killed_after(patch, parts)
+            try:
+                run(config, out, resume=True)
+            except Killed:
+                count += 1
+                assert not (out / NAME).exists()
+                continue
+        break
+    assert count > 3
+    same(out / NAME, whole)
+    resumed = json.loads((out / NAME / "run.json").read_text("utf-8"))["resumed"]
+    assert {"random weights 2 (sentences)", "shuffled words (windows)", "ablation", "classifiers"} <= {*resumed}
+    assert {*resumed} < {*kept}
+    assert [path.name for path in out.iterdir()] == [NAME], "what was kept is gone"
+
+
+@pytest.fixture(scope="module")
+def measured(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where a run was killed when all was measured; not to be changed."""
+    out = tmp_path_factory.mktemp("measured")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.run.run.write_scores", killed)
+        with pytest.raises(Killed):
+            run(load_config(base, CONTROLS), out)
+    return out
+
+
+@pytest.fixture
+def interrupted(measured: Path, tmp_path: Path) -> Path:
+    """Return a folder with what was kept of a run that was killed when all was measured."""
+    shutil.copytree(measured, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_what_is_kept_is_not_measured_again_but_without_resume(
+    config: Config, interrupted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    real = Part.control_heads
+
+    def control_heads(self: Part, control: Any, *more: Any) -> Any:
+        read.append(control.name)
+        return real(self, control, *more)
+
+    monkeypatch.setattr(Part, "control_heads", control_heads)
+    kept = interrupted / f".{NAME}-kept"
+    assert kept.is_dir()
+    folder = run(config, interrupted, resume=True)
+    assert read == []
+    assert not kept.exists()
+    run(config, interrupted, resume=True)
+    assert len(read) == 7, "three of sentences and of windows, and of sentences alone words in another order"
+    same(folder, run(config, interrupted))
+
+
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [({"seed": 3}, "config.seed, record.seed"), ({"verdict": {"margin": 0.1}}, r"config.verdict.margin")],
+)
+def test_parts_of_another_config_are_refused_by_name(
+    change: dict[str, Any], differs: str, config: Config, interrupted: Path
+) -> None:
+    other = config.model_validate(config.model_dump() | change)
+    with pytest.raises(KeptError, match=rf"the interrupted run differs in {differs}; leave out --resume to begin anew"):
+        run(other, interrupted, resume=True)
+    assert not (interrupted / NAME).exists()
+    assert (interrupted / f".{NAME}-kept").is_dir(), "nothing is lost"
+
+
+def test_a_part_that_is_damaged_is_named(config: Config, interrupted: Path) -> None:
+    (part,) = (interrupted / f".{NAME}-kept").glob("random*2*sentences*")
+    for path in part.iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(KeptError, match=rf"{part}: cannot be read \(.+\); leave out --resume to begin anew"):
+        run(config, interrupted, resume=True)
+
+
+def test_half_a_part_is_made_again(config: Config, interrupted: Path) -> None:
+    kept = interrupted / f".{NAME}-kept"
+    (part,) = kept.glob("random*2*sentences*")
+    part.rename(part.with_name(f"{part.name}.unfinished"))
+    folder = run(config, interrupted, resume=True)
+    assert "random weights 2 (sentences)" not in json.loads((folder / "run.json").read_text("utf-8"))["resumed"]
+
+
+def test_the_command_says_how_to_go_on(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, headscope: Callable[..., Said]
+) -> None:
+    def fail(*anything: Any) -> None:
+        raise OSError(28, "No space left on device", "somewhere")
+
+    def interrupt(*anything: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.run.run.write_scores", fail)
+        said = headscope("run", base, "--out", tmp_path)
+    assert said.code == 2
+    assert said.err == f"headscope: somewhere: No space left on device {HINT}\n"
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.run.run.write_scores", interrupt)
+        said = headscope("run", base, "--out", tmp_path)
+    assert said.code == 130
+    assert HINT in said.err
+    assert headscope("run", base, "--out", tmp_path, "--resume").code == 0
+    assert json.loads((tmp_path / "quick" / "run.json").read_text("utf-8"))["resumed"]
+
+
+def test_attention_on_relations_goes_on_from_what_was_saved() -> None:
+    one = RelationAttention(1, 2, [])
+    one.questions, one.words = {("p", "v", "l"), ("p", "v", "m")}, 7.0
+    one._rows = {frozenset({("p", "v", "m")}): 0, frozenset({("p", "v", "l"), ("p", "v", "m")}): 1}
+    one._on = one._hits = one._on + 0.5
+    other = RelationAttention(1, 2, [])
+    other.take(one.saved())
+    assert vars(other).keys() == vars(one).keys()
+    assert (other.questions, other.words, other._rows) == (one.questions, one.words, one._rows)
+    assert [*other._rows] == [*one._rows]
