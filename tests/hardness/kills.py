@@ -58,7 +58,7 @@ def actions(folder: Path) -> Mapping[str, Callable[[int], object]]:
     subject = Subject.of(str(folder / "model"))
 
     def score(number: int) -> object:
-        return run(load_config(run_config, [f"seed={number}"]), out, overwrite=True)
+        return run(load_config(run_config, [f"seed={number}"]), out, overwrite=True, resume=number % 2 == 0)
 
     def train(number: int) -> object:
         return train_seeds(load_training(training, [f"name='training-{number // 8}'"]), out, resume=True)
