@@ -49,6 +49,13 @@ names = ["position", "agreement"]
 [controls]
 random = 1
 shuffled = 0
+[scoring]
+replicates = 10
+[heads]
+texts = 0
+relations = 0
+[page]
+examples = 0
 [cluster]
 threads = 1
 """,
@@ -146,7 +153,7 @@ def test_a_run_has_the_threads_of_its_cluster(
     number: int, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[int] = []
-    monkeypatch.setattr("experiments.atlas.cell.run", lambda *of, **more: used.append(torch.get_num_threads()))
+    monkeypatch.setattr("experiments.atlas.cell.go_on", lambda *of, **more: used.append(torch.get_num_threads()))
     before = torch.get_num_threads()
     do_run(resolved(load_atlas(grid).cells[0].config), str(tmp_path), number)
     assert used == [number or before]
@@ -175,7 +182,7 @@ def test_two_workers_one_of_which_is_killed_give_the_same_bits(grid: Path, alone
     assert killed
     assert scores_of(page.parent) == scores_of(alone)
     assert read_record(page.parent).made == "2 workers of local, 1 thread each"
-    assert not [*(page.parent / "runs").glob(".*unfinished*")]
+    assert not [*(page.parent / "runs").glob(".*-*")], "nothing unfinished, and no part that was kept"
 
 
 def _works(process: psutil.Process) -> bool:

@@ -62,6 +62,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (configs / "findings" / f"{name}.toml").write_text(text, encoding="utf-8")
     told = (PaperFindings(Paper("some-2020", "Somebody 2020", "A Title"), FINDINGS),)
     monkeypatch.setattr(readings, "CONFIGS", configs)
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, progress: folder)
     for module in (registry, record):
         monkeypatch.setattr(module, "papers", lambda: told)
     assert reproduce.get_reading is readings.get_reading

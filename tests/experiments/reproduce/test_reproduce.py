@@ -50,8 +50,13 @@ def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: P
 @pytest.mark.slow
 def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
-    real = readings.do_run
-    monkeypatch.setattr(readings, "do_run", lambda config, *a, **k: calls.append(config.seed) or real(config, *a, **k))
+    for name, real in (("run", readings.run), ("go_on", readings.go_on)):
+
+        def counted(config, *a, real=real, **k):
+            calls.append(config.seed)
+            return real(config, *a, **k)
+
+        monkeypatch.setattr(readings, name, counted)
     asked, subject = select_findings(["some-relations"]), [Subject.of(str(tiny))]
     reproduce(asked, subject, small)
     before = results(small)
@@ -189,7 +194,7 @@ def test_a_run_of_the_same_config_is_done_also_where_keys_came_later(small: Path
     folder = small / "trees"
     config = readings.load_config(reading.path, [*subject.changes])
     assert not readings.is_done(folder, config)
-    readings.do_run(config, small)
+    readings.run(config, small)
     assert readings.is_done(folder, config)
     text = (folder / "config.toml").read_text(encoding="utf-8")
     (folder / "config.toml").write_text(text.replace("page", "pages", 1), encoding="utf-8")

@@ -207,8 +207,18 @@ def test_the_command_says_how_to_go_on(
         said = headscope("run", base, "--out", tmp_path)
     assert said.code == 130
     assert HINT in said.err
-    assert headscope("run", base, "--out", tmp_path, "--resume").code == 0
+    said = headscope("run", base, "--out", tmp_path, "--resume")
+    assert (said.code, said.err) == (0, "")
     assert json.loads((tmp_path / "quick" / "run.json").read_text("utf-8"))["resumed"]
+
+
+def test_a_command_that_forgets_what_is_kept_says_so(
+    base: Path, interrupted: Path, headscope: Callable[..., Said]
+) -> None:
+    said = headscope("run", base, "--out", interrupted, "--set", f"name='{NAME}'")
+    assert said.code == 0
+    assert said.err == "This run begins anew: with --resume it would continue the one that was interrupted.\n"
+    assert [path.name for path in interrupted.iterdir()] == [NAME]
 
 
 def test_attention_on_relations_goes_on_from_what_was_saved() -> None:

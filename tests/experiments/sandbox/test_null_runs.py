@@ -25,7 +25,8 @@ def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
         config = null_config(corpus, source, seed, sentences)
         controls = config.controls.model_copy(update={"shuffles_tried": 3, "shuffled": 2, "random": 1})
         probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
-        return config.model_copy(update={"controls": controls, "probes": probes})
+        heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
+        return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads})
 
     monkeypatch.setattr(null_runs, "null_config", few)
 
