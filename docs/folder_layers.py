@@ -27,7 +27,7 @@ def _room(room: str, graph: Graph) -> str:
 
 
 def _folder(name: str, graph: Graph) -> str:
-    short = name.partition(".")[2].replace(".", "/") or "files of the room itself"
+    short = name.partition(".")[2].replace(".", "/") or "files of the package itself"
     return f'<span class="folder" id="{_id(name)}" tabindex="0" title="{escape(docstring(name))}">{short}</span>'
 
 

@@ -75,7 +75,7 @@ def _one_line(error: Exception) -> str:
         message = f"{error.filename2 or error.filename}: {error.strerror}"
     elif _lacks_memory(error):
         message += ' Take shorter texts, a smaller model, or a device with more memory (--set model.device="cpu").'
-    return " ".join([*message.split(), *getattr(error, "__notes__", ())])
+    return " ".join(" ".join([message, *getattr(error, "__notes__", ())]).split())
 
 
 def _lacks_memory(error: Exception) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from experiments.config.config import Config
+from experiments.record.kept import forget, kept_folder
 from experiments.run.config import RunConfig
 from experiments.run.folder import is_done
 from experiments.run.run import go_on
@@ -41,6 +42,7 @@ def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """
     config = RunConfig.model_validate(values)
     if is_done(Path(out) / config.name, config):
+        forget(kept_folder(Path(out) / config.name))  # of a run that was killed when it was whole
         return Done(kept=True)
     try:
         with threads(number or torch.get_num_threads()):

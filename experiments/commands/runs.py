@@ -41,18 +41,14 @@ def run(
         from experiments.run.run import run as do_run
 
     loaded = load_config(config, changes or ())
-    kept = kept_folder(out / loaded.name)
-    if kept.is_dir() and not resume:
-        errors.print("This run begins anew: with --resume it would continue the one that was interrupted.")
+    if kept_folder(out / loaded.name).is_dir() and not resume:
+        errors.print("An interrupted run is there: with --resume it would be continued, without it is measured anew.")
     with shown() as progress:
         try:
             folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume)
-        except (KeyboardInterrupt, MemoryError, OSError, RuntimeError) as error:
-            if kept.is_dir():
-                hint = "What was measured is kept: the same command with --resume continues the run."
-                error.add_note(hint)
-                if isinstance(error, KeyboardInterrupt):  # of which nothing else is said
-                    errors.print(hint)
+        except KeyboardInterrupt as error:  # of which nothing else is said
+            for note in getattr(error, "__notes__", ()):
+                errors.print(note)
             raise
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 

@@ -1,1 +1,1 @@
-"""Claims about trainings that are changed on purpose: attention to syntax, fixed patterns, fewer heads."""
+"""Claims about training interventions: attention to syntax, fixed patterns, fewer heads."""

@@ -15,11 +15,17 @@ import numpy as np
 import pandas as pd
 
 from experiments.config.config import Config, flat_keys, resolved
+from experiments.record.provenance import processor_name, uncommitted_changes
 from experiments.record.run_record import Journal
 from mha.messages import OneLineError
+from probes.corpora.corpus import data_folder
+from probes.corpora.named import NAMED_RATINGS
+from probes.evidence.results import SPLITS
 from probes.maps.relation_attention import RelationAttention
+from probes.pairs.corpora import NAMED_PAIRS
 from probes.scoring.tally import Pooled, Sums
 from reports.run.record import RunRecord, read_record
+from reports.tables.files import read_parquet
 
 Made = TypeVar("Made")
 
@@ -37,6 +43,17 @@ def kept_folder(run: Path) -> Path:
     return run.with_name(f".{run.name}-kept")
 
 
+def forget(folder: Path) -> None:
+    """Delete the parts in a folder: under another name, so that half of them are never taken for all."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        gone = folder.with_name(f"{folder.name}.forgotten")
+        shutil.rmtree(gone, ignore_errors=True)
+        folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
 @dataclass(frozen=True)
 class Kept:
     """The finished parts of one run, each a folder of its own; without a folder nothing is kept."""
@@ -49,40 +66,47 @@ class Kept:
 
     @classmethod
     def open(cls, run: Path, config: Config, record: RunRecord, *, resume: bool) -> Kept:
-        """Return the parts that are kept for the folder `run`; without `resume` there are none.
+        """Return the parts that are kept for the folder `run`; without `resume` they are deleted.
 
-        Raises KeptError, which says in what they differ, where they are of another config, model, corpus, version or
-        number of threads.
+        Raises KeptError, which says in what they differ, where they are of another config, model, corpus, version,
+        processor or number of threads, or where a file that the config names has changed.
         """
-        folder = kept_folder(run)
+        folder, values = kept_folder(run), resolved(config) | {"page": None}
         same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
-        values = resolved(config)
-        made_for = json.loads(json.dumps({"config": values | {"page": None}, "record": asdict(same)}))
-        kept = cls(folder, made_for)
-        if not resume:
-            kept.clear()
-        elif (folder / MADE_FOR).is_file():
-            with _readable(folder / MADE_FOR):
-                before = _read_json(folder / MADE_FOR)
-            if found := _differing(before, made_for):
-                raise KeptError(f"{folder}: the interrupted run differs in {', '.join(found)}; {ANEW}")
-        return kept
+        common = {"files": _files(values), "processor": processor_name(), "changes": uncommitted_changes()}
+        made_for = json.loads(json.dumps({"config": values, "record": asdict(same), **common}))
+        if not (resume and (folder / MADE_FOR).is_file()):
+            forget(folder)
+            return cls(folder, made_for)
+        with _readable(folder / MADE_FOR):
+            before = _read_json(folder / MADE_FOR)
+        if found := _differing(before, made_for):
+            raise KeptError(f"{folder}: the interrupted run differs in {', '.join(found)}; {ANEW}")
+        return cls(folder, made_for)
+
+    @property
+    def some(self) -> bool:
+        """Whether any part is kept."""
+        return self.folder is not None and (self.folder / MADE_FOR).is_file()
 
     def sums(
         self, name: str, make: Callable[[], Sequence[Pooled]], beside: Sequence[RelationAttention] = ()
     ) -> Sequence[Pooled]:
-        """Return sums of hits by split, as they are kept, else made and kept; `beside` have seen the maps of both."""
+        """Return sums of hits by split, as they are kept, else made and kept.
+
+        `beside` have seen maps by then, or are filled with what they saw.
+        """
 
         def load(part: Path) -> Sequence[Pooled]:
             for number, one in enumerate(beside):
                 one.take(_read_arrays(part / f"attention-{number}.npz"))
-            return [_read_sums(path) for path in sorted(part.glob("sums-*.npz"))]
+            return [_read_sums(part / f"sums-{split}.npz") for split in SPLITS]
 
         def write(sums: Sequence[Pooled], part: Path) -> None:
-            for number, pooled in enumerate(sums):
-                np.savez(part / f"sums-{number}.npz", **_arrays(pooled))
+            for split, pooled in zip(SPLITS, sums, strict=True):
+                np.savez_compressed(part / f"sums-{split}.npz", **_arrays(pooled))
             for number, one in enumerate(beside):
-                np.savez(part / f"attention-{number}.npz", **one.saved())
+                np.savez_compressed(part / f"attention-{number}.npz", **one.saved())
 
         return self._made(name, make, write, load)
 
@@ -110,26 +134,9 @@ class Kept:
         def load(part: Path) -> Mapping[str, pd.DataFrame]:
             journal.take(read_record(part / "journal.json"))
             names = _read_json(part / "names.json")["names"]
-            return {one: pd.read_parquet(part / f"{number}.parquet") for number, one in enumerate(names)}
+            return {one: read_parquet(part / f"{number}.parquet") for number, one in enumerate(names)}
 
         return self._made(name, make, write, load)
-
-    @contextmanager
-    def unless_mistaken(self) -> Iterator[None]:
-        """Forget all parts where the block ends with a mistake of the user, which would come again."""
-        try:
-            yield
-        except ValueError as error:
-            if not isinstance(error, KeptError):
-                self.clear()
-            raise
-
-    def clear(self) -> None:
-        """Forget all parts."""
-        if self.folder is not None and self.folder.is_symlink():
-            self.folder.unlink()
-        elif self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _made(
         self, name: str, make: Callable[[], Made], write: Callable[[Made, Path], None], load: Callable[[Path], Made]
@@ -142,13 +149,14 @@ class Kept:
                 found = load(part)
             self.taken.append(name)
             return found
-        result = make()
+        if not (result := make()):
+            return result
         unfinished = part.with_name(f"{part.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         if not (self.folder / MADE_FOR).is_file():
             _write_json(unfinished / MADE_FOR, self.made_for)
-            (unfinished / MADE_FOR).rename(self.folder / MADE_FOR)
+            (unfinished / MADE_FOR).replace(self.folder / MADE_FOR)
         write(result, unfinished)
         unfinished.rename(part)
         return result
@@ -184,12 +192,26 @@ def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
     return Sums(clusters, arrays[f"{number} n"], hits, *([np.broadcast_to(np.nan, hits.shape)] * 3))
 
 
+def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return size and time of change of the files that a config names: by their paths, or as pairs or ratings."""
+    named = {**NAMED_PAIRS, **NAMED_RATINGS}
+    found: dict[str, list[int]] = {}
+    for _, value in flat_keys(values):
+        for one in value if isinstance(value, list) else [value]:
+            path = data_folder() / named[one].path if one in named else Path(str(one))
+            if path.is_absolute():
+                files = sorted(path.rglob("*")) if path.is_dir() else [path]
+                facts = {str(file): file.stat() for file in files if file.is_file()}
+                found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
+    return found
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """Name in a KeptError what of the parts cannot be read."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, OSError, BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
         raise KeptError(f"{path}: cannot be read ({error}); {ANEW}") from error
 
 

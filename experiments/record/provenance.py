@@ -133,6 +133,13 @@ def git_commit() -> str | None:
         return None
 
 
+def uncommitted_changes() -> str | None:
+    """Return a hash of what headscope's own checkout has beside its commit; None where that is nothing."""
+    if not (commit := git_commit()) or not commit.endswith("+"):
+        return None
+    return hashlib.sha256(_git(Path(__file__).parents[2], "diff", "HEAD").encode()).hexdigest()
+
+
 def processor_name(info: Path = Path("/proc/cpuinfo")) -> str:
     """Return what the processor calls itself, or its architecture where the system does not say."""
     lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []

@@ -14,7 +14,7 @@ from reports.run.record import Lost, ReadTexts, RunRecord
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads")
-"Fields of the record that studies note, if they are done."
+"Fields of the record that are noted where they are measured."
 
 
 @dataclass
@@ -94,9 +94,5 @@ class Journal:
             scored=self.scored,
             notes=tuple(self.notes),
             command=self.command or None,
-            behaviour=self.behaviour,
-            circuits=self.circuits,
-            classifiers=self.classifiers,
-            patching=self.patching,
-            heads=self.heads,
+            **{fact: getattr(self, fact) for fact in FACTS},
         )

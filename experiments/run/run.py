@@ -14,7 +14,7 @@ import tomli_w
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
-from experiments.record.kept import Kept, KeptError
+from experiments.record.kept import Kept, KeptError, forget, kept_folder
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
@@ -72,7 +72,7 @@ def run(
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    with replacing(folder, stays=is_training) as unfinished:
+    with replacing(folder, stays=is_training, then=lambda: forget(kept_folder(folder))) as unfinished:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -81,8 +81,15 @@ def run(
         record = machine_record(config, opened.model, corpora, started)
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
-        with kept.unless_mistaken():
+        try:
             _work(around, record, unfinished, started)
+        except RunError:  # which would come again
+            forget(kept_folder(folder))
+            raise
+        except BaseException as error:
+            if kept.some and not isinstance(error, KeptError):
+                error.add_note("What was measured is kept: the same command with --resume continues the run.")
+            raise
         if config.biographies is not None:
             examination = Examination.of(config, opened.model)
             grade = None if examination is None else examination.grade
@@ -90,7 +97,6 @@ def run(
             add_biographies(found, unfinished)
         if page:
             write_report(unfinished, progress)
-    kept.clear()
     return folder
 
 

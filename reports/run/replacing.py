@@ -19,10 +19,13 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
-def replacing(folder: Path, stays: Callable[[Path], bool] = lambda path: False) -> Iterator[Path]:
+def replacing(
+    folder: Path, stays: Callable[[Path], bool] = lambda path: False, then: Callable[[], None] = lambda: None
+) -> Iterator[Path]:
     """Yield a new hidden folder beside `folder`, which takes its place when the block ends without an error.
 
-    What `stays` holds of, of the paths in an older folder, stays where it is. Only one process may be in such a block
+    What `stays` holds of, of the paths in an older folder, stays where it is. `then` is done once the new one is in
+    its place. Only one process may be in such a block
     for one folder: LockedError names the other. What killed processes left in the folder above is put right first; and
     interrupted at any moment, there is either the old folder or the new one when such a block is next entered there.
     """
@@ -35,6 +38,7 @@ def replacing(folder: Path, stays: Callable[[Path], bool] = lambda path: False) 
                 new.mkdir()
                 yield new
                 _put(new, folder, stays)
+                then()
         finally:
             settle(folder)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,10 +16,12 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.scope import Part
 from probes.maps.relation_attention import RelationAttention
+from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
 
 NAME = "resumed"
 HINT = "What was measured is kept: the same command with --resume continues the run."
+BOTH = 'behaviours=["loss", "embedding"], items=6'
 CONTROLS = (
     f"name='{NAME}'",
     'probes.names=["position", "coreference"]',
@@ -32,9 +35,15 @@ EVERYTHING = (
     "scoring.metrics=true",
     "heads={texts=6, relations=1}",
     "circuits={enabled=true, words=20, sentences=5}",
-    "ablation={behaviours=['loss'], items=8, draws=2, labels=['position: all']}",
-    "importance={behaviours=['loss'], items=8}",
-    "classifiers={tasks=['part of speech'], examples=40}",
+    "explanation={sentences=20, classifiers=2}",
+    f'ablation={{{BOTH}, draws=1, labels=["position: all"]}}',
+    f"importance={{{BOTH}, directions=2}}",
+    f"slopes={{{BOTH}, directions=2}}",
+    f"pruning={{{BOTH}, draws=1, step=0.5}}",
+    f"gates={{{BOTH}, prices=[0.1], steps=4}}",
+    "classifiers={tasks=['part of speech'], examples=40, sentences=12, parser=true}",
+    "states={texts=12, contexts=2, sets=1}",
+    "mixing.texts=3",
     "page.examples=2",
 )
 
@@ -100,22 +109,19 @@ def test_a_run_killed_after_any_part_gives_the_same_numbers(
     config = load_config(base, [*EVERYTHING, f"model.name='{speaker}'"])
     whole = run(config, tmp_path / "whole")
     assert "resumed" not in json.loads((whole / "run.json").read_text("utf-8"))
-    count, out = 0, tmp_path / "killed"
-    for parts in range(2, 100, 7):
+    out = tmp_path / "killed"
+    for parts in (3, 14, 1000):
         with monkeypatch.context() as patch:
             kept = killed_after(patch, parts)
-            try:
+            patch.setattr("experiments.run.run.write_scores", killed)
+            with pytest.raises(Killed):
                 run(config, out, resume=True)
-            except Killed:
-                count += 1
-                assert not (out / NAME).exists()
-                continue
-        break
-    assert count > 3
+        assert not (out / NAME).exists()
+    run(config, out, resume=True)
     same(out / NAME, whole)
     resumed = json.loads((out / NAME / "run.json").read_text("utf-8"))["resumed"]
-    assert {"random weights 2 (sentences)", "shuffled words (windows)", "ablation", "classifiers"} <= {*resumed}
-    assert {*resumed} < {*kept}
+    assert {"random weights 2 (windows)", "shuffled words (sentences)", "ablation", "classifiers"} <= {*resumed}
+    assert {*resumed} == {*kept}
     assert [path.name for path in out.iterdir()] == [NAME], "what was kept is gone"
 
 
@@ -172,12 +178,34 @@ def test_parts_of_another_config_are_refused_by_name(
     assert (interrupted / f".{NAME}-kept").is_dir(), "nothing is lost"
 
 
-def test_a_part_that_is_damaged_is_named(config: Config, interrupted: Path) -> None:
+@pytest.mark.parametrize("left", [0, 100, None])
+def test_a_part_that_is_damaged_is_named(left: int | None, config: Config, interrupted: Path) -> None:
+    """Cut to so many bytes, or one of its files is gone."""
     (part,) = (interrupted / f".{NAME}-kept").glob("random*2*sentences*")
-    for path in part.iterdir():
-        path.write_bytes(path.read_bytes()[:100])
+    path = part / "sums-report.npz"
+    if left is None:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(KeptError, match=rf"{part}: cannot be read \(.+\); leave out --resume to begin anew"):
         run(config, interrupted, resume=True)
+
+
+def test_parts_of_which_nobody_knows_what_they_are_of_are_not_taken(config: Config, interrupted: Path) -> None:
+    (interrupted / f".{NAME}-kept" / "made_for.json").unlink()
+    folder = run(config, interrupted, resume=True)
+    assert "resumed" not in json.loads((folder / "run.json").read_text("utf-8"))
+
+
+def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> None:
+    ratings = tmp_path / "made.txt"
+    ratings.write_text("king queen 5\n", encoding="utf-8")
+    config = load_config(base, [*CONTROLS, f'relatedness.ratings=["{ratings}"]'])
+    Kept.open(tmp_path / "run", config, RunRecord(), resume=False).seeds("shuffles", lambda: [1])
+    Kept.open(tmp_path / "run", config, RunRecord(), resume=True)
+    ratings.write_text("king queen 6.5\n", encoding="utf-8")
+    with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):
+        Kept.open(tmp_path / "run", config, RunRecord(), resume=True)
 
 
 def test_half_a_part_is_made_again(config: Config, interrupted: Path) -> None:
@@ -217,17 +245,22 @@ def test_a_command_that_forgets_what_is_kept_says_so(
 ) -> None:
     said = headscope("run", base, "--out", interrupted, "--set", f"name='{NAME}'")
     assert said.code == 0
-    assert said.err == "This run begins anew: with --resume it would continue the one that was interrupted.\n"
+    assert said.err.startswith("An interrupted run is there: with --resume it would be continued,")
     assert [path.name for path in interrupted.iterdir()] == [NAME]
 
 
-def test_attention_on_relations_goes_on_from_what_was_saved() -> None:
+def test_attention_on_relations_goes_on_from_what_was_saved(tmp_path: Path) -> None:
     one = RelationAttention(1, 2, [])
     one.questions, one.words = {("p", "v", "l"), ("p", "v", "m")}, 7.0
     one._rows = {frozenset({("p", "v", "m")}): 0, frozenset({("p", "v", "l"), ("p", "v", "m")}): 1}
-    one._on = one._hits = one._on + 0.5
+    numbers = np.random.default_rng(0)
+    for name, size in (("_on", (2, 2)), ("_hits", (2, 2)), ("_pairs", (2, 3)), ("by_offset", (3, 2)), ("n", 3)):
+        setattr(one, name, numbers.random(size))
+    one.strong, one.between = numbers.random(2), numbers.random(2)
     other = RelationAttention(1, 2, [])
-    other.take(one.saved())
-    assert vars(other).keys() == vars(one).keys()
-    assert (other.questions, other.words, other._rows) == (one.questions, one.words, one._rows)
+    np.savez(tmp_path / "saved.npz", **one.saved())
+    with np.load(tmp_path / "saved.npz") as saved:
+        other.take(saved)
     assert [*other._rows] == [*one._rows]
+    for name, value in vars(one).items():
+        np.testing.assert_array_equal(vars(other)[name], value, err_msg=name)
