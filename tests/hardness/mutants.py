@@ -41,7 +41,10 @@ PART = "mutants"
 MHA = ["tests/mha/causal", "tests/mha/reading", "tests/mha/encoder", "tests/mha/models"]
 
 AREAS = {
-    "attention": (["mha/attention.py", "mha/projections.py"], [*MHA, "tests/mha/test_hooks.py", "tests/mha/test_hub.py"]),
+    "attention": (
+        ["mha/attention.py", "mha/projections.py"],
+        [*MHA, "tests/mha/test_hooks.py", "tests/mha/test_hub.py"],
+    ),
     "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/test_hooks.py", *MHA]),
     "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),
     "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring", "tests/probes/chemistry"]),

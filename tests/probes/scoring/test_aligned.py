@@ -53,3 +53,9 @@ def test_a_sample_is_the_same_in_any_order_and_ends_before_it_has_too_many_words
     assert sample_texts(texts, 5, lengths[2]) == sample[:3]
     assert sample_texts(texts, 5, lengths[2] - 1) == sample[:2]
     assert sample_texts(texts, 5, 1) == sample[:1], "one at the least"
+
+
+def test_a_sample_is_that_of_every_version() -> None:
+    """Published numbers rest on it."""
+    every = [Document(f"d{number}", ()) for number in range(10)]
+    assert [text.id for text in sample_texts(MemoryTexts(every), 4)] == ["d7", "d9", "d1", "d2"]

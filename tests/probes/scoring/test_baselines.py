@@ -304,5 +304,9 @@ def test_the_same_word_is_the_nearest_or_the_one_of_the_same_rank_with_its_case(
     rows = BASELINES[name]().rows(beyond, shown)
     assert rows[0].argmax() == 2  # a third C where there are two: the last one
     assert rows[1].sum() == 0  # no O among the candidates
+    last = gather("", "", [Targets.sets([2], [[0]], ["a"], key_sets([[0, 1, 2]]))])
+    assert BASELINES[name]().rows(last, shown).argmax(1).tolist() == [0], "the last candidate itself"
+    fourth = gather("", "", [Targets.sets([5], [[2]], ["a"], key_sets([[0, 2, 5]]))])
+    assert BASELINES[name]().rows(fourth, shown).argmax(1).tolist() == [2], "counted from the first, as a candidate"
     back = gather("", "", [Targets.sets([2], [[6]], ["a"], key_sets([[4, 5, 6, 7, 8]]))])
     assert BASELINES[name]().rows(back, shown).argmax(1).tolist() == [5 if name.endswith("nearest") else 6]

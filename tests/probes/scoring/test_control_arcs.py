@@ -151,3 +151,9 @@ def test_another_seed_draws_other_arcs(documents: list[Document]) -> None:
         drawn.append(arcs.draw(items, shown).gold[0])
     assert np.array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])
+
+
+def test_control_arcs_are_those_of_every_version() -> None:
+    """Published numbers rest on them."""
+    shown, arcs, items = texts_of(9), ControlArcs(0), asked([[(query, [0]) for query in (2, 4, 6, 8)]])
+    assert by_item(arcs.draw(items, shown).gold, 4) == [[3], [8], [2], [3]]

@@ -1,7 +1,9 @@
+import copy
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 from torch import Tensor
 
 from mha import Model
@@ -9,6 +11,7 @@ from mha.models.maps import MAPS
 from probes import Corpus, Probe, get_probe
 from probes.records import Document
 from probes.scoring.score import Settings, score_corpus
+from probes.words.position import BROAD
 
 PROBES = [get_probe(name) for name in ("position", "dependency", "agreement")]
 
@@ -71,3 +74,21 @@ def test_observers_see_the_maps_that_are_scored_and_attention_itself_with_questi
     for (plain, pattern), (maps, same) in zip(weights.seen, norms.seen, strict=True):
         assert bool((pattern == same).all())
         assert float((maps - plain).abs().max()) > 1e-3
+
+
+def test_broad_heads_are_told_by_shares_of_norms_whatever_their_size(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    """Values of the first layer a hundred times as long: norms grow with them, and their shares do not."""
+    question = ("position", BROAD, "broad")
+    even, size = copy.deepcopy(model), model.module.config.model
+    with torch.no_grad():
+        even.module.layers[0].attention.project.weight[: 2 * size] *= 0.02  # queries and keys
+        longer = copy.deepcopy(even)
+        longer.module.layers[0].attention.project.weight[-size:] *= 100
+        longer.module.layers[0].attention.project.bias[-size:] *= 100
+    documents = random_documents(12, longest=30)
+    before, after = (sums_of(one, documents, "norms", 4096)[question][:, : model.heads] for one in (even, longer))
+    np.testing.assert_allclose(after[1], 100 * before[1], rtol=1e-4)
+    np.testing.assert_array_equal(after[0], before[0])
+    assert before[0].max() > 0
