@@ -12,6 +12,7 @@ from mha import Encoder, EncoderConfig, Model
 from mha.planted.heads import plant_weights
 from probes import get_probe
 from probes.corpora.corpus import Corpus
+from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, pooled_sums, score_table
 from probes.records import Document
@@ -136,3 +137,13 @@ def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, co
         accuracy.append(float(sums.hits[:, 0].sum() / sums.n.sum()))
     assert accuracy[0] == 1
     assert 0.05 < accuracy[1] < 0.4
+
+
+@pytest.mark.parametrize("strength", [0.1, 0.5, 0.9])
+def test_a_document_has_a_share_of_its_own_around_that_of_the_head_and_within_0_and_1(strength: float) -> None:
+    head = Knows(("dependency", "dependent->head", "obj"), strength, spread=0.4)
+    shares = np.array([head._strength_in(Document(f"d{number}", ())) for number in range(400)])
+    reach = min(0.4, strength, 1 - strength)
+    assert strength - reach <= shares.min() < strength - 0.9 * reach
+    assert strength + 0.9 * reach < shares.max() <= strength + reach
+    assert abs(shares.mean() - strength) < 4 * reach / (3 * len(shares)) ** 0.5
