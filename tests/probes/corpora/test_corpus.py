@@ -165,6 +165,7 @@ def test_halves_share_no_document_and_do_not_depend_on_the_order(random_document
     assert min(one, other) > 4
     for half, again in zip(Corpus.of(documents).halves(), Corpus.of(documents[::-1]).halves(), strict=True):
         assert [d.id for d in half.stream()] == [d.id for d in again.stream()][::-1]
+    assert [half.name for half in Corpus.of(documents, "sea").halves()] == ["sea", "sea"]
     first, second = Corpus.of(documents).halves()
     assert first.fingerprint != second.fingerprint
 

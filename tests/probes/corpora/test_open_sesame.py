@@ -61,6 +61,7 @@ def test_what_no_pair_can_be_made_of_is_left_out_with_the_reason(line: str, reas
     found = item(line)
     assert isinstance(found, LeftOut)
     assert (found.source, found.reason, found.kind.paradigm) == ("agr.4:1", reason, "agr.4")
+    assert found.kind.phenomenon == "subject-verb agreement"
 
 
 @pytest.mark.parametrize(

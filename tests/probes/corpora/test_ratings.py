@@ -78,6 +78,7 @@ def test_every_pair_has_a_sentence_with_its_words_in_the_same_places(write: Writ
     ]
     assert [one.id for one in documents] == ["ship", "ship", "sea"]
     assert documents[1].sentences[0].id == "sea:2"
+    assert documents[1].sentences[0].kind == "sea"
     assert [i for i, tag in enumerate(documents[0].upos) if tag == "NOUN"] == [4, 7]
     assert len(list(read_frames(path, first=2))) == 2
 

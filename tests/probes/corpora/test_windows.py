@@ -77,6 +77,12 @@ def test_a_word_whose_head_is_cut_off_has_no_head_and_no_relation():
     assert second.deprels == ("dep", "root")
 
 
+@given(LENGTHS, st.integers(1, 15))
+def test_a_window_has_no_sentence_without_words(lengths: list[int], most: int):
+    for window in windows(document(lengths), most):
+        assert all(len(sentence) for sentence in window.sentences)
+
+
 def test_the_pieces_of_a_sentence_keep_its_id():
     assert [piece.sentences[0].id for piece in windows(document([5]), 2)] == ["s0", "s0", "s0"]
 
