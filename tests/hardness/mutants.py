@@ -225,7 +225,11 @@ def main() -> None:
         before = part["areas"].get(area, {"survived": []})
         again = before["survived"] if options.again else None
         found = try_area(area, options.each, options.seed, options.workers, again)
-        part["areas"][area] = before | {"survived": found["survived"]} if options.again else found
+        first = before["survived_at_first"] if options.again else len(found["survived"])
+        part["areas"][area] = (before if options.again else found) | {
+            "survived": found["survived"],
+            "survived_at_first": first,
+        }
         print(area, json.dumps(part["areas"][area], indent=1), flush=True)
         write(PART, part, options.record)
     write(PART, read(options.record)[PART] | {"made_on": here()}, options.record)  # which loads what was mutated
