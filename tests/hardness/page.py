@@ -87,8 +87,8 @@ def mutants(part: dict[str, Any]) -> str:
     table = section(
         "Mutants: `make mutants`",
         "One thing is changed in a function of a module (operators of mutmut); the tests of the module and of its area "
-        "must fail. Drawn at random; annotations, docstrings, decorators and what is raised are left alone. Then tests were "
-        "written for survivors: the last column counts them, and only the one before it estimates other mutants.",
+        "must fail. Drawn at random; annotations, docstrings, decorators and what is raised are left alone. Then tests "
+        "were written for survivors: the last column counts them, and only the one before it estimates other mutants.",
         {"area": TEXT, "mutants": NUMBER, "drawn": NUMBER, "killed at first": NUMBER, "killed": NUMBER},
         [
             (
