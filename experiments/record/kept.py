@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from experiments.config.config import Config, flat_keys, resolved
@@ -23,7 +24,7 @@ from probes.corpora.named import NAMED_RATINGS
 from probes.evidence.results import SPLITS
 from probes.maps.relation_attention import RelationAttention
 from probes.pairs.corpora import NAMED_PAIRS
-from probes.scoring.tally import Pooled, Sums
+from probes.scoring.tally import Numbers, Pooled, Sums
 from reports.run.record import RunRecord, read_record
 from reports.tables.files import read_parquet
 
@@ -104,9 +105,9 @@ class Kept:
 
         def write(sums: Sequence[Pooled], part: Path) -> None:
             for split, pooled in zip(SPLITS, sums, strict=True):
-                np.savez_compressed(part / f"sums-{split}.npz", **_arrays(pooled))
+                np.savez(part / f"sums-{split}.npz", **_arrays(pooled))
             for number, one in enumerate(beside):
-                np.savez_compressed(part / f"attention-{number}.npz", **one.saved())
+                np.savez(part / f"attention-{number}.npz", **one.saved())
 
         return self._made(name, make, write, load)
 
@@ -171,8 +172,16 @@ def _arrays(pooled: Pooled) -> dict[str, Any]:
     arrays: dict[str, Any] = {"questions": np.array(json.dumps([*pooled]))}
     for number, sums in enumerate(pooled.values()):
         arrays |= {f"{number} clusters": np.array(sums.clusters, np.int64), f"{number} n": sums.n}
-        arrays[f"{number} hits"] = sums.hits
+        arrays[f"{number} hits"] = _small(sums.hits)
     return arrays
+
+
+def _small(numbers: Numbers) -> npt.NDArray[Any]:
+    """Return the same numbers in one or two bytes each, where they are whole and small enough: few hits are shared."""
+    for kind in (np.uint8, np.uint16):
+        if np.array_equal(small := numbers.astype(kind), numbers):
+            return small
+    return numbers
 
 
 def _read_sums(path: Path) -> Pooled:
@@ -187,7 +196,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
 
 def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
-    hits = arrays[f"{number} hits"]
+    hits = arrays[f"{number} hits"].astype(np.float64)
     clusters = tuple(arrays[f"{number} clusters"].tolist())
     return Sums(clusters, arrays[f"{number} n"], hits, *([np.broadcast_to(np.nan, hits.shape)] * 3))
 

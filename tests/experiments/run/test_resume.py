@@ -16,6 +16,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.scope import Part
 from probes.maps.relation_attention import RelationAttention
+from probes.scoring.tally import Pooled, Sums
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
 
@@ -264,3 +265,24 @@ def test_attention_on_relations_goes_on_from_what_was_saved(tmp_path: Path) -> N
     assert [*other._rows] == [*one._rows]
     for name, value in vars(one).items():
         np.testing.assert_array_equal(vars(other)[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "hits", [[[0, 3], [255, 1]], [[0, 300], [65535, 1]], [[0.5, 3], [1 / 3, 1]], [[70000, 0], [1, 2]]]
+)
+def test_hits_come_back_bit_for_bit(hits: list[list[float]], config: Config, tmp_path: Path) -> None:
+    """Shared hits are fractions; those of many items need more than two bytes."""
+    pooled: Pooled = {
+        ("p", "v", "l"): Sums((0, 7), np.array([5.0, 2.0]), np.array(hits, np.float64), *[np.zeros(0)] * 3)
+    }
+    kept = Kept.open(tmp_path / "run", config, RunRecord(), resume=False)
+    kept.sums("one", lambda: [pooled, {}])
+    found, nothing = Kept.open(tmp_path / "run", config, RunRecord(), resume=True).sums("one", lambda: [])
+    assert nothing == {}
+    ((question, sums),) = found.items()
+    assert (question, sums.clusters) == (("p", "v", "l"), (0, 7))
+    assert sums.hits.dtype == np.float64
+    np.testing.assert_array_equal(sums.hits, hits)
+    np.testing.assert_array_equal(sums.n, [5, 2])
+    assert np.isnan(sums.mass).all()
+    assert sums.mass.shape == sums.hits.shape
