@@ -22,6 +22,7 @@ WHOLE = RunRecord(
     name="one",
     headscope="0.1.0",
     started="2026-11-02T08:09:10Z",
+    resumed=("random weights (sentences)", "ablation"),
     peak_memory_mb=812,
     versions={"torch": "2.13.0"},
     python="3.12.1",
