@@ -82,7 +82,7 @@ def run(
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
-            _work(around, record, unfinished, started)
+            _work(config, around, record, unfinished, started)
         except RunError:  # which would come again
             forget(kept_folder(folder))
             raise
@@ -108,8 +108,9 @@ def go_on(config: Config, out: Path, **options: Any) -> Path:
         return run(config, out, **options)
 
 
-def _work(around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
-    config, opened, journal = around.config, around.opened, around.journal
+def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
+    """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
+    opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)

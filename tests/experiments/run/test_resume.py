@@ -121,8 +121,8 @@ def test_a_run_killed_after_any_part_gives_the_same_numbers(
     run(config, out, resume=True)
     same(out / NAME, whole)
     resumed = json.loads((out / NAME / "run.json").read_text("utf-8"))["resumed"]
-    assert {"random weights 2 (windows)", "shuffled words (sentences)", "ablation", "classifiers"} <= {*resumed}
-    assert {*resumed} == {*kept}
+    assert {"random weights 2 (windows)", "shuffled words (windows)", "ablation", "classifiers"} <= {*resumed}
+    assert {*resumed} <= {*kept}, "empty ones are not kept"
     assert [path.name for path in out.iterdir()] == [NAME], "what was kept is gone"
 
 
