@@ -11,10 +11,11 @@ from typing import Any
 import torch
 
 from experiments.config.config import Config
-from experiments.record.kept import forget, kept_folder
+from experiments.record.kept import kept_folder
+from experiments.record.parts import delete_parts
 from experiments.run.config import RunConfig
 from experiments.run.folder import is_done
-from experiments.run.run import go_on
+from experiments.run.run import resume_or_run
 from mha import Model, load_model
 from mha.hooks import HookError
 from mha.parallel import threads
@@ -36,17 +37,17 @@ class Done:
 def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
 
-    A whole run of that config is kept, and an interrupted one gone on with.
+    A complete run of that config is kept, and an interrupted one is resumed.
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
     config = RunConfig.model_validate(values)
     if is_done(Path(out) / config.name, config):
-        forget(kept_folder(Path(out) / config.name))  # of a run that was killed when it was whole
+        delete_parts(kept_folder(Path(out) / config.name))  # of a run that was killed when it was complete
         return Done(kept=True)
     try:
         with threads(number or torch.get_num_threads()):
-            go_on(config, Path(out), overwrite=True, model=_model(config), page=False)
+            resume_or_run(config, Path(out), overwrite=True, model=_model(config), page=False)
     except (ValueError, FileNotFoundError, HookError) as error:
         return Done(failed=" ".join(str(error).split()))
     return Done()

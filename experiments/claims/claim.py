@@ -12,8 +12,8 @@ from pydantic import Field
 from experiments.claims.record import ClaimResult
 from experiments.config.config import NAME
 from experiments.config.section import Section
+from experiments.record.parts import Parts
 from experiments.record.progress import Progress
-from experiments.sandbox.parts import Parts
 
 
 class ClaimSection(Section):

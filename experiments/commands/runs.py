@@ -42,7 +42,7 @@ def run(
 
     loaded = load_config(config, changes or ())
     if kept_folder(out / loaded.name).is_dir() and not resume:
-        errors.print("An interrupted run is there: with --resume it would be continued, without it is measured anew.")
+        errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
         try:
             folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume)

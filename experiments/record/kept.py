@@ -1,4 +1,4 @@
-"""What an interrupted run has measured: parts kept beside its folder, from which `headscope run --resume` goes on."""
+"""The finished parts of an interrupted run, kept beside its folder for `headscope run --resume`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from experiments.config.config import Config, flat_keys, resolved
+from experiments.record.parts import delete_parts
 from experiments.record.provenance import processor_name, uncommitted_changes
 from experiments.record.run_record import Journal
 from mha.messages import OneLineError
@@ -36,23 +37,12 @@ MADE_FOR = "made_for.json"
 
 
 class KeptError(OneLineError):
-    """Parts of an interrupted run that a run cannot go on from."""
+    """Parts of an interrupted run that cannot be resumed."""
 
 
 def kept_folder(run: Path) -> Path:
     """Return where the parts of the run folder `run` are kept until it is whole."""
     return run.with_name(f".{run.name}-kept")
-
-
-def forget(folder: Path) -> None:
-    """Delete the parts in a folder: under another name, so that half of them are never taken for all."""
-    if folder.is_symlink():
-        folder.unlink()
-    elif folder.exists():
-        gone = folder.with_name(f"{folder.name}.forgotten")
-        shutil.rmtree(gone, ignore_errors=True)
-        folder.rename(gone)
-        shutil.rmtree(gone, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,7 @@ class Kept:
         common = {"files": _files(values), "processor": processor_name(), "changes": uncommitted_changes()}
         made_for = json.loads(json.dumps({"config": values, "record": asdict(same), **common}))
         if not (resume and (folder / MADE_FOR).is_file()):
-            forget(folder)
+            delete_parts(folder)
             return cls(folder, made_for)
         with _readable(folder / MADE_FOR):
             before = _read_json(folder / MADE_FOR)
@@ -95,7 +85,7 @@ class Kept:
     ) -> Sequence[Pooled]:
         """Return sums of hits by split, as they are kept, else made and kept.
 
-        `beside` have seen maps by then, or are filled with what they saw.
+        `beside` observe the maps while the sums are made; with kept sums they get back what they had observed.
         """
 
         def load(part: Path) -> Sequence[Pooled]:

@@ -16,7 +16,7 @@ from experiments.config.file import read_toml
 from experiments.record.progress import Progress, silent
 from experiments.run.config import load_config
 from experiments.run.folder import CONFIG
-from experiments.run.run import go_on, run
+from experiments.run.run import resume_or_run, run
 from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
 from reports import Run
@@ -82,7 +82,7 @@ class Reading:
             return opened_claim(path)
         config = load_config(self.path, [*changes, f"name={self.name}", *subject.changes])
         if fresh or not is_done(folder / self.name, config):
-            do_run = run if fresh else go_on
+            do_run = run if fresh else resume_or_run
             do_run(config, folder, overwrite=True, progress=progress)
         return opened_run(folder / self.name)
 

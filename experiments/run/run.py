@@ -14,7 +14,8 @@ import tomli_w
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
-from experiments.record.kept import Kept, KeptError, forget, kept_folder
+from experiments.record.kept import Kept, KeptError, kept_folder
+from experiments.record.parts import delete_parts
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
@@ -65,14 +66,14 @@ def run(
 
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
-    already. Without `page` the folder has no report. What an interrupted run has measured is kept beside the folder:
-    with `resume` it is not measured again. Raises RunError where the probes find no question in the corpora, so that
-    there is no number to report, and KeptError where what was kept is of another config, model, corpus or version.
+    already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
+    folder: with `resume` they are not measured again. Raises RunError where the probes find no question in the corpora,
+    so that there is no number to report, and KeptError where parts are of another config, model, corpus or version.
     """
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    with replacing(folder, stays=is_training, then=lambda: forget(kept_folder(folder))) as unfinished:
+    with replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -84,11 +85,11 @@ def run(
         try:
             _work(config, around, record, unfinished, started)
         except RunError:  # which would come again
-            forget(kept_folder(folder))
+            delete_parts(kept_folder(folder))
             raise
         except BaseException as error:
             if kept.some and not isinstance(error, KeptError):
-                error.add_note("What was measured is kept: the same command with --resume continues the run.")
+                error.add_note("The finished parts are kept: the same command with --resume continues the run.")
             raise
         if config.biographies is not None:
             examination = Examination.of(config, opened.model)
@@ -100,8 +101,8 @@ def run(
     return folder
 
 
-def go_on(config: Config, out: Path, **options: Any) -> Path:
-    """Do a `run` with `resume`, or from its beginning where what was kept is of another config, model or version."""
+def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
+    """Resume a run, or begin it anew where it was interrupted with another config, model or version."""
     try:
         return run(config, out, resume=True, **options)
     except KeptError:

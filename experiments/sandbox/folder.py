@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from experiments.record.parts import Parts
 from experiments.record.provenance import Start, machine
 from experiments.sandbox.needed import needed_items
-from experiments.sandbox.parts import Parts
 from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
 from probes.evidence.statistics import VerdictRule
 from reports.run.replacing import replacing

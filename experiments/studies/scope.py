@@ -65,7 +65,7 @@ class Part:
     codelength: bool = False
     "Whether the trained probes are coded too."
     kept: Kept = NOTHING
-    "What an interrupted run has measured, and what this one does."
+    "The finished parts of the run."
 
     @property
     def settings(self) -> Settings:

@@ -41,7 +41,7 @@ class Surroundings:
     journal: Journal
     progress: Progress
     kept: Kept = NOTHING
-    "What an interrupted run has measured, and what this one does."
+    "The finished parts of the run."
     _shared: dict[type[Any], object] = field(default_factory=dict, repr=False)
 
     @property

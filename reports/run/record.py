@@ -107,8 +107,8 @@ class RunRecord:
     started: str | None = None
     "Time in UTC, in the form of ISO 8601."
     resumed: tuple[str, ...] | None = None
-    """What an interrupted run had measured already, see `headscope run --resume`; None where it was not interrupted.
-    Times and memory are then of the last attempt alone."""
+    """Parts taken from an interrupted run, see `headscope run --resume`; None where it was not resumed. Times and
+    memory are then those of the last attempt."""
     peak_memory_mb: float | int | None = None
     "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -24,10 +24,10 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield a new hidden folder beside `folder`, which takes its place when the block ends without an error.
 
-    What `stays` holds of, of the paths in an older folder, stays where it is. `then` is done once the new one is in
-    its place. Only one process may be in such a block
-    for one folder: LockedError names the other. What killed processes left in the folder above is put right first; and
-    interrupted at any moment, there is either the old folder or the new one when such a block is next entered there.
+    What `stays` holds of, of the paths in an older folder, stays where it is. `then` is called once the new folder is
+    in its place. Only one process may be in such a block for one folder: LockedError names the other. What killed
+    processes left in the folder above is put right first; and interrupted at any moment, there is either the old folder
+    or the new one when such a block is next entered there.
     """
     _settle_others(folder)
     with locked(folder):

@@ -14,10 +14,10 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from experiments.claims.claim import Work
 from experiments.cli import main
+from experiments.record.parts import Parts
 from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.sandbox.parts import Parts
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate
 from probes.records import Sentence

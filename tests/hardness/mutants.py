@@ -222,7 +222,7 @@ def main() -> None:
         importlib.import_module(library)
     for area in options.areas:
         part = read(options.record).get(PART, {"command": "make mutants", "areas": {}})
-        before = part["areas"].get(area, {"survived": []})
+        before = part["areas"].get(area, {"survived": [], "survived_at_first": 0})
         again = before["survived"] if options.again else None
         found = try_area(area, options.each, options.seed, options.workers, again)
         first = before["survived_at_first"] if options.again else len(found["survived"])

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
 from experiments.claims.run.registry import Loaded
+from experiments.record.parts import Parts
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, machine
-from experiments.sandbox.parts import Parts
 from reports.claims.page import RECORD, write_claims_page
 from reports.claims.tables import check_claim
 from reports.run.lock import locked

@@ -153,7 +153,9 @@ def test_a_run_has_the_threads_of_its_cluster(
     number: int, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[int] = []
-    monkeypatch.setattr("experiments.atlas.cell.go_on", lambda *of, **more: used.append(torch.get_num_threads()))
+    monkeypatch.setattr(
+        "experiments.atlas.cell.resume_or_run", lambda *of, **more: used.append(torch.get_num_threads())
+    )
     before = torch.get_num_threads()
     do_run(resolved(load_atlas(grid).cells[0].config), str(tmp_path), number)
     assert used == [number or before]

@@ -50,7 +50,7 @@ def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: P
 @pytest.mark.slow
 def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
-    for name, real in (("run", readings.run), ("go_on", readings.go_on)):
+    for name, real in (("run", readings.run), ("resume_or_run", readings.resume_or_run)):
 
         def counted(config, *a, real=real, **k):
             calls.append(config.seed)

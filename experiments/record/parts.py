@@ -1,4 +1,4 @@
-"""Parts of a study that are done: kept until all are, so that a study that was cut off goes on."""
+"""Finished parts of a study: kept until it is complete, so that an interrupted study can be resumed."""
 
 from __future__ import annotations
 
@@ -54,5 +54,16 @@ class Parts:
         return {"wall_seconds": round(sum(seconds.values()), 1), "stages": seconds, "commits": commits}
 
     def clear(self) -> None:
-        """Forget all parts."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Delete all parts."""
+        delete_parts(self.folder)
+
+
+def delete_parts(folder: Path) -> None:
+    """Delete the parts in a folder: under another name, so that half of them are never taken for all."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        deleted = folder.with_name(f"{folder.name}.deleted")
+        shutil.rmtree(deleted, ignore_errors=True)
+        folder.rename(deleted)
+        shutil.rmtree(deleted, ignore_errors=True)

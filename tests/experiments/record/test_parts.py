@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from experiments.sandbox import parts
-from experiments.sandbox.parts import Parts
+from experiments.record import parts
+from experiments.record.parts import Parts
 
 STUDY = {"scale": {"documents": (25, 50)}, "seed": 0}
 
