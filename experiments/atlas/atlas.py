@@ -11,7 +11,7 @@ from experiments.atlas.across import across
 from experiments.atlas.cell import Done, do_run
 from experiments.atlas.grid import Atlas, GridRun
 from experiments.atlas.outcome import answers, atlas_run
-from experiments.atlas.workers import open_workers
+from experiments.cluster.workers import DIED, is_killed, open_workers
 from experiments.config.config import ConfigError, resolved
 from experiments.record.progress import Progress, silent
 from experiments.run.folder import check_free
@@ -64,9 +64,7 @@ def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done]
 
 
 def _said(error: BaseException) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return "its worker died each time that it was begun; it may need more memory than a worker has"
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    return DIED if is_killed(error) else " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str, progress: Progress) -> AtlasRecord:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from experiments.commands.console import errors, loading, shown, working
-from experiments.commands.options import Out
+from experiments.commands.options import Cluster, Out
 
 
 class ReportError(ValueError):
@@ -25,10 +25,12 @@ def run(
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    cluster: Cluster = "",
 ) -> None:
     """Load a model, score every head, and write a run folder with its page.
 
-    Needs a config; a named corpus also the data that headscope fetch brings.
+    Needs a config; a named corpus also the data that headscope fetch brings; with --cluster, whose workers read the
+    controls, the extra cluster.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Takes about three minutes for the quickstart on two cores.
 
@@ -45,7 +47,8 @@ def run(
         errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
         try:
-            folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume)
+            how: dict[str, Any] = {"overwrite": overwrite, "resume": resume, "cluster": cluster}
+            folder = do_run(loaded, out, progress=progress, command=typed(), **how)
         except KeyboardInterrupt as error:  # of which nothing else is said
             for note in getattr(error, "__notes__", ()):
                 errors.print(note)
@@ -60,9 +63,7 @@ def atlas(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="key=value in place of that in the grid; repeatable.")
     ] = None,
-    cluster: Annotated[
-        str, typer.Option("--cluster", help="local:N, tcp://HOST:PORT of a Dask scheduler, or slurm.")
-    ] = "",
+    cluster: Cluster = "",
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace runs with another config.")] = False,
 ) -> None:

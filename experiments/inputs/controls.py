@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,6 +29,9 @@ from probes.scoring.tally import Numbers, Pooled, Question, Tally
 
 SAMPLE = 32
 "Texts of the selection split on which shuffles are tried."
+
+Strengths = Mapping[int, Mapping[Question, float]]
+"Seed of permuted weights -> question -> hits of the best head."
 
 
 @dataclass(frozen=True)
@@ -82,38 +85,37 @@ def first_seed(config: Config, model: Model, source: str) -> int:
     return config.seed + (model.source == source)
 
 
-def selected_permutations(
-    config: Config,
-    model: Model,
-    texts: Texts,
-    probes: Sequence[Probe],
-    settings: Settings,
-    tried: dict[int, dict[Question, float]] | None = None,
-) -> list[int]:
+def selected_permutations(config: Config, model: Model, measure: Callable[[Sequence[int]], Strengths]) -> list[int]:
     """Return the seeds of the permuted weights that a run reads in full, the strongest first.
 
     Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
-    together of `controls.shuffles_tried`, on a sample of the selection split. `tried` keeps the hits of each seed's
-    best heads for runs that try the same shuffles on the same texts.
+    together of `controls.shuffles_tried`, as `measure` finds them (see `shuffle_strengths`).
     """
     first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
     seeds = range(first, first + config.controls.shuffles_tried)
-    asked = [probe for probe in probes if SHUFFLED in probe.controls]
-    if keep in (0, len(seeds)) or not asked or not len(texts):
+    if keep in (0, len(seeds)):
         return [*seeds[:keep]]
-    sample = MemoryTexts(sample_texts(texts, SAMPLE))
-    trained, tried = _trained(config, model), {} if tried is None else tried
+    tried = measure(seeds)
+    best = np.array([[tried[seed][question] for question in tried[first]] for seed in seeds])
+    return [seeds[place] for place in strongest_together(best, keep)]
+
+
+def shuffle_strengths(
+    config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings, seeds: Sequence[int]
+) -> Strengths:
+    """Return how many hits the best heads of each of these permuted weights have on a sample of `texts`."""
+    asked = [probe for probe in probes if SHUFFLED in probe.controls]
+    if not asked or not len(texts):
+        return {seed: {} for seed in seeds}
+    sample, trained = MemoryTexts(sample_texts(texts, SAMPLE)), _trained(config, model)
 
     def strength(seed: int) -> dict[Question, float]:
         shuffled = untrained(trained, "shuffled", seed)
         heads = of_model(score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True).heads, asked)
         return {question: float(sums.hits.sum(0).max()) for question, sums in heads.items()}
 
-    untried = [seed for seed in seeds if seed not in tried]
-    tried.update(zip(untried, in_order(strength, untried), strict=True))
-    best = np.array([[tried[seed][question] for question in tried[first]] for seed in seeds])
-    return [seeds[place] for place in strongest_together(best, keep)]
+    return dict(zip(seeds, in_order(strength, seeds), strict=True))
 
 
 def strongest_together(best: Numbers, keep: int) -> list[int]:

@@ -91,11 +91,11 @@ class Kept:
         def load(part: Path) -> Sequence[Pooled]:
             for number, one in enumerate(beside):
                 one.take(_read_arrays(part / f"attention-{number}.npz"))
-            return [_read_sums(part / f"sums-{split}.npz") for split in SPLITS]
+            return [unpacked(_read_arrays(part / f"sums-{split}.npz")) for split in SPLITS]
 
         def write(sums: Sequence[Pooled], part: Path) -> None:
             for split, pooled in zip(SPLITS, sums, strict=True):
-                np.savez(part / f"sums-{split}.npz", **_arrays(pooled))
+                np.savez(part / f"sums-{split}.npz", **packed(pooled))
             for number, one in enumerate(beside):
                 np.savez(part / f"attention-{number}.npz", **one.saved())
 
@@ -129,13 +129,21 @@ class Kept:
 
         return self._made(name, make, write, load)
 
+    def has(self, name: str) -> bool:
+        """Return whether a part is kept."""
+        return self.folder is not None and self._part(name).is_dir()
+
+    def _part(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / "".join(letter if letter.isalnum() else "-" for letter in name)
+
     def _made(
         self, name: str, make: Callable[[], Made], write: Callable[[Made, Path], None], load: Callable[[Path], Made]
     ) -> Made:
         if self.folder is None:
             return make()
-        part = self.folder / "".join(letter if letter.isalnum() else "-" for letter in name)
-        if part.is_dir():
+        part = self._part(name)
+        if self.has(name):
             with _readable(part):
                 found = load(part)
             self.taken.append(name)
@@ -157,7 +165,7 @@ NOTHING: Final = Kept()
 "Keeps nothing."
 
 
-def _arrays(pooled: Pooled) -> dict[str, Any]:
+def packed(pooled: Pooled) -> dict[str, Any]:
     """Return sums of hits as arrays: those of question 3 are "3 clusters", "3 n" and "3 hits"."""
     arrays: dict[str, Any] = {"questions": np.array(json.dumps([*pooled]))}
     for number, sums in enumerate(pooled.values()):
@@ -174,8 +182,8 @@ def _small(numbers: Numbers) -> npt.NDArray[Any]:
     return numbers
 
 
-def _read_sums(path: Path) -> Pooled:
-    arrays = _read_arrays(path)
+def unpacked(arrays: Mapping[str, Any]) -> Pooled:
+    """Return the sums of hits that were `packed`; all other measures are missing."""
     questions = json.loads(arrays["questions"].item())
     return {(probe, variant, label): _sums(arrays, nth) for nth, (probe, variant, label) in enumerate(questions)}
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import tomli_w
 
+from experiments.cluster.workers import ClusterSection, DaskWorkers, open_cluster
 from experiments.config.config import Config, resolved
+from experiments.config.file import validated
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
@@ -21,6 +25,7 @@ from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.run.folder import CONFIG, check_free, is_training
+from experiments.run.shards import ShardedPart, Shards
 from experiments.run.studies import Studies
 from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
@@ -61,19 +66,25 @@ def run(
     model: Model | None = None,
     page: bool = True,
     resume: bool = False,
+    cluster: str = "",
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
-    folder: with `resume` they are not measured again. Raises RunError where the probes find no question in the corpora,
-    so that there is no number to report, and KeptError where parts are of another config, model, corpus or version.
+    folder: with `resume` they are not measured again. With the address of a `cluster` ("local:2", see ClusterSection)
+    its workers read the controls. Raises RunError where the probes find no question in the corpora, so that there is no
+    number to report, KeptError where parts are of another config, model, corpus or version, and ClusterError where
+    there is no cluster or its workers have other packages, models or data.
     """
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    with replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished:
+    with (
+        replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished,
+        _workers(cluster) as workers,
+    ):
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -83,7 +94,8 @@ def run(
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
-            _work(config, around, record, unfinished, started)
+            shards = None if workers is None else Shards.of(workers, opened.config, record)
+            _work(config, around, record, unfinished, started, shards)
         except RunError:  # which would come again
             delete_parts(kept_folder(folder))
             raise
@@ -109,13 +121,22 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
         return run(config, out, **options)
 
 
-def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
+def _workers(address: str) -> AbstractContextManager[DaskWorkers | None]:
+    """Return the workers at an address; without one there are none."""
+    if not address:
+        return nullcontext()
+    return open_cluster(validated(ClusterSection, {"address": address}, Path("--cluster")))
+
+
+def _work(
+    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, shards: Shards | None
+) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, every)
+    parts, examples, compared = _read(around, studies, every, shards)
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
@@ -132,7 +153,8 @@ def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path,
         write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None)
+    by = None if shards is None else shards.workers.described
+    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=by)
     journal.complete(record).write(folder / "run.json")
 
 
@@ -154,11 +176,11 @@ def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None
 
 
 def _read(
-    run: Surroundings, studies: Studies, every: EveryHead
+    run: Surroundings, studies: Studies, every: EveryHead, shards: Shards | None
 ) -> tuple[list[Scored], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
     """Have the model read all texts; return its parts with their scores, the examples, and how far metrics agree.
 
-    `every` head is looked at on the texts of the examples.
+    `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`.
     """
     config, model, journal = run.config, run.model, run.journal
     probes = [get_probe(name) for name in config.probes.names]
@@ -168,7 +190,8 @@ def _read(
     codelength = any(study.codelength for study in studies)
     for scope in run.scopes:
         asked = [probe for probe in probes if probe.scope == scope]
-        part = Part(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
+        make = Part if shards is None else partial(ShardedPart, shards=shards)
+        part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import ModelControl, selected_permutations
+from experiments.inputs.controls import ModelControl, Strengths
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
 from experiments.record.progress import Progress, silent
@@ -59,9 +59,9 @@ def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
 class Shared:
     """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
 
-    heads: dict[tuple[str, int], list[Pooled]] = field(default_factory=dict)
+    heads: dict[tuple[str, int], Sequence[Pooled]] = field(default_factory=dict)
     "Control and seed -> sums of its heads on both splits."
-    tried: dict[int, dict[Question, float]] = field(default_factory=dict)
+    tried: dict[int, Mapping[Question, float]] = field(default_factory=dict)
     "Seed of permuted weights -> hits of the best heads on a sample."
 
 
@@ -73,7 +73,7 @@ class SharingPart(Part):
 
     def control_heads(
         self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
-    ) -> list[Pooled]:
+    ) -> Sequence[Pooled]:
         """Return the sums of a control's heads, read once for all runs but for words in another order."""
         key = (control.control, control.seed)
         if control.control == WORDS:
@@ -82,11 +82,10 @@ class SharingPart(Part):
             self.shared.heads[key] = super().control_heads(control, probes, progress, ())
         return self.shared.heads[key]
 
-    def selected_permutations(self, journal: Journal) -> list[int]:
-        """Return the seeds of the strongest shuffles; each is tried once for all runs."""
-        return selected_permutations(
-            self.config, self.model, self.texts[0], self.probes, self.settings, self.shared.tried
-        )
+    def shuffle_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return the hits of the best heads of each shuffle, which is tried once for all runs."""
+        self.shared.tried |= super().shuffle_strengths([seed for seed in seeds if seed not in self.shared.tried])
+        return self.shared.tried
 
 
 @dataclass

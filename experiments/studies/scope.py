@@ -13,6 +13,7 @@ import pandas as pd
 from experiments.config.config import Config
 from experiments.inputs.controls import (
     ModelControl,
+    Strengths,
     add_control,
     add_sampled_control,
     choice_gain,
@@ -21,6 +22,7 @@ from experiments.inputs.controls import (
     of_model,
     on_arcs,
     selected_permutations,
+    shuffle_strengths,
 )
 from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
@@ -120,14 +122,14 @@ class Part:
             for control in model_controls(self.config, self.model, shuffles)
             if (probes := control.probes(self.probes))
         }
-        beside = {control.name: self._relation_attention() if control.name == RANDOM else [] for control in controls}
+        beside = {control.name: self.seen_by(control) for control in controls}
         seconds: dict[str, float] = {}
 
         def read(control: ModelControl) -> Sequence[Pooled]:
             start = time.perf_counter()
             see = beside[control.name]
             heads = self.kept.sums(
-                f"{control.name} ({self.scope}s)",
+                self.named(control),
                 lambda: self.control_heads(control, controls[control], progress, see),
                 see,
             )
@@ -154,6 +156,14 @@ class Part:
                 f"questions; {gain.max():.1f} at the most), from which bounds of leads are taken"
             )
 
+    def named(self, control: ModelControl) -> str:
+        """Return what the sums of a control are kept as."""
+        return f"{control.name} ({self.scope}s)"
+
+    def seen_by(self, control: ModelControl) -> list[RelationAttention]:
+        """Return what sees a control's maps of the report split: those of random weights, for precision and lift."""
+        return self._relation_attention() if control.name == RANDOM else []
+
     def _relation_attention(self) -> list[RelationAttention]:
         """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
         weights = self.config.scoring.maps == "weights"
@@ -173,10 +183,14 @@ class Part:
         with journal.stage(f"control: {SHUFFLED}"):
             seeds = self.kept.seeds(
                 "shuffles chosen",
-                lambda: selected_permutations(self.config, self.model, self.texts[0], self.probes, self.settings),
+                lambda: selected_permutations(self.config, self.model, self.shuffle_strengths),
             )
         journal.log("shuffles chosen", seeds=seeds)
         return seeds
+
+    def shuffle_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return how many hits the best heads of these permuted weights have on a sample of the selection split."""
+        return shuffle_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
 
     def _splits(self, journal: Journal, progress: Progress, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
@@ -229,7 +243,7 @@ class Part:
 
     def control_heads(
         self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
-    ) -> list[Pooled]:
+    ) -> Sequence[Pooled]:
         """Return the sums of a control's heads on both splits; `beside` see its maps of the report split."""
         model, heads = control.load(), []
         for split, texts, observers in zip(SPLITS, self.control_texts, ((), beside), strict=True):

@@ -109,6 +109,9 @@ class RunRecord:
     resumed: tuple[str, ...] | None = None
     """Parts taken from an interrupted run, see `headscope run --resume`; None where it was not resumed. Times and
     memory are then those of the last attempt."""
+    workers: str | None = None
+    """Who read the controls, such as "2 workers of local, 1 thread each"; None where the process of the run did. Peak
+    memory is that of this process."""
     peak_memory_mb: float | int | None = None
     "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -170,7 +173,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("resumed", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
+        *("resumed", "workers", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
         *("stress", "silhouette"),
     }
 )

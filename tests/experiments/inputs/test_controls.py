@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from experiments.inputs.controls import (
     model_controls,
     of_documents,
     selected_permutations,
+    shuffle_strengths,
     strongest_together,
 )
 from experiments.run.config import load_config
@@ -37,7 +39,8 @@ def controls_of(base: Path) -> Of:
 
 
 def shuffles(config: Config, model: Model, texts: Texts) -> list[int]:
-    return selected_permutations(config, model, texts, [get_probe("position"), get_probe("dependency")], Settings())
+    probes = [get_probe("position"), get_probe("dependency")]
+    return selected_permutations(config, model, partial(shuffle_strengths, config, model, texts, probes, Settings()))
 
 
 def weights(control: ModelControl) -> torch.Tensor:
@@ -116,7 +119,7 @@ def test_the_shuffles_that_are_read_in_full_are_the_strongest_of_those_tried(bas
         outcome = score_corpus(load_model(config.model.name, "shuffled", seed), texts, [probe], {}, Settings())
         hits = dict(outcome.heads.pooled(lambda question: (question[2],)))
         best[seed] = np.array([hits[question].hits.sum(0).max() for question in sorted(hits)])
-    found = selected_permutations(config, model, texts, [probe], Settings())
+    found = selected_permutations(config, model, partial(shuffle_strengths, config, model, texts, [probe], Settings()))
     first = max(best, key=lambda seed: best[seed].sum())
     second = max(best.keys() - {first}, key=lambda seed: np.maximum(best[seed], best[first]).sum())
     assert found == [first, second]

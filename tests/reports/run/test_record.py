@@ -23,6 +23,7 @@ WHOLE = RunRecord(
     headscope="0.1.0",
     started="2026-11-02T08:09:10Z",
     resumed=("random weights (sentences)", "ablation"),
+    workers="2 workers of local, 1 thread each",
     peak_memory_mb=812,
     versions={"torch": "2.13.0"},
     python="3.12.1",

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiments.atlas.workers import ClusterError, ClusterSection, ThisProcess, open_workers
+from experiments.cluster.workers import ClusterError, ClusterSection, ThisProcess, open_workers
 
 
 def halved(number: int) -> float:
@@ -60,7 +60,7 @@ def test_a_call_that_kills_every_worker_ends_in_an_error_and_the_others_do_not()
 
 
 def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.atlas.workers.WAIT_SECONDS", 1)
+    monkeypatch.setattr("experiments.cluster.workers.WAIT_SECONDS", 1)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
@@ -74,7 +74,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPat
 def test_a_scheduler_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("experiments.atlas.workers.WAIT_SECONDS", 2)
+    monkeypatch.setattr("experiments.cluster.workers.WAIT_SECONDS", 2)
     with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):

@@ -1,13 +1,14 @@
-"""Where the runs of an atlas are done: in this process, or by the workers of a Dask cluster."""
+"""Who does the work: this process, or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from experiments.config.config import ConfigError
 from experiments.config.section import Section
@@ -18,10 +19,17 @@ WAIT_SECONDS = 20
 "How long a scheduler may take to answer, and its first worker to come."
 
 
-class ClusterSection(Section):
-    """[cluster] of a grid: who does its runs; without an address this process does, one after the other."""
+def _checked(address: str) -> str:
+    if not re.fullmatch(r"|local:[1-9][0-9]*|(tcp|tls)://.+|slurm", address):
+        expected = "local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm"
+        raise ValueError(f"expected {expected}; got {address!r}")
+    return address
 
-    address: str = Field(default="", pattern=r"^(|local:[1-9][0-9]*|(tcp|tls)://.+|slurm)$")
+
+class ClusterSection(Section):
+    """[cluster] of a grid: who does the work; without an address this process does, one call after the other."""
+
+    address: Annotated[str, AfterValidator(_checked)] = ""
     '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
     threads: int = Field(default=0, ge=0)
     """Threads of torch in each worker, 0 for 1; without an address in this process, 0 for torch's own number.
@@ -42,6 +50,9 @@ class ClusterSection(Section):
 
 class ClusterError(ConfigError):
     """A cluster that is not there."""
+
+
+DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
 
 
 class Workers(Protocol):
@@ -76,10 +87,11 @@ class DaskWorkers:
     """The workers of a Dask cluster; what a worker has not finished when it dies, another one begins again."""
 
     def __init__(self, client: Any, section: ClusterSection) -> None:
-        self._client, self._section = client, section
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        threads = f"{section.each_threads} thread{'s' * (section.each_threads > 1)} each"
-        self.described = f"{workers} worker{'s' * (workers > 1)} of {section.address.partition(':')[0]}, {threads}"
+        self._client, self._retries = client, section.retries
+        self.count, self.threads = len(client.scheduler_info(n_workers=-1)["workers"]), section.each_threads
+        kind = section.address.partition(":")[0]
+        workers, threads = f"worker{'s' * (self.count > 1)}", f"thread{'s' * (self.threads > 1)}"
+        self.described = f"{self.count} {workers} of {kind}, {self.threads} {threads} each"
 
     def each(
         self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
@@ -87,23 +99,54 @@ class DaskWorkers:
         """Yield number and result of each call as they come; KilledWorker for one that no worker survives."""
         from distributed import as_completed
 
-        submitted = [self._client.submit(work, *call, pure=False, retries=self._section.retries) for call in calls]
+        submitted = [self._submitted(work, *call) for call in calls]
         numbers = {future.key: number for number, future in enumerate(submitted)}
         for future in as_completed(submitted):  # type: ignore[no-untyped-call]  # of Dask
             error = future.exception()
             yield numbers[future.key], future.result() if error is None else error
 
+    def begin(self, what: str, work: Callable[..., Result], *call: Any) -> Callable[[], Result]:
+        """Have one call done; return what waits for its result.
+
+        That raises the error which the call ended with, and ClusterError, with `what` it was, where no worker survives.
+        """
+        future = self._submitted(work, *call)
+
+        def wait() -> Result:
+            error = future.exception()
+            if is_killed(error):
+                raise ClusterError(f"{what}: {DIED}") from None
+            result: Result = future.result()
+            return result
+
+        return wait
+
+    def _submitted(self, work: Callable[..., Any], *call: Any) -> Any:
+        return self._client.submit(work, *call, pure=False, retries=self._retries)
+
+
+def is_killed(error: BaseException | None) -> bool:
+    """Say whether a call ended because no worker survived it; Dask may not be installed."""
+    return type(error).__name__ == "KilledWorker"
+
 
 @contextmanager
 def open_workers(section: ClusterSection) -> Iterator[Workers]:
-    """Yield those who do the work, for the length of the block.
+    """Yield those who do the work, for the length of the block; raises ClusterError, see `open_cluster`."""
+    if not section.address:
+        yield ThisProcess()
+        return
+    with open_cluster(section) as workers:
+        yield workers
+
+
+@contextmanager
+def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
+    """Yield the workers of a cluster, for the length of the block.
 
     Raises ClusterError in one line where the extra `cluster` is not installed, no scheduler answers, or it has no
     worker.
     """
-    if not section.address:
-        yield ThisProcess()
-        return
     try:
         import dask
         from distributed import Client
