@@ -82,7 +82,7 @@ bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
 bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
 	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
 
-bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, into docs/atlas-cost.json
+bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, and a run, into docs/atlas-cost.json
 	@$(BIN)/python -m experiments.bench.workers
 
 fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader

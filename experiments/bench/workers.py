@@ -1,6 +1,6 @@
-"""What workers of an atlas gain: the shipped grid by one worker of one thread, and by two, `make bench-atlas`.
+"""What workers gain: the shipped grid by one worker of one thread, and by two, and a run with two, `make bench-atlas`.
 
-Both go from the command's start to its page, workers' start among it. Times are kept in a record under docs/, and the
+All go from the command's start to its page, workers' start among it. Times are kept in a record under docs/, and the
 sentence that docs/atlas.md says of them is written there anew.
 """
 
@@ -32,19 +32,20 @@ MARKED: Final = re.compile(r"(<!-- atlas cost -->\n).*?(<!-- end -->)", re.DOTAL
 
 def main() -> None:
     """Measure, print, and write the record and the sentence; exit with 1 where the goal is missed."""
-    seconds = {str(workers): _timed(workers) for workers in (1, 2)}
+    grid = ("atlas", "atlas", "--set", "seeds=[0]", "--cluster")
+    seconds = {str(workers): _timed(*grid, f"local:{workers}") for workers in (1, 2)}
+    run = {"0": _timed("run", "quickstart"), "2": _timed("run", "quickstart", "--cluster", "local:2")}
     record: dict[str, Any] = {"made by": "make bench-atlas", "commit": git_commit(), "processor": processor_name()}
-    record |= {"cores": os.cpu_count(), "runs": RUNS, "seconds by workers": seconds}
+    record |= {"cores": os.cpu_count(), "runs": RUNS, "seconds by workers": seconds, "quickstart by workers": run}
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(with_sentence(PAGE.read_text(encoding="utf-8"), record), encoding="utf-8")
     print(sentence(record))
     sys.exit(gain(record) < GOAL)
 
 
-def _timed(workers: int) -> float:
-    """Return the seconds that so many workers take."""
-    command = [sys.executable, "-c", "from experiments.cli import main; main()", "--quiet", "atlas", "atlas"]
-    command += ["--set", "seeds=[0]", "--cluster", f"local:{workers}"]
+def _timed(*words: str) -> float:
+    """Return the seconds that a command takes."""
+    command = [sys.executable, "-c", "from experiments.cli import main; main()", "--quiet", *words]
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         subprocess.run([*command, "--out", folder], check=True, stdout=subprocess.DEVNULL)
@@ -60,10 +61,12 @@ def gain(record: Mapping[str, Any]) -> float:
 def sentence(record: Mapping[str, Any]) -> str:
     """Return what the page says of a record."""
     one, two = (record["seconds by workers"][workers] for workers in "12")
+    alone, read = (record["quickstart by workers"][workers] for workers in "02")
     machine = f"{record['cores']} cores of {record['processor']}"
     return (
         f"On {machine} {record['runs']} runs of that grid take {one:.0f} seconds with one worker and {two:.0f} with "
-        f"two ({gain(record):.2f} times the throughput; `make bench-atlas`)."
+        f"two ({gain(record):.2f} times the throughput). The quickstart takes {alone:.0f} seconds in one process with "
+        f"a thread a core, and {read:.0f} where two workers read its controls (`make bench-atlas`)."
     )
 
 
