@@ -23,7 +23,7 @@ PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolati
 ROOMS := mha probes reports experiments
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
-	bench-quickstart bench-atlas \
+	bench-quickstart bench-atlas bench-plan \
 	fuzz faults kills same mutants versions docs docs-commands clean
 
 help:  ## show the targets
@@ -84,6 +84,9 @@ bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs
 
 bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, and a run, into docs/atlas-cost.json
 	@$(BIN)/python -m experiments.bench.workers
+
+bench-plan: $(INSTALLED)  ## time shards, fit the cost model, and plan large studies, into docs/planning.md
+	@$(BIN)/python -m experiments.bench.planning
 
 fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
 	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
