@@ -11,7 +11,7 @@ from experiments.atlas.across import across
 from experiments.atlas.cell import Done, do_run
 from experiments.atlas.grid import Atlas, GridRun
 from experiments.atlas.outcome import answers, atlas_run
-from experiments.cluster.workers import DIED, is_killed, open_workers
+from experiments.cluster.workers import failure, open_workers
 from experiments.config.config import ConfigError, resolved
 from experiments.record.progress import Progress, silent
 from experiments.run.folder import check_free
@@ -58,13 +58,9 @@ def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done]
         progress("runs", 0, len(calls))
         for number, ended in workers.each(do_run, calls):
             name = atlas.cells[number].name
-            done[name] = ended if isinstance(ended, Done) else Done(failed=_said(ended))
+            done[name] = ended if isinstance(ended, Done) else Done(failed=failure(ended))
             progress("runs", len(done), len(calls), note=name)
         return {cell.name: done[cell.name] for cell in atlas.cells}, workers.described
-
-
-def _said(error: BaseException) -> str:
-    return DIED if is_killed(error) else " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str, progress: Progress) -> AtlasRecord:

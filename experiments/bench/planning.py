@@ -118,7 +118,6 @@ def planned(model: CostModel) -> Iterator[dict[str, Any]]:
         for name, size in zip(("MiniLM", "BERT base"), SIZES[1:], strict=True):
             whole = sentences_of(*size, sentences)
             found = plan(models, whole, model, CLUSTER, EACH)
-            one = whole.of_texts(whole.texts * models / found.shards)
             yield {
                 "study": title,
                 "model": name,
@@ -127,8 +126,8 @@ def planned(model: CostModel) -> Iterator[dict[str, Any]]:
                 "core years": found.core_years,
                 "days": found.seconds / 86400,
                 "given up": found.given_up,
-                "GB of weights read": found.shards * one.weights * 4 / 1e9,
-                "GB of sums": found.shards * sums_bytes(one, QUESTIONS) / 1e9,
+                "GB of weights read": found.shards * whole.weights * 4 / 1e9,
+                "GB of sums": models * sums_bytes(whole, QUESTIONS) / 1e9,
                 "simulated over planned": _checked(found),
             }
 

@@ -175,5 +175,5 @@ def simulate(seconds: npt.NDArray[np.float64], cluster: Cluster, seed: int) -> S
 
 
 def sums_bytes(shard: Shard, questions: int) -> int:
-    """Return the most bytes that the sums of a shard take on the disk: two for a head, question and block of texts."""
+    """Return the bytes that sums of hits take on the disk at most: two for a head, question and block of texts."""
     return 2 * shard.layers * shard.heads * questions * min(ceil(shard.texts), BLOCKS)

@@ -12,11 +12,21 @@ from pydantic import AfterValidator, Field
 
 from experiments.config.config import ConfigError
 from experiments.config.section import Section
+from mha.messages import OneLineError
 
 Result = TypeVar("Result", covariant=True)
 
 WAIT_SECONDS = 20
 "How long a scheduler may take to answer, and its first worker to come."
+
+NO_WORKER_SECONDS = 300
+"How long work may wait when all workers of a cluster that we started are lost."
+
+
+DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
+
+KINDS: Final = {"local": "local worker", "slurm": "SLURM worker"}
+"Beginning of an address -> what its workers are called; others are those of a Dask scheduler."
 
 
 def _checked(address: str) -> str:
@@ -27,16 +37,15 @@ def _checked(address: str) -> str:
 
 
 class ClusterSection(Section):
-    """[cluster] of a grid: who does the work; without an address this process does, one call after the other."""
+    """[cluster] of a grid: the Dask workers that do the work; without an address this process does."""
 
     address: Annotated[str, AfterValidator(_checked)] = ""
     '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
     threads: int = Field(default=0, ge=0)
-    """Threads of torch in each worker, 0 for 1; without an address in this process, 0 for torch's own number.
-
-    Numbers are the same bit for bit at equal threads."""
+    "Threads of torch in each worker, 0 for 1; without an address in this process, 0 for torch's own number."
     retries: int = Field(default=2, ge=0)
-    "How often a run is begun again that a worker did not survive, or that failed other than by the user's mistake."
+    """How often work is begun again that a worker did not survive; of an atlas also a run that failed, but not by a
+    mistake of the user."""
     jobs: int = Field(default=1, ge=1)
     "Jobs that slurm is asked for."
     slurm: dict[str, Any] = Field(default_factory=dict)
@@ -48,18 +57,21 @@ class ClusterSection(Section):
         return self.threads or int(bool(self.address))
 
 
+ALONE: Final = ClusterSection()
+"No cluster: this process does the work."
+
+
 class ClusterError(ConfigError):
-    """A cluster that is not there."""
-
-
-DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
+    """A cluster that is not there, or workers that were lost or cannot do what they are asked for."""
 
 
 class Workers(Protocol):
     """Whoever does the work."""
 
-    described: str
-    "In a few words, for the page."
+    @property
+    def described(self) -> str:
+        """In a few words, for the page."""
+        ...
 
     def each(
         self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
@@ -88,10 +100,19 @@ class DaskWorkers:
 
     def __init__(self, client: Any, section: ClusterSection) -> None:
         self._client, self._retries = client, section.retries
-        self.count, self.threads = len(client.scheduler_info(n_workers=-1)["workers"]), section.each_threads
-        kind = section.address.partition(":")[0]
-        workers, threads = f"worker{'s' * (self.count > 1)}", f"thread{'s' * (self.threads > 1)}"
-        self.described = f"{self.count} {workers} of {kind}, {self.threads} {threads} each"
+        self._kind, self.threads = KINDS.get(section.address.partition(":")[0], "Dask worker"), section.each_threads
+
+    @property
+    def count(self) -> int:
+        """How many there are now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def described(self) -> str:
+        """How many they are, where, and with how many threads, for a page."""
+        count = self.count
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)} each"
+        return f"{count} {self._kind}{'s' * (count > 1)}, {threads}"
 
     def each(
         self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
@@ -99,35 +120,48 @@ class DaskWorkers:
         """Yield number and result of each call as they come; KilledWorker for one that no worker survives."""
         from distributed import as_completed
 
-        submitted = [self._submitted(work, *call) for call in calls]
+        submitted = [self._client.submit(work, *call, pure=False, retries=self._retries) for call in calls]
         numbers = {future.key: number for number, future in enumerate(submitted)}
         for future in as_completed(submitted):  # type: ignore[no-untyped-call]  # of Dask
-            error = future.exception()
-            yield numbers[future.key], future.result() if error is None else error
+            yield numbers[future.key], _ended(future)
 
     def begin(self, what: str, work: Callable[..., Result], *call: Any) -> Callable[[], Result]:
         """Have one call done; return what waits for its result.
 
-        That raises the error which the call ended with, and ClusterError, with `what` it was, where no worker survives.
+        That raises ClusterError, which begins with `what`, where the worker refuses the call, cannot load it, or is
+        lost each time; any other error as it is. A call that ends with an error is not done again.
         """
-        future = self._submitted(work, *call)
+        future = self._client.submit(work, *call, pure=False)
 
         def wait() -> Result:
-            error = future.exception()
-            if is_killed(error):
-                raise ClusterError(f"{what}: {DIED}") from None
-            result: Result = future.result()
-            return result
+            ended: Result | Exception = _ended(future)
+            if isinstance(ended, OneLineError | ImportError) or (isinstance(ended, Exception) and _is_dasks(ended)):
+                raise ClusterError(f"{what}: {failure(ended)}") from ended
+            if isinstance(ended, Exception):
+                raise ended
+            return ended
 
         return wait
 
-    def _submitted(self, work: Callable[..., Any], *call: Any) -> Any:
-        return self._client.submit(work, *call, pure=False, retries=self._retries)
+
+def _ended(future: Any) -> Any:
+    """Return the result of a call, or the error that it ended with."""
+    try:
+        return future.result()
+    except Exception as error:
+        return error
 
 
-def is_killed(error: BaseException | None) -> bool:
-    """Say whether a call ended because no worker survived it; Dask may not be installed."""
-    return type(error).__name__ == "KilledWorker"
+def _is_dasks(error: BaseException) -> bool:
+    return type(error).__module__.partition(".")[0] == "distributed"
+
+
+def failure(error: BaseException) -> str:
+    """Say in one line what a worker's call ended with."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    if _is_dasks(error):
+        return DIED if type(error).__name__ == "KilledWorker" else f"the cluster is gone ({told})"
+    return f"a worker cannot load it ({told}); give it this version" if isinstance(error, ImportError) else told
 
 
 @contextmanager
@@ -157,6 +191,7 @@ def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
         "distributed.worker.daemon": False,  # so that a run may have processes of its own
         "distributed.scheduler.allowed-failures": section.retries,
         "distributed.scheduler.worker-saturation": 1.0,  # a run that waits does not die with one that kills its worker
+        "distributed.scheduler.no-workers-timeout": f"{NO_WORKER_SECONDS}s",
     }
     with dask.config.set(settings), _cluster(section) as cluster:
         try:
@@ -188,7 +223,11 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
             from dask_jobqueue import SLURMCluster
         except ImportError:
             raise ClusterError("slurm: dask-jobqueue is not installed; pip install 'headscope[cluster]'") from None
-        with SLURMCluster(**section.slurm) as cluster:
+        try:
+            cluster = SLURMCluster(**section.slurm)
+        except (ValueError, RuntimeError, TypeError, OSError) as error:  # no cores or memory, no sbatch, an unknown key
+            raise ClusterError(f"slurm: {' '.join(str(error).split())}") from None
+        with cluster:
             cluster.scale(jobs=section.jobs)
             yield cluster
     else:

@@ -50,7 +50,9 @@ def fetched_names(incomplete: str) -> list[str]:
     return [name for name in fetchable() if name.startswith(incomplete)]
 
 
-Cluster = Annotated[str, typer.Option("--cluster", help="local:N, tcp://HOST:PORT of a Dask scheduler, or slurm.")]
+Cluster = Annotated[
+    str, typer.Option("--cluster", help="Dask workers: local:N, tcp://HOST:PORT of a scheduler, or slurm.")
+]
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
 ModelName = Annotated[
     str, typer.Option("--model", help="A short name, a folder, or hub:owner/name.", autocompletion=model_names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,26 +29,35 @@ def run(
 ) -> None:
     """Load a model, score every head, and write a run folder with its page.
 
-    Needs a config; a named corpus also the data that headscope fetch brings; with --cluster, whose workers read the
-    controls, the extra cluster.
+    Needs a config; a named corpus also the data that headscope fetch brings.
+    With --cluster, which needs the extra cluster, Dask workers read the controls.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Takes about three minutes for the quickstart on two cores.
 
     Example: headscope run quickstart
     """
     with loading():
+        from experiments.cluster.workers import ClusterSection
+        from experiments.config.file import validated
         from experiments.record.kept import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
 
     loaded = load_config(config, changes or ())
+    workers = validated(ClusterSection, {"address": cluster}, Path("--cluster"))
     if kept_folder(out / loaded.name).is_dir() and not resume:
         errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
         try:
-            how: dict[str, Any] = {"overwrite": overwrite, "resume": resume, "cluster": cluster}
-            folder = do_run(loaded, out, progress=progress, command=typed(), **how)
+            folder = do_run(
+                *(loaded, out),
+                overwrite=overwrite,
+                progress=progress,
+                command=typed(),
+                resume=resume,
+                cluster=workers,
+            )
         except KeyboardInterrupt as error:  # of which nothing else is said
             for note in getattr(error, "__notes__", ()):
                 errors.print(note)

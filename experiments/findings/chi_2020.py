@@ -27,8 +27,8 @@ SENTENCES = (
     ),
     PaperSentence(
         "untrained",
-        "It attaches more than one of untrained weights that was learned in another language",
-        "It attaches more than one of untrained weights.",
+        "It attaches more than a projection of untrained weights that was learned in another language",
+        "It attaches more than a projection of untrained weights.",
         Rule(above=0.0),
         "points",
         published=ABOVE,
@@ -43,7 +43,8 @@ SENTENCES = (
     ),
     PaperSentence(
         "kept",
-        "Learned in all others together, it keeps two thirds of what one of the language itself gains",
+        "Learned in all others together, it keeps more than two thirds of the gain of one learned in the "
+        "language itself",
         "So learned it keeps two thirds of what a projection of the language itself gains over words in a row.",
         Rule(above=0.0),
         "points",

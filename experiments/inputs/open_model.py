@@ -50,7 +50,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     else:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
-    named = ModelSection(name=str(checkpoint), precision=section.precision, device=section.device)
+    named = ModelSection(name=str(checkpoint.resolve()), precision=section.precision, device=section.device)
     return Opened(model, config.model_copy(update={"model": named}), step, trainings)
 
 

@@ -90,16 +90,20 @@ def _frequencies(config: Config) -> ListFacts | None:
 def machine(started: Start) -> dict[str, Any]:
     """Return which headscope ran with which packages, on what machine and when."""
     return {
-        "headscope": version(),
+        **installed(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started.at)),
         "peak_memory_mb": peak_memory_mb(),
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "git_commit": git_commit(),
         "threads": torch.get_num_threads(),
     }
+
+
+def installed() -> dict[str, Any]:
+    """Return which headscope there is, of which commit, with which packages."""
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {"headscope": version(), "git_commit": git_commit(), "versions": versions}
 
 
 def typed() -> str:

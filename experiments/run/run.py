@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,8 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
-from experiments.cluster.workers import ClusterSection, DaskWorkers, open_cluster
+from experiments.cluster.workers import ALONE, ClusterSection
 from experiments.config.config import Config, resolved
-from experiments.config.file import validated
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
@@ -25,14 +23,13 @@ from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.run.folder import CONFIG, check_free, is_training
-from experiments.run.shards import ShardedPart, Shards
+from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.run.studies import Studies
 from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
-from probes import get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
@@ -66,25 +63,22 @@ def run(
     model: Model | None = None,
     page: bool = True,
     resume: bool = False,
-    cluster: str = "",
+    cluster: ClusterSection = ALONE,
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
-    folder: with `resume` they are not measured again. With the address of a `cluster` ("local:2", see ClusterSection)
-    its workers read the controls. Raises RunError where the probes find no question in the corpora, so that there is no
-    number to report, KeptError where parts are of another config, model, corpus or version, and ClusterError where
-    there is no cluster or its workers have other packages, models or data.
+    folder: with `resume` they are not measured again. The workers of a `cluster` read the controls. Raises RunError
+    where the probes find no question in the corpora, so that there is no number to report, KeptError where parts are of
+    another config, model, corpus or version, and ClusterError where there is no cluster, or where its workers are lost
+    or have another version, model or corpus.
     """
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    with (
-        replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished,
-        _workers(cluster) as workers,
-    ):
+    with replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -94,8 +88,7 @@ def run(
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
-            shards = None if workers is None else Shards.of(workers, opened.config, record)
-            _work(config, around, record, unfinished, started, shards)
+            _work(config, around, record, unfinished, started, cluster)
         except RunError:  # which would come again
             delete_parts(kept_folder(folder))
             raise
@@ -121,22 +114,17 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
         return run(config, out, **options)
 
 
-def _workers(address: str) -> AbstractContextManager[DaskWorkers | None]:
-    """Return the workers at an address; without one there are none."""
-    if not address:
-        return nullcontext()
-    return open_cluster(validated(ClusterSection, {"address": address}, Path("--cluster")))
-
-
 def _work(
-    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, shards: Shards | None
+    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, cluster: ClusterSection
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, every, shards)
+    with open_shards(cluster, around.config, record) as shards:
+        parts, examples, compared = _read(around, studies, every, shards)
+        read_by = None if shards is None else shards.read_by
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
@@ -153,8 +141,7 @@ def _work(
         write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    by = None if shards is None else shards.workers.described
-    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=by)
+    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=read_by)
     journal.complete(record).write(folder / "run.json")
 
 
@@ -183,13 +170,12 @@ def _read(
     `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`.
     """
     config, model, journal = run.config, run.model, run.journal
-    probes = [get_probe(name) for name in config.probes.names]
     parts, examples, compared = [], [], []
     shuffles: list[int] | None = None
-    to_show, to_ask = config.page.examples, len(probes)
+    to_show, to_ask = config.page.examples, len(config.probes.names)
     codelength = any(study.codelength for study in studies)
     for scope in run.scopes:
-        asked = [probe for probe in probes if probe.scope == scope]
+        asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
         part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
         if scope == "window":

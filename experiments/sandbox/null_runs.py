@@ -19,10 +19,10 @@ from experiments.run.config import RunConfig
 from experiments.studies.scope import Part
 from experiments.studies.surroundings import Surroundings
 from mha import load_model
-from probes import Corpus, Probe, get_probe
+from probes import Corpus, Probe
 from probes.corpora.named import NAMED, data_folder
+from probes.maps.relation_attention import RelationAttention
 from probes.registry import WORDS
-from probes.scoring.observers import Observer
 from probes.scoring.tally import Pooled, Question
 
 SOURCES = ("random", "shuffled")
@@ -72,7 +72,7 @@ class SharingPart(Part):
     shared: Shared = field(default_factory=Shared)
 
     def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
+        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
         """Return the sums of a control's heads, read once for all runs but for words in another order."""
         key = (control.control, control.seed)
@@ -107,11 +107,11 @@ class NullRuns:
         config = null_config(self.corpus, source, seed, self.sentences)
         model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
-        probes, frames = [get_probe(name) for name in config.probes.names], []
+        frames: list[pd.DataFrame] = []
         shuffles: list[int] = []
         for scope in run.scopes:
-            asked, shared = [probe for probe in probes if probe.scope == scope], self.shared.setdefault(scope, Shared())
-            part = SharingPart(config, model, scope, asked, run.texts(scope), shared=shared)
+            shared = self.shared.setdefault(scope, Shared())
+            part = SharingPart(config, model, scope, run.probes(scope), run.texts(scope), shared=shared)
             shuffles = shuffles or part.selected_permutations(run.journal)
             frames += part.score(run.journal, silent, shuffles).frames
         return run.verdicts(frames)

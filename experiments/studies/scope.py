@@ -16,7 +16,7 @@ from experiments.inputs.controls import (
     Strengths,
     add_control,
     add_sampled_control,
-    choice_gain,
+    choice_note,
     model_controls,
     of_documents,
     of_model,
@@ -122,14 +122,14 @@ class Part:
             for control in model_controls(self.config, self.model, shuffles)
             if (probes := control.probes(self.probes))
         }
-        beside = {control.name: self.seen_by(control) for control in controls}
+        beside = {control.name: self.control_observers(control) for control in controls}
         seconds: dict[str, float] = {}
 
         def read(control: ModelControl) -> Sequence[Pooled]:
             start = time.perf_counter()
             see = beside[control.name]
             heads = self.kept.sums(
-                self.named(control),
+                self.part_name(control),
                 lambda: self.control_heads(control, controls[control], progress, see),
                 see,
             )
@@ -138,30 +138,25 @@ class Part:
 
         start = time.perf_counter()
         add = add_sampled_control if self.config.controls.select_documents else add_control
-        for control, heads in zip(controls, side_by_side(read, [*controls]), strict=True):
+        for control, heads in zip(controls, self.each_control(read, [*controls]), strict=True):
             add(control.name, splits, heads)
         journal.share(seconds, time.perf_counter() - start)
-        self._note_choice(splits[1], journal)
+        if (count := self.config.controls.select_documents) and (note := choice_note(splits[1], self.scope, count)):
+            journal.note(note)
         return beside
 
-    def _note_choice(self, report: Split, journal: Journal) -> None:
-        """Note where controls on a sample have their heads from, and how much the choice favours them."""
-        count = self.config.controls.select_documents
-        gain = 100 * choice_gain(report, [*report.blind])
-        if count and gain.size:
-            journal.note(
-                f"{self.scope}s: models of controls read all of the report split and {count} documents of the "
-                "selection split; leads are over a control's head that is best on the report split itself, which has "
-                f"{gain.mean():.1f} points more than the one that is best on those documents (mean over controls and "
-                f"questions; {gain.max():.1f} at the most), from which bounds of leads are taken"
-            )
+    def each_control(
+        self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
+    ) -> list[Sequence[Pooled]]:
+        """Return the sums of all controls, of which several are read at a time."""
+        return side_by_side(read, controls)
 
-    def named(self, control: ModelControl) -> str:
+    def part_name(self, control: ModelControl) -> str:
         """Return what the sums of a control are kept as."""
         return f"{control.name} ({self.scope}s)"
 
-    def seen_by(self, control: ModelControl) -> list[RelationAttention]:
-        """Return what sees a control's maps of the report split: those of random weights, for precision and lift."""
+    def control_observers(self, control: ModelControl) -> list[RelationAttention]:
+        """Return the observers of a control's maps of the report split: of random weights, for precision and lift."""
         return self._relation_attention() if control.name == RANDOM else []
 
     def _relation_attention(self) -> list[RelationAttention]:
@@ -242,17 +237,17 @@ class Part:
         return counter(progress, f"{what} ({self.scope}s)", of)
 
     def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
+        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
-        """Return the sums of a control's heads on both splits; `beside` see its maps of the report split."""
+        """Return the sums of a control's heads on both splits; `observers` see its maps of the report split."""
         model, heads = control.load(), []
-        for split, texts, observers in zip(SPLITS, self.control_texts, ((), beside), strict=True):
+        for split, texts, seen_by in zip(SPLITS, self.control_texts, ((), observers), strict=True):
             step = self._counter(progress, f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
                 *(model, texts, probes, {}, self.settings, step),
                 places=control.places,
                 hits_alone=True,
-                observers=observers,
+                observers=seen_by,
             )
             step(len(texts) - outcome.texts)
             heads.append(of_model(outcome.heads, probes))

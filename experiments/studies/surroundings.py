@@ -16,7 +16,7 @@ from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
-from probes import Corpus, get_probe
+from probes import Corpus, Probe, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, add_verdicts
@@ -100,6 +100,10 @@ class Surroundings:
         verdict = self.config.verdict
         frames = [part for part in parts if len(part)]
         return add_verdicts(pd.concat(frames, ignore_index=True), VerdictRule(verdict.alpha, verdict.margin))
+
+    def probes(self, scope: str) -> list[Probe]:
+        """Return the probes of a scope, in the order of the config."""
+        return [probe for probe in map(get_probe, self.config.probes.names) if probe.scope == scope]
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

@@ -69,7 +69,7 @@ class AtlasRecord:
     answers: pd.DataFrame
     "Rows of `reports.atlas.tables.ATLAS`."
     made: str
-    "By which workers, such as 2 workers of local:2, 1 thread each."
+    "By which workers, such as 2 local workers, 1 thread each."
     version: str
     across: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*ACROSS.names]))
     "Rows of `reports.atlas.tables.ACROSS`; none where no model has two corpora."

@@ -72,7 +72,7 @@ class ClaimsPage:
         revised = [said for one in self.claims if (said := str(one.record.get("revised", "")))]
         if not revised:
             return "The range was written down before anything was measured."
-        return " ".join(("The range was written down before anything was measured, with exceptions.", *revised))
+        return " ".join(("The ranges were written down before anything was measured, with these exceptions.", *revised))
 
 
 _COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}

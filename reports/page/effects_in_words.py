@@ -64,7 +64,8 @@ def _contrasts(ablation: Ablations | None) -> Iterator[str]:
     more = sum(one.more for one in held)
     yield (
         "Ablated together, the heads of a label cost significantly more than as many random heads of the same layers "
-        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)}."
+        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)} (p < 0.05, not corrected; several may be measures "
+        "of one ablation)."
     )
     for one in held[:SHOWN]:
         yield _contrast(one)

@@ -113,7 +113,8 @@ def _corpora(record: RunRecord) -> Iterator[str]:
             yield f"Heads were {verb} on {corpus.name} ({held_out}{', '.join(sizes)}{prints})."
     if record.dropped is not None:
         number = sum(one.count for one in record.dropped)
-        yield f"{count(number)} items were dropped, each for a counted reason." if number else "Nothing was dropped."
+        times = f"{count(number)} time{'s' * (number > 1)}, each for a counted reason"
+        yield f"Items were dropped {times}; two parts of a run may drop the same." if number else "Nothing was dropped."
 
 
 def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
@@ -123,8 +124,8 @@ def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
     if reduce in REDUCED:
         yield (
             f"For word-level maps, attention to the word pieces of a word was summed, and {REDUCED[reduce]} (Clark et "
-            "al. 2019, section 4.1). Special tokens keep their attention, but are no candidates; neither is the word "
-            "itself."
+            "al. 2019, section 4.1). Unless the direction says otherwise (all tokens, all words), special tokens and "
+            "the word itself are not candidates; they keep their attention."
         )
     if "window_words" in scoring:
         yield f"Probes that read beyond the sentence read windows of {scoring['window_words']} words."

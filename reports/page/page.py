@@ -16,7 +16,6 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import LIMITS, MEANING
-from reports.scores.summary import leader_sentence
 from reports.studies.behaviour.figure import save_behaviour
 from reports.studies.behaviour.section import DECIDED
 from reports.templates.environment import assets, environment
@@ -82,7 +81,6 @@ def html_page(contents: Contents) -> str:
     return template.render(
         page=contents,
         version=contents.run.record.headscope or "",
-        leader=leader_sentence,
         charts=charts,
         biography_terms=biographies.TERMS,
         meaning=MEANING,

@@ -28,7 +28,6 @@ from reports.scores.controls import BASELINE_COLUMNS, ComparedBaseline, run_base
 from reports.scores.glossary import MAPS_TEXT
 from reports.scores.layer_attention import alternates, layer_attention
 from reports.scores.rankings import Rankings, rankings
-from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
 from reports.sections.report_section import FilledSection
 from reports.studies.behaviour.section import MinimalPairResults, behaviour
@@ -85,7 +84,6 @@ class Contents:
     heads: int
     provenance: Provenance
     opening: Opening
-    summary: Summary
     verdicts: Verdicts
     baselines: tuple[ComparedBaseline, ...]
     "The controls of the run, then its baselines."
@@ -160,7 +158,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     controlled = any(baseline.is_control for baseline in against)
     verdicts = Verdicts.of(scores, config, kinds_of_sinks(run), controlled=controlled)
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
-    summary = summarise(best, run.record, verdicts, layers, heads)
     found = {one.name: one.content for one in told}
     return Contents(
         run=run,
@@ -169,8 +166,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         layers=layers,
         heads=heads,
         provenance=provenance(run, maps),
-        opening=opening(best, run.record, summary, verdicts, layers * heads, found),
-        summary=summary,
+        opening=opening(best, run.record, verdicts, layers * heads, found),
         verdicts=verdicts,
         baselines=against,
         probes=tuple(

@@ -14,8 +14,8 @@ from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.methods import SOURCES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
+from reports.scores.leaders import Best, best_rows, leaders
 from reports.scores.plain_names import guess, task
-from reports.scores.summary import Best, Summary, corpus_name
 from reports.scores.verdicts import Verdicts
 from reports.tables.sparks import baseline_marks, spark
 
@@ -67,16 +67,15 @@ class Opening:
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
-def opening(
-    best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]
-) -> Opening:
+def opening(best: Best, record: RunRecord, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]) -> Opening:
     """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
-    rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
+    rows = best_rows(best)
+    named = leaders(rows)
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(verdicts, heads),
-        results=(*_found(summary, verdicts, heads), *_explained(contents)),
-        leaders=tuple(_leader(row, contents) for row in summary.leaders),
+        results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
+        leaders=tuple(_leader(row, contents) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
         effects=tuple(mattering(contents, verdicts.specialised, heads)),
     )
@@ -112,7 +111,14 @@ def _explained(found: Mapping[str, Any]) -> Iterator[str]:
         yield found["heads"].explained
 
 
-def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
+def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:
+    """Yield how many trained classifiers are selective, where there are any."""
+    if rows:
+        above = sum(row.beats_baseline for row in rows)
+        yield f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."
+
+
+def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield heads by grade and labels by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
         yield "Nothing on this page has a baseline to be compared with, so no head has a grade here."
@@ -125,7 +131,7 @@ def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
             f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are reported, not tested."
         )
     else:
-        yield from (_short_of(row, verdicts) for row in summary.leaders[:1] if not row.grade)
+        yield from (_short_of(row, verdicts) for row in named[:1] if not row.grade)
 
 
 def _short_of(row: BestHead, verdicts: Verdicts) -> str:
@@ -140,7 +146,11 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
-    accuracy, beyond = f"{percent(row.accuracy)} %", ", ".join(_beyond(row))
+    accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
+    beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
+    judged = ", ".join(
+        f"{name} {percent(of)} % ({'above' if of > row.accuracy else 'not above'} the head)" for name, of in rivals
+    )
     below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
@@ -148,18 +158,25 @@ def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
         beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %"
         f"{', ' * bool(beyond)}{beyond}.",
         numbers=f"accuracy {accuracy} (n = {count(row.n)}), {signed(row.margin)} points "
-        f"{signed_interval(row.margin_low, row.margin_high)} beside the strongest baseline or control, "
+        f"{signed_interval(row.margin_low, row.margin_high)} against the strongest baseline or control, "
         f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {row.graded}."
-        f"{f' {beyond[0].upper()}{beyond[1:]}.' if beyond else ''}",
+        f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
         without=lost_without(row.name, found),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 
 
-def _beyond(row: BestHead) -> list[str]:
-    """Return the accuracies of what the higher grades are compared with, where the label has it."""
+def _rivals(row: BestHead) -> list[tuple[str, float]]:
+    """Return name and accuracy of what the higher grades are compared with, where the label has it."""
     known = (("lexical table", row.lexical_accuracy), ("rules of grammar", row.rule_accuracy))
-    return [f"{name} {percent(accuracy)} %" for name, accuracy in known if accuracy == accuracy]
+    return [(name, accuracy) for name, accuracy in known if accuracy == accuracy]
+
+
+def corpus_name(record: RunRecord, split: str) -> str:
+    """Return the name of a split's corpus with its size."""
+    corpus = record.corpus(split)
+    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
+    return f"{corpus.name or f'the {split} split'}{size}"
 
 
 def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
@@ -190,6 +207,15 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
             "The share of resamples of the selection split in which the same head is selected: graded heads "
             f"{graded}, all label–direction pairs {every}. Where that is low, other heads are about as good.",
         )
+    judged = [row for row in rows if row.baseline and row.margin_low == row.margin_low]
+    if judged:
+        above = sum(row.beats_baseline for row in judged)
+        below = sum(row.loses_to_baseline for row in judged)
+        yield (
+            "Margins",
+            f"The 95 % interval of the margin over the strongest baseline or control lies above 0 in {above} of "
+            f"{len(judged)} pairs, below 0 in {below} and contains 0 in {len(judged) - above - below} (not corrected).",
+        )
     yield from _little(rows, verdicts)
 
 
@@ -203,6 +229,8 @@ def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
             f"{all_of} label–direction pairs have an effective number of documents below {FEW_CLUSTERS} (⚠). Their "
             "intervals and tests are rough, and they are not named here.",
         )
+    if none := sum(row.n == 0 for row in rows):
+        yield "Nothing to score", f"Pairs with nothing to score or no head to select, shown as “–”: {none}."
     if not verdicts.controlled:
         yield (
             "No controls",

@@ -122,12 +122,13 @@ class BestHead:
 
     @property
     def also(self) -> str:
-        """How many other heads have a grade and the first of them: "4 more: 3-4, 5-1, +2", or "but 1 has: 3-4"."""
+        """Which other heads have a grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
         count = len(self.others)
         if not count:
             return ""
-        named = ", ".join([*self.others[:NAMED], *([f"+{count - NAMED}"] if count > NAMED else [])])
-        return f"{count} more: {named}" if self.grade else f"but {count} {'has' if count == 1 else 'have'}: {named}"
+        named = ", ".join(self.others[:NAMED]) + (f" and {count - NAMED} more" if count > NAMED else "")
+        heads = f"{count} other head{'s' * (count > 1)}"
+        return f"{heads}: {named}" if self.grade else f"{heads} {'has' if count == 1 else 'have'} one: {named}"
 
     @property
     def order(self) -> tuple[bool, bool, float, float, str, str]:

@@ -23,7 +23,8 @@ MEANING: Final = (
     ),
     (
         "direction",
-        "The column variant. dependent->head reads the row of the dependent: correct if its most attended word is its "
+        "In which direction attention is read (column variant of the files). dependent->head reads the row of the "
+        "dependent: correct if its most attended word is its "
         "head. head->dependent reads the row of the head: correct if its most attended word is any of its dependents "
         "with that label. head<-dependent reads the column of the dependent: correct if the word that attends most to "
         "it is its head. Other names with an arrow, such as preposition->object, read the row of the first: correct "

@@ -51,15 +51,14 @@ class BehaviourCosts:
         one = self.first
         costly, helping = one.significant
         few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
-        than = "more than the median head" if one.distance else "something"
         text = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
-        text += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
-        better = (
-            f"without {helping} the model is significantly better"
-            if helping
-            else "there is none without which the model is significantly better"
-        )
-        text += f", and {better}." if not one.distance else "."
+        if one.distance:
+            text += f" Of {len(one.heads)} heads {costly} significantly cost more than the median head."
+        else:
+            text += (
+                f" Of {len(one.heads)} heads, ablating one makes the result significantly worse for "
+                f"{costly or 'none'}, and significantly better for {helping or 'none'}."
+            )
         return text + few
 
     @property

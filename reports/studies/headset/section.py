@@ -209,9 +209,9 @@ def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.Data
         elif one.what in ("W_V", "W_O") and one.random == one.random:
             does = "read" if one.what == "W_V" else "write"
             yield (
-                f"Subspaces in which heads {does}: two heads share {percent(one.mean)} % of what they {does} "
-                f"({one.what}, mean squared cosine of the principal angles), with randomly initialised weights "
-                f"{percent(one.random)} %; {percent(one.above)} % of pairs share more than any pair of randomly "
+                f"Subspaces in which heads {does} ({one.what}): those of two heads overlap by {percent(one.mean)} % "
+                "(mean squared cosine of the principal angles), with randomly initialised weights by "
+                f"{percent(one.random)} %; {percent(one.above)} % of pairs overlap more than any pair with randomly "
                 "initialised weights."
             )
     if places["group"].nunique() > 1 and facts is not None and facts.silhouette is not None:
@@ -239,6 +239,7 @@ def _gains(found: Sequence[Ensemble]) -> tuple[str, ...]:
     together = sum(one.best.margin_low > 0 for one in known)
     return (
         f"Several heads together: of {len(known)} relations, in {better} the mean map of the selected heads is better "
-        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The single head outperforms "
-        f"the strongest baseline or control in {single}, the ensemble in {together}.",
+        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The 95 % interval of the "
+        f"margin over the strongest baseline or control lies above 0 in {single} for the single head and in {together} "
+        "for the ensemble (not corrected).",
     )

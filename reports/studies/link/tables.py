@@ -37,9 +37,12 @@ VERDICTS: Final = (
     "not known",
 )
 
-_SHOWN: Final = dict(
-    zip(VERDICTS[:3], ("attends, with effect", "attends, no effect", "effect without attention"), strict=True)
-)
+_SHOWN: Final = {
+    "looks and matters": "attends, ablation hurts",
+    "looks and does not matter": "attends, ablation does not hurt",
+    "matters without looking": "ablation hurts, does not attend",
+}
+"What pages call the first three."
 
 
 def _shown(verdict: str) -> str:

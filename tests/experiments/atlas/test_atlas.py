@@ -183,7 +183,7 @@ def test_two_workers_one_of_which_is_killed_give_the_same_bits(grid: Path, alone
         killer.join()
     assert killed
     assert scores_of(page.parent) == scores_of(alone)
-    assert read_record(page.parent).made == "2 workers of local, 1 thread each"
+    assert read_record(page.parent).made == "2 local workers, 1 thread each"
     assert not [*(page.parent / "runs").glob(".*-*")], "nothing unfinished, and no part that was kept"
 
 

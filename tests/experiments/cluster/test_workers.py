@@ -39,7 +39,7 @@ def test_what_a_dead_worker_had_begun_another_one_does(tmp_path: Path) -> None:
 
     with open_workers(ClusterSection(address="local:2")) as workers:
         found = dict(workers.each(work, [(number, str(tmp_path)) for number in range(4)]))
-        assert workers.described == "2 workers of local, 1 thread each"
+        assert workers.described == "2 local workers, 1 thread each"
     results = [result for _, result in sorted(found.items()) if not isinstance(result, BaseException)]
     assert [result[0] for result in results] == [0, 2, 4, 6]
     assert os.getpid() not in {result[1] for result in results}
@@ -118,5 +118,5 @@ def test_slurm_is_asked_for_what_the_grid_says(monkeypatch: pytest.MonkeyPatch) 
     section = ClusterSection(address="slurm", jobs=1, slurm={"cores": 1, "memory": "8 GiB"})
     with open_workers(section) as workers:
         assert dict(workers.each(abs, [(-3,)])) == {0: 3}
-        assert workers.described == "1 worker of slurm, 1 thread each"
+        assert workers.described == "1 SLURM worker, 1 thread each"
     assert asked[:2] == [{"cores": 1, "memory": "8 GiB"}, 1]

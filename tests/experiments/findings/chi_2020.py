@@ -6,9 +6,10 @@ def _moved(row: float, untrained: float, together: float, kept: float):
         "claim-language-trees",
         {
             "A projection of states that was learned in another language attaches more than words in a row": row,
-            "It attaches more than one of untrained weights that was learned in another language": untrained,
+            "It attaches more than a projection of untrained weights that was learned in another language": untrained,
             "Learned in all other languages together, it attaches more than words in a row": together,
-            "Learned in all others together, it keeps two thirds of what one of the language itself gains": kept,
+            "Learned in all others together, it keeps more than two thirds of the gain of one learned in the "
+            "language itself": kept,
         },
     )
 

@@ -2,44 +2,55 @@
 
 import json
 import os
+import pickle
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.cluster.workers import ClusterError, ClusterSection, DaskWorkers
-from experiments.config.config import Config, ConfigError
+from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.run.shards import Shards
 from experiments.studies.scope import Part
+from mha.parallel import threads
 from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
+from tests.experiments.training.test_train import RUN, TOML
+
+TWO = ClusterSection(address="local:2")
+CHOSEN = (*CONTROLS, "controls={random=2, shuffled=2, shuffles_tried=5, words=true, arcs=true}")
 
 
 class Here:
-    """Workers of a cluster that are this process: every call is done when its result is waited for."""
+    """Workers that are this process: what is asked is done when it is waited for."""
 
-    count, threads, described = 2, 1, "2 workers of nowhere, 1 thread each"
+    count, threads, described = 2, 1, "2 workers that are none"
 
     def __init__(self) -> None:
-        self.begun: list[tuple[str, tuple[Any, ...]]] = []
+        self.begun: list[tuple[Any, ...]] = []
+        self.waited: list[str] = []
 
     def begin(self, what: str, work: Callable[..., Any], *call: Any) -> Callable[[], Any]:
-        self.begun.append((what, call))
-        return lambda: work(*call)
+        self.begun.append((what, *call[1:]))
+
+        def wait() -> Any:
+            self.waited.append(what)
+            return work(*call)
+
+        return wait
 
 
 @pytest.fixture
 def config(base: Path) -> Config:
     """Return a config with controls, of which shuffles are chosen."""
-    return load_config(base, [*CONTROLS, "controls={random=2, shuffled=2, shuffles_tried=5, words=true, arcs=true}"])
+    return load_config(base, CHOSEN)
 
 
 @pytest.fixture
@@ -49,65 +60,147 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
 
     @contextmanager
     def opened(section: ClusterSection) -> Iterator[Here]:
-        assert section.address == "local:2"
+        assert section == TWO
         yield workers
 
-    monkeypatch.setattr("experiments.run.run.open_cluster", opened)
+    monkeypatch.setattr(shards, "open_cluster", opened)
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    shards._opened.cache_clear()
+    forget()
     yield workers
-    shards._opened.cache_clear()
+    forget()
 
 
-def alike(one: Path, other: Path) -> None:
-    """Assert that runs are the same but for who read the controls."""
+def forget() -> None:
+    shards._open.clear()
+    shards._loaded.cache_clear()
+
+
+def same_but_for_workers(one: Path, other: Path) -> None:
+    """Assert that two runs are the same but for who read the controls, with how many threads."""
     for folder in (one, other):
         path = folder / "run.json"
         values = json.loads(path.read_text("utf-8"))
-        values.pop("workers", None)
-        path.write_text(json.dumps(values), "utf-8")
+        path.write_text(json.dumps({key: values[key] for key in values if key not in ("workers", "threads")}), "utf-8")
     same(one, other)
 
 
-def test_all_controls_are_read_by_workers_and_no_number_differs(config: Config, here: Here, tmp_path: Path) -> None:
-    alone = run(config, tmp_path / "alone")
-    assert here.begun == []
-    together = run(config, tmp_path / "together", cluster="local:2")
-    assert json.loads((together / "run.json").read_text("utf-8"))["workers"] == here.described
-    alike(together, alone)
+def workers_of(folder: Path) -> object:
+    return json.loads((folder / "run.json").read_text("utf-8")).get("workers")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (),
+        ("controls.select_documents=3",),
+        ("model.source='random'",),
+        ("model.source='shuffled'", "seed=3"),
+        ("controls.precision='bf16'",),
+        ("scoring.maps='norms'", "controls.shuffled=5"),
+    ],
+)
+def test_no_number_differs_whatever_the_number_of_threads(
+    changes: tuple[str, ...], base: Path, here: Here, tmp_path: Path
+) -> None:
+    config = load_config(base, [*CHOSEN, *changes])
+    with threads(2):
+        alone = run(config, tmp_path / "alone")
+    assert (here.begun, workers_of(alone)) == ([], None)
+    together = run(config, tmp_path / "together", cluster=TWO)
+    assert workers_of(together) == here.described
+    same_but_for_workers(together, alone)
+
+
+def test_workers_read_every_control_and_try_every_shuffle(config: Config, here: Here, tmp_path: Path) -> None:
+    run(config, tmp_path, cluster=TWO)
     of_both = ["random weights", "random weights 2", "shuffled weights", "shuffled weights 2"]
-    read = [(call[1], call[2]) for what, call in here.begun if what.startswith("control")]
+    read = [call[1:3] for call in here.begun if call[0].startswith("control")]
     assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
         ("window", "shuffled words")
     ]
-    tried = [call[2] for what, call in here.begun if what == "choosing shuffles"]
+    tried = [call[2] for call in here.begun if call[0] == "choosing shuffles"]
     assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
     assert len(tried) == here.count
 
 
-def test_a_worker_opens_the_model_once_and_is_at_one_shard_at_a_time(
+def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
     config: Config, here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[object] = []
-    at_once: list[Part] = []
+    begun: list[tuple[int, int]] = []
+    real = Part._splits
+
+    def splits(self: Part, *how: Any) -> Any:
+        begun.append((len(here.begun), len(here.waited)))
+        return real(self, *how)
+
+    monkeypatch.setattr(Part, "_splits", splits)
+    run(config, tmp_path, cluster=TWO)
+    assert begun == [(6, 2), (11, 6)], "two parts of the shuffles; four controls of sentences, then five of windows"
+
+
+def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0]") + RUN, encoding="utf-8")
+    taught = load_config(path)
+    monkeypatch.chdir(tmp_path)
+    real = shards.open_model
+
+    def elsewhere(config: Config, *how: Any) -> Any:
+        monkeypatch.chdir("/")
+        return real(config, *how)
+
+    monkeypatch.setattr(shards, "open_model", elsewhere)
+    real_begin = here.begin
+
+    def begin(what: str, *how: Any) -> Callable[[], Any]:
+        def wait() -> Any:
+            found = real_begin(what, *how)()
+            monkeypatch.chdir(tmp_path)
+            return found
+
+        return wait
+
+    monkeypatch.setattr(here, "begin", begin)
+    run(taught, Path("runs"), cluster=TWO)
+    assert here.waited == ["control: random weights"]
+
+
+def test_a_worker_with_several_threads_opens_a_run_once_and_does_one_shard_at_a_time(
+    config: Config, here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(here, "begin", lambda what, work, *call: jobs.append((work, call)) or here_waits(work, call))
+    run(config, tmp_path, cluster=TWO)
+    forget()
+    at_once, most, opened = [0], [0], [0]
     real, real_open = Part.control_heads, shards.open_model
 
     def control_heads(self: Part, *how: Any) -> Any:
-        assert type(self) is Part, "read by a worker, not by the run"
-        at_once.append(self)
-        assert len(at_once) == 1
+        at_once[0] += 1
+        most[0] = max(most[0], at_once[0])
         found = real(self, *how)
-        at_once.clear()
+        at_once[0] -= 1
         return found
 
     def open_model(*how: Any) -> Any:
-        opened.append(how)
+        opened[0] += 1
         return real_open(*how)
 
     monkeypatch.setattr(Part, "control_heads", control_heads)
     monkeypatch.setattr(shards, "open_model", open_model)
-    run(config, tmp_path, cluster="local:2")
-    assert len(opened) == 1
+    controls = [(work, call) for work, call in jobs if work is shards.read_control][:3]
+    started = [threading.Thread(target=work, args=call) for work, call in controls]
+    for one in started:
+        one.start()
+    for one in started:
+        one.join()
+    assert (most, opened) == ([1], [1])
+
+
+def here_waits(work: Callable[..., Any], call: tuple[Any, ...]) -> Callable[[], Any]:
+    return lambda: work(*call)
 
 
 def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here: Here, tmp_path: Path) -> None:
@@ -117,51 +210,54 @@ def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.run.run.write_scores", die)
         with pytest.raises(KeyboardInterrupt):
-            run(config, tmp_path, cluster="local:2")
+            run(config, tmp_path, cluster=TWO)
     assert kept_folder(tmp_path / NAME).is_dir()
     here.begun.clear()
-    folder = run(config, tmp_path, cluster="local:2", resume=True)
+    folder = run(config, tmp_path, cluster=TWO, resume=True)
     assert here.begun == []
-    assert "shuffled words (windows)" in json.loads((folder / "run.json").read_text("utf-8"))["resumed"]
+    record = json.loads((folder / "run.json").read_text("utf-8"))
+    assert "shuffled words (windows)" in record["resumed"]
+    assert "workers" not in record, "they read nothing of this run"
 
 
 @pytest.mark.parametrize(
-    ("change", "differs"),
+    ("place", "change", "differs"),
     [
-        ({"headscope": "0.1"}, "headscope"),
-        ({"versions": {"torch": "1"}}, "versions.torch"),
-        ({"corpora": {}}, ""),
-        ({"model": "another", "corpora": "another"}, "model.sha256, corpora.report"),
+        ("_code", {"headscope": "0.1"}, "headscope (0.1, not "),
+        ("_code", {"versions": {"torch": "1"}}, "versions.torch (1, not "),
+        ("_code", {"changes": "0a"}, "changes (0a, not "),
+        ("_inputs", {"precision": {"controls": "bf16"}}, "precision.controls (bf16, not "),
+        ("_inputs", {"corpora": {"report": "0b"}}, "corpora.report (0b, not "),
+        ("_inputs", {"model": {"tokenizer_sha256": "0c"}}, "model.tokenizer_sha256 (0c, not "),
     ],
 )
-def test_a_worker_with_something_else_is_refused(
-    change: dict[str, Any], differs: str, config: Config, here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_with_something_else_is_refused_by_what_it_is(
+    place: str, change: dict[str, Any], differs: str, config: Config, here: Here, tmp_path: Path
 ) -> None:
-    real = Shards.of
+    real, mine = getattr(shards, place), []
 
-    def of(workers: DaskWorkers, config: Config, record: Any) -> Shards:
-        if change.get("model") == "another":
-            report = replace(record.corpora["report"], fingerprint="0")
-            corpora = {**record.corpora, "report": report}
-            return real(workers, config, replace(record, model=replace(record.model, sha256="0"), corpora=corpora))
-        return real(workers, config, replace(record, **change))
+    def other(*how: Any) -> dict[str, Any]:
+        """Return what is right for the process of the run, which asks first."""
+        found = real(*how)
+        mine.append(found)
+        if len(mine) == 1:
+            return dict(found)
+        nested = {key: {**found[key], **value} if isinstance(value, dict) else value for key, value in change.items()}
+        return {**found, **nested}
 
-    monkeypatch.setattr(Shards, "of", of)
-    if not differs:
-        assert run(config, tmp_path, cluster="local:2").is_dir()
-        return
-    with pytest.raises(ClusterError) as caught:
-        run(config, tmp_path, cluster="local:2")
-    told = f"a worker differs from this process in {differs}; give it the same packages, models and data"
-    assert str(caught.value) == told
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, place, other)
+        with pytest.raises(ClusterError) as caught:
+            run(config, tmp_path, cluster=TWO)
+    assert str(caught.value).startswith("a worker on ")
+    assert f" has another {differs}" in str(caught.value)
+    assert not (tmp_path / NAME).exists()
 
 
-def test_an_address_that_is_none_is_named(config: Config, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        run(config, tmp_path, cluster="local:0")
-    expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
-    assert str(caught.value) == f"--cluster: address: {expected}"
-    assert not any(tmp_path.iterdir())
+def test_a_version_is_refused_before_a_config_is_read_that_it_may_not_know(config: Config, here: Here) -> None:
+    job = pickle.dumps((shards._code() | {"headscope": "0.1"}, b"no pickle"))
+    with pytest.raises(ClusterError, match="another headscope"):
+        shards.try_shuffles(job, "sentence", (1,))
 
 
 def test_the_command_asks_the_cluster_that_it_is_told(
@@ -169,7 +265,14 @@ def test_the_command_asks_the_cluster_that_it_is_told(
 ) -> None:
     said = headscope("run", base, "--out", tmp_path, "--cluster", "local:2", "--set", "controls.random=1")
     assert (said.code, said.err) == (0, "")
-    assert "control: random weights" in {what for what, _ in here.begun}
+    assert "control: random weights" in {call[0] for call in here.begun}
+
+
+def test_an_address_that_is_wrong_is_one_line(base: Path, tmp_path: Path, headscope: Callable[..., Said]) -> None:
+    said = headscope("run", base, "--out", tmp_path, "--cluster", "local:0")
+    expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
+    assert (said.code, said.err) == (2, f"headscope: --cluster: address: {expected}\n")
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.slow
@@ -178,43 +281,50 @@ def test_workers_of_which_one_is_killed_give_the_same_numbers(
 ) -> None:
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     alone = run(config, tmp_path / "alone")
-    died = tmp_path / "died"
-
-    def killed(job: bytes, scope: str, name: str, shuffles: Sequence[int], *, read: Any, died: str) -> Any:
-        if name == "random weights 2" and not Path(died).exists():
-            Path(died).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return read(job, scope, name, shuffles)
-
-    real = DaskWorkers.begin
+    died, real = tmp_path / "died", DaskWorkers.begin
 
     def begin(self: DaskWorkers, what: str, work: Any, *call: Any) -> Any:
-        if work is shards.read_control:
-            return real(self, what, killed_once(killed, work, str(died)), *call)
-        return real(self, what, work, *call)
+        return real(self, what, killed_once(work, str(died)) if what == "control: random weights 2" else work, *call)
 
     monkeypatch.setattr(DaskWorkers, "begin", begin)
-    together = run(config, tmp_path / "together", cluster="local:2")
+    together = run(config, tmp_path / "together", cluster=TWO)
     assert died.exists()
-    assert json.loads((together / "run.json").read_text("utf-8"))["workers"] == "2 workers of local, 1 thread each"
-    alike(together, alone)
+    assert workers_of(together) == "2 local workers, 1 thread each"
+    same_but_for_workers(together, alone)
 
 
-def killed_once(killed: Callable[..., Any], read: Any, died: str) -> Callable[..., Any]:
-    return lambda *call: killed(*call, read=read, died=died)
+def killed_once(work: Callable[..., Any], died: str) -> Callable[..., Any]:
+    """Return work that kills its worker the first time."""
+
+    def killed(*call: Any) -> Any:
+        if not Path(died).exists():
+            Path(died).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return work(*call)
+
+    return killed
 
 
 @pytest.mark.slow
-def test_a_control_that_no_worker_survives_is_named(
-    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (lambda *call: os.kill(os.getpid(), signal.SIGKILL), "its worker died each time that it was begun; "),
+        (lambda *call: __import__("headscope_of_tomorrow"), "a worker cannot load it (ModuleNotFoundError: No module"),
+        (lambda *call: shards._refuse_differing({"seed": 1}, {"seed": 2}), "has another seed (2, not 1)"),
+    ],
+)
+def test_a_control_that_workers_cannot_read_is_named(
+    ends: Callable[..., Any], said: str, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dies(*call: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGKILL)
-
     real = DaskWorkers.begin
-    monkeypatch.setattr(DaskWorkers, "begin", lambda self, what, work, *call: real(self, what, lambda *c: dies(*c)))
-    with pytest.raises(
-        ClusterError, match=r"^choosing shuffles: its worker died each time that it was begun; .*memory"
-    ):
-        run(config, tmp_path, cluster="local:1")
+
+    def begin(self: DaskWorkers, what: str, work: Any, *call: Any) -> Any:
+        return real(self, what, ends if what == "control: random weights 2" else work, *call)
+
+    monkeypatch.setattr(DaskWorkers, "begin", begin)
+    with pytest.raises(ClusterError) as caught:
+        run(config, tmp_path, cluster=TWO.model_copy(update={"address": "local:1"}))
+    assert str(caught.value).startswith("control: random weights 2: ")
+    assert said in str(caught.value)
     assert not (tmp_path / NAME).exists()

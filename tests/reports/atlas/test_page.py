@@ -69,7 +69,7 @@ def record(hostile: str) -> AtlasRecord:
         row("gum>ewt", hostile, "5-5", (1, 0, 1), model=hostile),
     ]
     across = ACROSS.validated(pd.DataFrame(pairs), "rows")
-    workers = "2 workers of local:2, 1 thread each"
+    workers = "2 local workers, 1 thread each"
     return AtlasRecord(f"small {hostile}", runs, table, workers, "0.1.0", across, (hostile,))
 
 
@@ -82,7 +82,7 @@ def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_what_failed_is_counted_first(record: AtlasRecord) -> None:
-    workers = "2 workers of local:2, 1 thread each"
+    workers = "2 local workers, 1 thread each"
     assert overview(record) == ("1 of 5 runs failed", "2 models", "2 corpora", "2 seeds", workers)
     assert summary(record)[0] == "1 of 5 runs failed: minilm-gum-1."
     whole = replace(record, runs=record.finished[:1])
@@ -264,7 +264,7 @@ def test_numbers_that_cannot_be_are_not_written(record: AtlasRecord, tmp_path: P
 def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# Atlas small &lt;b>")
-    assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 workers of local:2, 1 thread each" in text
+    assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 local workers, 1 thread each" in text
     assert (
         "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
     )

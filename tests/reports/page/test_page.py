@@ -132,7 +132,7 @@ def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
         ]
     chosen = next(row for row in best_heads(scores, "agreement") if row.grade)
     told = first[chosen.label, chosen.variant, chosen.name][3]
-    assert told == "grade 3: beyond grammar rules; 1 more: 2-2"
+    assert told == "grade 3: beyond grammar rules; 1 other head: 2-2"
 
 
 def test_a_page_opens_with_eight_columns_and_unfolds_the_others(html: str) -> None:
@@ -220,7 +220,7 @@ def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame)
     assert ranks.count("") == 4
     assert sum("grade 2: beyond words" in text for _, text in cells) == 1
     assert sum("no: a lead of 5 points or more is excluded" in text for _, text in cells) == 3
-    assert sum("but 1 has: 2-2" in text for _, text in cells) == 1
+    assert sum("1 other head has one: 2-2" in text for _, text in cells) == 1
     assert html.count('class="dot hollow"') == 2 + 60  # the keys of the first screen and of the tables
 
 

@@ -27,7 +27,7 @@ def test_what_is_known_of_the_run_is_told_and_what_is_empty_is_not(run: Run):
         versions={"torch": "2", "numpy": "3.0"},
         wall_seconds=61,
         resumed=("ablation", "random weights (sentences)"),
-        workers="2 workers of local, 1 thread each",
+        workers="2 local workers, 1 thread each",
         seed=0,
         device="",
     )
@@ -40,7 +40,7 @@ def test_what_is_known_of_the_run_is_told_and_what_is_empty_is_not(run: Run):
     facts = dict(told.facts)
     assert facts["corpus (report)"].startswith("b: 1,234 sentences")
     assert (facts["seed"], facts["maps"]) == ("0", MAPS["norms"])
-    assert facts["controls read by"] == "2 workers of local, 1 thread each"
+    assert facts["controls read by"] == "2 local workers, 1 thread each"
     assert facts["resumed"] == "parts taken: 2; times are of the last attempt"
     assert {"device", "git commit", "peak memory"}.isdisjoint(facts)
 

@@ -15,9 +15,8 @@ from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.page_model import gather
 from reports.page.summary import Opening, opening
 from reports.run.record import CorpusFacts, RunRecord
-from reports.scores.best_heads import BestHead
+from reports.scores.best_heads import CLASSIFIER, BestHead
 from reports.scores.plain_names import guess, task
-from reports.scores.summary import leader_sentence, summarise
 from reports.scores.verdicts import Finds, RunThresholds, Verdicts
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
@@ -32,7 +31,6 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
-BARE = RunRecord()
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 
 
@@ -60,8 +58,7 @@ def row(**more: Any) -> BestHead:
 
 
 def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:
-    best = {"dependency": rows}
-    return opening(best, RECORD, summarise(best, RECORD, verdicts, 6, 12), verdicts, 72, found or {})
+    return opening({"dependency": rows}, RECORD, verdicts, 72, found or {})
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
@@ -86,8 +83,9 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
-        "accuracy 72.5 % (n = 672), +37.1 points [+32.1, +42.0] beside the strongest baseline or control, a fixed "
-        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 %, rules of grammar 92.2 %."
+        "accuracy 72.5 % (n = 672), +37.1 points [+32.1, +42.0] against the strongest baseline or control, a fixed "
+        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 % (not above the head), rules of "
+        "grammar 92.2 % (above the head)."
     )
     assert (
         leader.beside
@@ -122,7 +120,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     rows = [row(), row(label="det", stability=0.5)]
     said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,), controlled=True)).uncertainty)
-    assert list(said) == ["Held-out evaluation", "Multiple testing", "Stability of selection"]
+    assert list(said) == ["Held-out evaluation", "Multiple testing", "Stability of selection", "Margins"]
     assert said["Held-out evaluation"].startswith(
         "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences), 64 documents."
     )
@@ -132,6 +130,23 @@ def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
         "selected: graded heads 73.0 % (median; minimum 50.0 %), all label–direction pairs 73.0 % (median"
         in said["Stability of selection"]
     )
+
+
+def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
+    margins = ((0.1, 0.3), (0.2, 0.4), (-0.3, -0.1), (-0.1, 0.3), (math.nan, math.nan))
+    rows = [row(label=str(nth), margin_low=low, margin_high=high) for nth, (low, high) in enumerate(margins)]
+    said = dict(told([*rows, row(n=0, baseline="")], Verdicts(RunThresholds(), (FOUND,), controlled=True)).uncertainty)
+    assert said["Margins"] == (
+        "The 95 % interval of the margin over the strongest baseline or control lies above 0 in 2 of 4 pairs, below 0 "
+        "in 1 and contains 0 in 1 (not corrected)."
+    )
+    assert said["Nothing to score"].endswith("shown as “–”: 1.")
+
+
+def test_selective_classifiers_are_counted() -> None:
+    best = {"dependency": [row()], CLASSIFIER: [row(margin_low=0.1), row(margin_low=-0.1)]}
+    said = opening(best, RECORD, Verdicts(RunThresholds(), (FOUND,), controlled=True), 72, {}).results
+    assert said[-1] == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 
 def test_few_documents_and_missing_controls_are_said() -> None:
@@ -192,7 +207,7 @@ def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_non
     assert len(said) == 5
     assert said[-1] == "The other 2 comparisons are in the section Ablation."
     (single,) = mattering({"ablation": ablation(costs())}, frozenset(), 72)
-    assert "Of 2 heads 1 significantly cost something" in single
+    assert "Of 2 heads, ablating one makes the result significantly worse for 1, and" in single
 
 
 def test_importance_and_patching_are_told_where_they_were_measured() -> None:
@@ -218,9 +233,8 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
     hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,), controlled=True)
     rows = [row(label=hostile, baseline=hostile)]
-    page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, BARE, verdicts, 6, 12))
-    page.verdicts = verdicts
-    html = environment().get_template("opening.html.j2").render(page=page, leader=leader_sentence)
+    page = SimpleNamespace(opening=told(rows, verdicts), verdicts=verdicts)
+    html = environment().get_template("opening.html.j2").render(page=page)
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 2
     made = environment(html=False)

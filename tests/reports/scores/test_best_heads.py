@@ -91,8 +91,8 @@ def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.D
     report = of_label[of_label["split"] == "report"].set_index("name")
     assert sorted(obj.others) == ["1-1", "1-2", "1-3", "1-4"]
     assert [report.accuracy[name] for name in obj.others] == sorted(report.accuracy[list(obj.others)], reverse=True)
-    assert obj.also == f"4 more: {obj.others[0]}, {obj.others[1]}, +2"
-    assert best["det", "head->dependent"].also == "but 1 has: 2-2"
+    assert obj.also == f"4 other heads: {obj.others[0]}, {obj.others[1]} and 2 more"
+    assert best["det", "head->dependent"].also == "1 other head has one: 2-2"
     assert best["det", "dependent->head"].also == ""
 
 
@@ -130,7 +130,7 @@ def test_a_label_without_a_chosen_head_still_names_its_heads_with_a_grade(scores
     )
     assert (found.name, found.graded, found.rank) == ("", "–", "")
     assert len(found.others) == 5
-    assert found.also.startswith("but 5 have: ")
+    assert found.also.startswith("5 other heads have one: ")
 
 
 def test_heat_maps_have_the_grade_of_every_head(scores: pd.DataFrame):

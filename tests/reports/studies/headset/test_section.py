@@ -70,10 +70,10 @@ def test_the_sentences_say_what_the_tables_say(folder: Path):
         "Heads of one layer are nearer to each other in their maps (0.20 nats) than heads of two layers (0.40" in said
     )
     assert "permutation p = 0.004" in said
-    assert "two heads share 29.0 % of what they read" in said, "(4 * 0.2 + 6 * 0.35) / 10"
+    assert "heads read (W_V): those of two heads overlap by 29.0 %" in said, "(4 * 0.2 + 6 * 0.35) / 10"
     assert (
-        "with randomly initialised weights 8.0 %; 100.0 % of pairs share more than any pair of randomly initialised "
-        "weights" in said
+        "with randomly initialised weights by 8.0 %; 100.0 % of pairs overlap more than any pair with randomly "
+        "initialised weights" in said
     )
     assert "into 2 groups, of 3, 2 heads (mean silhouette 0.31)." in said
     assert "of 2 relations, in 1 the mean map of the selected heads is better than the best head alone" in said
