@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, Protocol, TypeVar
@@ -100,6 +102,7 @@ class DaskWorkers:
 
     def __init__(self, client: Any, section: ClusterSection) -> None:
         self._client, self._retries = client, section.retries
+        self._at_first = self.count
         self._kind, self.threads = KINDS.get(section.address.partition(":")[0], "Dask worker"), section.each_threads
 
     @property
@@ -109,8 +112,8 @@ class DaskWorkers:
 
     @property
     def described(self) -> str:
-        """How many they are, where, and with how many threads, for a page."""
-        count = self.count
+        """How many they are, where, and with how many threads, for a page; also those that were lost since or came."""
+        count = max(self.count, self._at_first)
         threads = f"{self.threads} thread{'s' * (self.threads > 1)} each"
         return f"{count} {self._kind}{'s' * (count > 1)}, {threads}"
 
@@ -209,14 +212,34 @@ def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
 
 
 @contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let what is started in the block ignore Ctrl-C, which a terminal sends to it too: this process ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _cluster(section: ClusterSection) -> Iterator[Any]:
     """Yield a cluster that ends with the block, or the address of one that goes on."""
     kind, _, workers = section.address.partition(":")
     if kind == "local":
         from distributed import LocalCluster
 
-        one_each = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": None}
-        with LocalCluster(**one_each) as cluster:  # type: ignore[no-untyped-call]  # of Dask
+        one_each = {
+            "n_workers": int(workers),
+            "threads_per_worker": 1,
+            "dashboard_address": None,
+            "silence_logs": logging.CRITICAL,
+        }
+        with _interrupts_ignored():
+            cluster = LocalCluster(**one_each)  # type: ignore[no-untyped-call]  # of Dask
+        with cluster:
             yield cluster
     elif kind == "slurm":
         try:

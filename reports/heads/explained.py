@@ -64,5 +64,5 @@ class ExplainedHeads:
             return f"{heads}."
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
         beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-        share = f"In the median of these heads the relations explain {percent(own)} % of its attention between words"
+        share = f"In the median of these heads the relations explain {percent(own)} % of the attention between words"
         return f"{heads}. {share}{beside}."

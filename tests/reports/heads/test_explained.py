@@ -67,7 +67,7 @@ def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
     assert grid.explained == (
         f"{related} of {run.layers * run.heads} heads have a grade on a relation between words in sentences "
         "(offsets count, windows such as within=4 do not). In the median of these heads the relations explain "
-        f"{run.heads / 2:.1f} % of its attention between words (8.0 % with randomly initialised weights)."
+        f"{run.heads / 2:.1f} % of the attention between words (8.0 % with randomly initialised weights)."
     )
 
 
