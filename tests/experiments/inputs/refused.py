@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from experiments.cluster import workers
+from experiments.cluster.workers import ClusterSection
+from experiments.config.file import validated
 from experiments.heads.typed_text import cut, find_head, find_word
 from experiments.record.kept import Kept
+from experiments.record.provenance import installed
 from experiments.reproduce.reproduce import rejudge
+from experiments.run import shards
 from experiments.run.config import load_config, load_training
 from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
@@ -180,6 +188,26 @@ def interrupted(folder: Path, damaged: str = "") -> object:
     return open_kept(2, resume=True)
 
 
+def cluster(address: str) -> ClusterSection:
+    return validated(ClusterSection, {"address": address}, Path("--cluster"))
+
+
+def no_scheduler(folder: Path) -> object:
+    """Open a cluster where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "WAIT_SECONDS", 1)
+        with workers.open_cluster(cluster(address)):
+            return None
+
+
+def other_worker(folder: Path) -> object:
+    """Ask a worker of an older version for a shard."""
+    return shards.try_shuffles(pickle.dumps((installed() | {"headscope": "0.2"}, b"")), "sentence", (1,))
+
+
 def card(folder: Path) -> object:
     (folder / "set").mkdir()
     (folder / "set" / "README.md").write_bytes(seeds.CARD.replace(b"a.jsonl", b"'hf://datasets/a/b/c.jsonl'"))
@@ -228,6 +256,9 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "an unknown table": config(b"report = ", b"[x]\nreport = "),
         "`--set` without a value": setting("seed"),
         "`--set` of a key inside a value": setting("name.first=1"),
+        "`--cluster` with an address that is none": lambda folder: cluster("local:0"),
+        "`--cluster`: no scheduler there": no_scheduler,
+        "`--cluster`: a worker with another version, model or corpus": other_worker,
         "an unknown probe": setting('probes.names=["dependancy"]'),
         "an unknown corpus": lambda folder: corpus_path("ewt-def"),
         "an unknown model": lambda folder: load_model("minilm-l12"),
