@@ -11,7 +11,8 @@ from experiments.atlas.across import across
 from experiments.atlas.cell import Done, do_run
 from experiments.atlas.grid import Atlas, GridRun
 from experiments.atlas.outcome import answers, atlas_run
-from experiments.cluster.workers import failure, open_workers
+from experiments.cluster.calls import failure
+from experiments.cluster.workers import open_workers
 from experiments.config.config import ConfigError, resolved
 from experiments.record.progress import Progress, silent
 from experiments.run.folder import check_free

@@ -28,7 +28,7 @@ from probes.corpora.corpus import MemoryTexts
 
 RECORD: Final = Path("docs") / "planning.json"
 PAGE: Final = Path("docs") / "planning.md"
-MARKED: Final = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED: Final = re.compile(r"(<!-- (costs|plans) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 SIZES: Final = ((2, 2, 128), (6, 12, 384), (12, 12, 768))
 "Layers, heads of each, and size of vectors: BERT tiny, MiniLM and BERT base."

@@ -63,10 +63,11 @@ def sentence(record: Mapping[str, Any]) -> str:
     one, two = (record["seconds by workers"][workers] for workers in "12")
     alone, read = (record["quickstart by workers"][workers] for workers in "02")
     machine = f"{record['cores']} cores of {record['processor']}"
+    goal = f"goal {GOAL}" + ", missed" * (gain(record) < GOAL)
     return (
         f"On {machine} {record['runs']} runs of that grid take {one:.0f} seconds with one worker and {two:.0f} with "
-        f"two ({gain(record):.2f} times the throughput). The quickstart takes {alone:.0f} seconds in one process with "
-        f"a thread a core, and {read:.0f} where two workers read its controls (`make bench-atlas`)."
+        f"two ({gain(record):.2f} times the throughput; {goal}). The quickstart takes {alone:.0f} seconds in one "
+        f"process with a thread a core, and {read:.0f} where two workers read its controls (`make bench-atlas`)."
     )
 
 

@@ -158,7 +158,7 @@ def simulate(seconds: npt.NDArray[np.float64], cluster: Cluster, seed: int) -> S
     ends = random.exponential(cluster.life, cluster.workers)
     waiting, end, given_up = [(shard, 0) for shard in range(len(seconds) - 1, -1, -1)], 0.0, 0
     while waiting:
-        shard, tries = waiting.pop()
+        shard, tries = waiting.pop()  # a lost one comes back at once here, in truth when its worker is lost
         now, worker = heapq.heappop(free)
         done = now + seconds[shard]
         if done <= ends[worker]:
@@ -175,5 +175,8 @@ def simulate(seconds: npt.NDArray[np.float64], cluster: Cluster, seed: int) -> S
 
 
 def sums_bytes(shard: Shard, questions: int) -> int:
-    """Return the bytes that sums of hits take on the disk at most: two for a head, question and block of texts."""
-    return 2 * shard.layers * shard.heads * questions * min(ceil(shard.texts), BLOCKS)
+    """Return the bytes of the sums that are kept: of each question and block two a head, and 16 for its number and n.
+
+    A question in which some block has more than 65,535 hits takes eight bytes a head.
+    """
+    return (2 * shard.layers * shard.heads + 16) * questions * min(ceil(shard.texts), BLOCKS)

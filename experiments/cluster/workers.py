@@ -8,24 +8,18 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from shutil import which
 from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from experiments.config.config import ConfigError
+from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome
 from experiments.config.section import Section
-from mha.messages import OneLineError
 
 Result = TypeVar("Result", covariant=True)
 
 WAIT_SECONDS = 20
 "How long a scheduler may take to answer, and its first worker to come."
-
-NO_WORKER_SECONDS = 300
-"How long work may wait when all workers of a cluster that we started are lost."
-
-
-DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
 
 KINDS: Final = {"local": "local worker", "slurm": "SLURM worker"}
 "Beginning of an address -> what its workers are called; others are those of a Dask scheduler."
@@ -61,10 +55,6 @@ class ClusterSection(Section):
 
 ALONE: Final = ClusterSection()
 "No cluster: this process does the work."
-
-
-class ClusterError(ConfigError):
-    """A cluster that is not there, or workers that were lost or cannot do what they are asked for."""
 
 
 class Workers(Protocol):
@@ -112,7 +102,7 @@ class DaskWorkers:
 
     @property
     def described(self) -> str:
-        """How many they are, where, and with how many threads, for a page; also those that were lost since or came."""
+        """How many they are, or were at first if those were more, where, and with how many threads, for a page."""
         count = max(self.count, self._at_first)
         threads = f"{self.threads} thread{'s' * (self.threads > 1)} each"
         return f"{count} {self._kind}{'s' * (count > 1)}, {threads}"
@@ -126,45 +116,11 @@ class DaskWorkers:
         submitted = [self._client.submit(work, *call, pure=False, retries=self._retries) for call in calls]
         numbers = {future.key: number for number, future in enumerate(submitted)}
         for future in as_completed(submitted):  # type: ignore[no-untyped-call]  # of Dask
-            yield numbers[future.key], _ended(future)
+            yield numbers[future.key], outcome(future)
 
-    def begin(self, what: str, work: Callable[..., Result], *call: Any) -> Callable[[], Result]:
-        """Have one call done; return what waits for its result.
-
-        That raises ClusterError, which begins with `what`, where the worker refuses the call, cannot load it, or is
-        lost each time; any other error as it is. A call that ends with an error is not done again.
-        """
-        future = self._client.submit(work, *call, pure=False)
-
-        def wait() -> Result:
-            ended: Result | Exception = _ended(future)
-            if isinstance(ended, OneLineError | ImportError) or (isinstance(ended, Exception) and _is_dasks(ended)):
-                raise ClusterError(f"{what}: {failure(ended)}") from ended
-            if isinstance(ended, Exception):
-                raise ended
-            return ended
-
-        return wait
-
-
-def _ended(future: Any) -> Any:
-    """Return the result of a call, or the error that it ended with."""
-    try:
-        return future.result()
-    except Exception as error:
-        return error
-
-
-def _is_dasks(error: BaseException) -> bool:
-    return type(error).__module__.partition(".")[0] == "distributed"
-
-
-def failure(error: BaseException) -> str:
-    """Say in one line what a worker's call ended with."""
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    if _is_dasks(error):
-        return DIED if type(error).__name__ == "KilledWorker" else f"the cluster is gone ({told})"
-    return f"a worker cannot load it ({told}); give it this version" if isinstance(error, ImportError) else told
+    def begin(self, what: str, work: Callable[..., Result], *call: Any) -> WorkerCall[Result]:
+        """Have one call done; `what` it does begins its errors. A call that ends with an error is not done again."""
+        return WorkerCall(what, self._client.submit(work, *call, pure=False), lambda: self.count)
 
 
 @contextmanager
@@ -246,9 +202,11 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
             from dask_jobqueue import SLURMCluster
         except ImportError:
             raise ClusterError("slurm: dask-jobqueue is not installed; pip install 'headscope[cluster]'") from None
+        if which("sbatch") is None:
+            raise ClusterError("slurm: there is no sbatch on this machine; start headscope where jobs are submitted")
         try:
             cluster = SLURMCluster(**section.slurm)
-        except (ValueError, RuntimeError, TypeError, OSError) as error:  # no cores or memory, no sbatch, an unknown key
+        except (ValueError, RuntimeError, TypeError, OSError) as error:  # no cores or memory, or an unknown key
             raise ClusterError(f"slurm: {' '.join(str(error).split())}") from None
         with cluster:
             cluster.scale(jobs=section.jobs)

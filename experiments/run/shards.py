@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from experiments.cluster.workers import ClusterError, ClusterSection, DaskWorkers, open_cluster
+from experiments.cluster.calls import ClusterError, WorkerCall
+from experiments.cluster.workers import ClusterSection, DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
@@ -29,6 +30,9 @@ from probes.maps.relation_attention import RelationAttention
 from probes.scoring.tally import Pooled
 from reports.run.record import RunRecord
 
+SHUFFLE_CALLS: Final = 8
+"In how many calls shuffles are tried at the most; each takes a sample of the texts of its own."
+
 
 @dataclass(frozen=True)
 class Shards:
@@ -40,24 +44,24 @@ class Shards:
     begun: list[str] = field(default_factory=list)
     "What workers were asked for."
 
-    def begin_control(self, scope: str, control: str, shuffles: Sequence[int]) -> Callable[[], ControlSums]:
-        """Have a control read the texts of a scope; return what waits for its sums."""
+    def begin_control(self, scope: str, control: str, shuffles: Sequence[int]) -> WorkerCall[ControlSums]:
+        """Have a control read the texts of a scope."""
         return self._begin(f"control: {control}", read_control, scope, control, tuple(shuffles))
 
     def shuffle_strengths(self, scope: str, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of shuffles, of which every worker tries some."""
-        count = min(self.workers.count, len(seeds))
-        waiting = [
+        """Return the hits of the best heads of shuffles, in a few calls."""
+        count = min(SHUFFLE_CALLS, len(seeds))
+        calls = [
             self._begin("choosing shuffles", try_shuffles, scope, tuple(seeds[first::count])) for first in range(count)
         ]
-        return {seed: hits for wait in waiting for seed, hits in wait().items()}
+        return {seed: hits for call in calls for seed, hits in call.result().items()}
 
     @property
     def read_by(self) -> str | None:
         """The workers, for the record; None where they were asked for nothing."""
         return self.workers.described if self.begun else None
 
-    def _begin(self, what: str, work: Callable[..., Any], *call: Any) -> Callable[[], Any]:
+    def _begin(self, what: str, work: Callable[..., Any], *call: Any) -> WorkerCall[Any]:
         self.begun.append(what)
         return self.workers.begin(what, work, self.job, *call)
 
@@ -81,28 +85,32 @@ class ShardedPart(Part):
     """The part of a run whose controls are read by workers, while the model of the run reads the same texts here."""
 
     shards: Shards = field(kw_only=True)
-    waiting: dict[str, Callable[[], ControlSums]] = field(default_factory=dict)
-    "Name of a control that a worker reads -> what waits for its sums."
+    calls: dict[str, WorkerCall[ControlSums]] = field(default_factory=dict)
+    "By name, the controls that workers read."
 
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
         for control in model_controls(self.config, self.model, shuffles):
             if control.probes(self.probes) and not self.kept.has(self.part_name(control)):
-                self.waiting[control.name] = self.shards.begin_control(self.scope, control.name, shuffles)
+                self.calls[control.name] = self.shards.begin_control(self.scope, control.name, shuffles)
         return super().score(journal, progress, shuffles)
 
     def each_control(
         self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
     ) -> list[Sequence[Pooled]]:
-        """Return the sums of all controls; they are waited for by this thread, which Ctrl-C interrupts."""
-        return [*map(read, controls)]
+        """Return the sums of all controls, which are kept as they come; this thread waits, which Ctrl-C interrupts."""
+        found: dict[str, Sequence[Pooled]] = {}
+        while left := [control for control in controls if control.name not in found]:
+            ended = [one for one in left if one.name not in self.calls or self.calls[one.name].done()]
+            found |= {control.name: read(control) for control in ended or left[:1]}
+        return [found[control.name] for control in controls]
 
     def control_heads(
         self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
         """Return the sums of a control's heads when its worker has them; `observers` get what it has observed."""
-        found = self.waiting[control.name]()
-        progress(f"controls ({self.scope}s)", [*self.waiting].index(control.name) + 1, len(self.waiting))
+        found = self.calls[control.name].result()
+        progress(f"controls ({self.scope}s)", sum(call.done() for call in self.calls.values()), len(self.calls))
         for observer, arrays in zip(observers, found.observed, strict=True):
             observer.take(arrays)
         return [unpacked(arrays) for arrays in found.heads]
@@ -164,7 +172,11 @@ def _opened(job: bytes) -> tuple[Surroundings, int]:
     code, shared = pickle.loads(job)
     _refuse_differing(code, _loaded())
     config, inputs, number = pickle.loads(shared)
-    opened, corpora = open_model(config, Path(), silent), open_corpora(config)
+    try:
+        opened, corpora = open_model(config, Path(), silent), open_corpora(config)
+    except (OSError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise ClusterError(f"a worker on {platform.node()} cannot open the run: {told}") from None
     _refuse_differing(inputs, _inputs(machine_record(config, opened.model, corpora, Start())))
     return Surroundings(config, opened, corpora, Journal(), silent), number
 

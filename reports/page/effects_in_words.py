@@ -62,10 +62,10 @@ def _contrasts(ablation: Ablations | None) -> Iterator[str]:
     if not held:
         return
     more = sum(one.more for one in held)
+    several = "; several may be measures of one ablation" * (len(held) > 1)
     yield (
         "Ablated together, the heads of a label cost significantly more than as many random heads of the same layers "
-        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)} (p < 0.05, not corrected; several may be measures "
-        "of one ablation)."
+        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)} (p < 0.05, not corrected{several})."
     )
     for one in held[:SHOWN]:
         yield _contrast(one)

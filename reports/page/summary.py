@@ -148,9 +148,7 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
-    judged = ", ".join(
-        f"{name} {percent(of)} % ({'above' if of > row.accuracy else 'not above'} the head)" for name, of in rivals
-    )
+    judged = ", ".join(f"{name} {percent(of)} % ({'higher' if of > row.accuracy else 'lower'})" for name, of in rivals)
     below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,

@@ -44,4 +44,4 @@ def test_the_plans_are_those_of_the_cost_model_and_near_the_simulation() -> None
 def test_few_shards_are_given_up_as_the_page_says() -> None:
     lost = 1 - exp(-EACH / CLUSTER.life)
     assert round(1 / lost ** (CLUSTER.retries + 1) / 1e6) == 3
-    assert "about one shard in three million" in (ROOT / PAGE).read_text(encoding="utf-8").replace("\n", " ")
+    assert "about one case in three million" in (ROOT / PAGE).read_text(encoding="utf-8").replace("\n", " ")

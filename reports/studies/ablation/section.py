@@ -56,8 +56,8 @@ class BehaviourCosts:
             text += f" Of {len(one.heads)} heads {costly} significantly cost more than the median head."
         else:
             text += (
-                f" Of {len(one.heads)} heads, ablating one makes the result significantly worse for "
-                f"{costly or 'none'}, and significantly better for {helping or 'none'}."
+                f" Ablated alone, {costly or 'none'} of {len(one.heads)} heads make the result significantly worse, "
+                f"and {helping or 'none'} significantly better."
             )
         return text + few
 

@@ -47,10 +47,11 @@ SHOWN: Final = 12
 LINK: Final[Sequence[tuple[str, str]]] = (
     ("Attends", "The head has a grade in a label of the role's probe, in this direction."),
     (
-        "Ablation hurts",
+        "Effect",
         "Without the head (ablated in the first way that [ablation] names) the behaviour is significantly worse: p "
         "of a paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
-        "whichever head is ablated: there the cost is significantly above that of the median head.",
+        "whichever head is ablated: there the cost is significantly above that of the median head. Heads without which "
+        "the behaviour is better have no effect in this sense.",
     ),
     (
         "Cost",
@@ -158,9 +159,9 @@ def _correlation(pair: str, role: LinkedRole) -> str | Cell:
 ROLES: Final = (
     TextColumn("Role", lambda role: role.role, "row"),
     LINK_TABLE["behaviour"].shown(),
-    TextColumn("Attends, ablation hurts", lambda role: role.named(BOTH), "text"),
-    TextColumn("Attends, ablation does not hurt", lambda role: role.named(ATTENDS), "text"),
-    TextColumn("Ablation hurts, does not attend", lambda role: role.named(MATTERS), "text"),
+    TextColumn("Attends, with effect", lambda role: role.named(BOTH), "text"),
+    TextColumn("Attends, no effect", lambda role: role.named(ATTENDS), "text"),
+    TextColumn("Effect without attention", lambda role: role.named(MATTERS), "text"),
     TextColumn("Neither", lambda role: role.rest, "text"),
 )
 "Of the table of roles."
@@ -192,9 +193,9 @@ class Linked:
         both, attends, hurts = (sum(len(role.verdicts[one]) for role in self.roles) for one in (BOTH, ATTENDS, MATTERS))
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {roles} (a label and direction with its behaviour; a head counts once for each) the head attends in "
-            f"{both + attends} head–role pairs; in {both} of these ablating it makes the behaviour significantly "
-            f"worse. Ablating hurts in {hurts} pair{'s' * (hurts != 1)} in which the head does not attend."
+            f"Over {roles} (a label and direction with its behaviour; a head counts once for each) heads attend in "
+            f"{both + attends} head–role pairs; in {both} of these ablating the head has a significant effect. In "
+            f"{hurts} pair{'s' * (hurts != 1)} it has one although the head does not attend."
         )
 
 

@@ -38,9 +38,9 @@ VERDICTS: Final = (
 )
 
 _SHOWN: Final = {
-    "looks and matters": "attends, ablation hurts",
-    "looks and does not matter": "attends, ablation does not hurt",
-    "matters without looking": "ablation hurts, does not attend",
+    "looks and matters": "attends, with effect",
+    "looks and does not matter": "attends, no effect",
+    "matters without looking": "effect without attention",
 }
 "What pages call the first three."
 

@@ -69,5 +69,5 @@ def test_without_losses_workers_take_shards_in_turn() -> None:
 
 
 def test_sums_are_as_large_as_their_blocks() -> None:
-    assert sums_bytes(SMALL, 10) == 2 * 4 * 10 * 100
-    assert sums_bytes(SMALL.of_texts(1e7), 10) == 2 * 4 * 10 * 1000
+    assert sums_bytes(SMALL, 10) == (2 * 4 + 16) * 10 * 100
+    assert sums_bytes(SMALL.of_texts(1e7), 10) == (2 * 4 + 16) * 10 * 1000

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiments.cluster.workers import ClusterError, ClusterSection, ThisProcess, open_workers
+from experiments.cluster import calls
+from experiments.cluster.calls import ClusterError, WorkerCall, failure
+from experiments.cluster.workers import ClusterSection, ThisProcess, _interrupts_ignored, open_workers
 
 
 def halved(number: int) -> float:
@@ -115,8 +117,85 @@ def test_slurm_is_asked_for_what_the_grid_says(monkeypatch: pytest.MonkeyPatch) 
             return super().scale(n or jobs)
 
     monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=Stand))
+    monkeypatch.setattr("experiments.cluster.workers.which", lambda name: f"/usr/bin/{name}")
     section = ClusterSection(address="slurm", jobs=1, slurm={"cores": 1, "memory": "8 GiB"})
     with open_workers(section) as workers:
         assert dict(workers.each(abs, [(-3,)])) == {0: 3}
         assert workers.described == "1 SLURM worker, 1 thread each"
     assert asked[:2] == [{"cores": 1, "memory": "8 GiB"}, 1]
+
+
+@pytest.mark.parametrize(
+    ("sbatch", "message"),
+    [
+        (None, "slurm: there is no sbatch on this machine; start headscope where jobs are submitted"),
+        ("/usr/bin/sbatch", "slurm: You must specify how much cores per job you want to use"),
+    ],
+)
+def test_what_slurm_lacks_is_one_line(sbatch: str | None, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cluster(**words: object) -> object:
+        raise ValueError("You must specify how much cores per job\n    you want to use")
+
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=cluster))
+    monkeypatch.setattr("experiments.cluster.workers.which", lambda name: sbatch)
+    with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address="slurm")):
+        pass
+    assert str(caught.value) == message
+
+
+class Never:
+    """A future that does not end."""
+
+    def done(self) -> bool:
+        return False
+
+
+def test_a_call_ends_when_there_has_been_no_worker_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, workers = [0.0], [1, 0, 1, *[0] * 100]
+    monkeypatch.setattr(calls.time, "monotonic", lambda: clock[0])
+
+    def passing(future: object) -> None:
+        clock[0] += 100
+
+    monkeypatch.setattr(calls, "_wait", passing)
+    with pytest.raises(ClusterError, match=r"^control: x: all workers of the cluster were lost$"):
+        WorkerCall("control: x", Never(), lambda: workers.pop(0)).result()
+    assert len(workers) == 97 - 1, "one that came back gave it time again: three looks, then four without any"
+
+
+def dasks(name: str, message: str) -> Exception:
+    kind: type[Exception] = type(name, (Exception,), {"__module__": "distributed.client"})
+    return kind(message)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (dasks("KilledWorker", "x"), "its worker died each time that it was begun; it may need more memory"),
+        (dasks("FutureCancelledError", "lost"), "the cluster is gone (FutureCancelledError: lost)"),
+        (ModuleNotFoundError("No module"), "a worker cannot load it (ModuleNotFoundError: No module); give it this"),
+        (RuntimeError("Error during deserialization of the task graph"), "a worker cannot load it (RuntimeError: Err"),
+        (ClusterError("a worker on x\nhas another y"), "a worker on x has another y"),
+        (KeyError("z"), "KeyError: 'z'"),
+    ],
+)
+def test_what_a_call_ended_with_is_one_line(error: Exception, said: str) -> None:
+    class Ended:
+        def done(self) -> bool:
+            return True
+
+        def result(self) -> object:
+            raise error
+
+    assert failure(error).startswith(said)
+    expected = type(error) if isinstance(error, KeyError) else ClusterError
+    with pytest.raises(expected) as caught:
+        WorkerCall("choosing", Ended(), lambda: 1).result()
+    assert isinstance(error, KeyError) or str(caught.value).startswith(f"choosing: {said}")
+
+
+def test_what_is_started_meanwhile_ignores_ctrl_c() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with _interrupts_ignored():
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGINT) == before

@@ -4,15 +4,16 @@ import json
 import os
 import pickle
 import signal
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.cluster.workers import ClusterError, ClusterSection, DaskWorkers
+from experiments.cluster.calls import ClusterError
+from experiments.cluster.workers import ClusterSection, DaskWorkers
 from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.run import shards
@@ -37,14 +38,28 @@ class Here:
         self.begun: list[tuple[Any, ...]] = []
         self.waited: list[str] = []
 
-    def begin(self, what: str, work: Callable[..., Any], *call: Any) -> Callable[[], Any]:
+    def begin(self, what: str, work: Callable[..., Any], *call: Any) -> "Asked":
         self.begun.append((what, *call[1:]))
 
-        def wait() -> Any:
+        def do() -> Any:
             self.waited.append(what)
             return work(*call)
 
-        return wait
+        return Asked(do)
+
+
+class Asked:
+    """A call that is done when it is waited for."""
+
+    def __init__(self, do: Callable[[], Any]) -> None:
+        self._do, self.ended = do, False
+
+    def done(self) -> bool:
+        return self.ended
+
+    def result(self) -> Any:
+        self.ended = True
+        return self._do()
 
 
 @pytest.fixture
@@ -64,6 +79,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
         yield workers
 
     monkeypatch.setattr(shards, "open_cluster", opened)
+    monkeypatch.setattr("experiments.run.run.open_cluster", opened)
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     forget()
     yield workers
@@ -120,7 +136,7 @@ def test_workers_read_every_control_and_try_every_shuffle(config: Config, here: 
     ]
     tried = [call[2] for call in here.begun if call[0] == "choosing shuffles"]
     assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
-    assert len(tried) == here.count
+    assert len(tried) == 5
 
 
 def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
@@ -135,7 +151,7 @@ def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
 
     monkeypatch.setattr(Part, "_splits", splits)
     run(config, tmp_path, cluster=TWO)
-    assert begun == [(6, 2), (11, 6)], "two parts of the shuffles; four controls of sentences, then five of windows"
+    assert begun == [(9, 5), (14, 9)], "five shuffles; four controls of sentences, then five of windows"
 
 
 def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
@@ -154,13 +170,13 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
     monkeypatch.setattr(shards, "open_model", elsewhere)
     real_begin = here.begin
 
-    def begin(what: str, *how: Any) -> Callable[[], Any]:
-        def wait() -> Any:
-            found = real_begin(what, *how)()
+    def begin(what: str, *how: Any) -> Asked:
+        def do() -> Any:
+            found = real_begin(what, *how).result()
             monkeypatch.chdir(tmp_path)
             return found
 
-        return wait
+        return Asked(do)
 
     monkeypatch.setattr(here, "begin", begin)
     run(taught, Path("runs"), cluster=TWO)
@@ -191,16 +207,13 @@ def test_a_worker_with_several_threads_opens_a_run_once_and_does_one_shard_at_a_
     monkeypatch.setattr(Part, "control_heads", control_heads)
     monkeypatch.setattr(shards, "open_model", open_model)
     controls = [(work, call) for work, call in jobs if work is shards.read_control][:3]
-    started = [threading.Thread(target=work, args=call) for work, call in controls]
-    for one in started:
-        one.start()
-    for one in started:
-        one.join()
+    with ThreadPoolExecutor(3) as pool:
+        assert len([*pool.map(lambda one: one[0](*one[1]), controls)]) == 3
     assert (most, opened) == ([1], [1])
 
 
-def here_waits(work: Callable[..., Any], call: tuple[Any, ...]) -> Callable[[], Any]:
-    return lambda: work(*call)
+def here_waits(work: Callable[..., Any], call: tuple[Any, ...]) -> Asked:
+    return Asked(lambda: work(*call))
 
 
 def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here: Here, tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
         "accuracy 72.5 % (n = 672), +37.1 points [+32.1, +42.0] against the strongest baseline or control, a fixed "
-        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 % (not above the head), rules of "
-        "grammar 92.2 % (above the head)."
+        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 % (lower), rules of grammar "
+        "92.2 % (higher)."
     )
     assert (
         leader.beside
@@ -207,7 +207,7 @@ def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_non
     assert len(said) == 5
     assert said[-1] == "The other 2 comparisons are in the section Ablation."
     (single,) = mattering({"ablation": ablation(costs())}, frozenset(), 72)
-    assert "Of 2 heads, ablating one makes the result significantly worse for 1, and" in single
+    assert "Ablated alone, 1 of 2 heads make the result significantly worse, and" in single
 
 
 def test_importance_and_patching_are_told_where_they_were_measured() -> None:

@@ -146,7 +146,7 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(tell: Ca
     first, *_, last = grammar.heads
     assert first[1:-1] == ("2.00 [1.99, 2.02]", "10.0 [9.0, 12.0]", "10.0 [9.0, 12.0]", "2.00 [1.99, 2.02]")
     assert last[1] == "−0.600 [−0.610, −0.580]"
-    said = "Of 72 heads, ablating one makes the result significantly worse for 1, and significantly better for 1."
+    said = "Ablated alone, 1 of 72 heads make the result significantly worse, and 1 significantly better."
     assert said in grammar.summary
     assert [name for name, *_ in grammar.layers] == list("123456")
     assert grammar.layers.texts[5][1] == "1.20 [1.19, 1.22]"

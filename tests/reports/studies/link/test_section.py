@@ -56,9 +56,9 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     assert [role.named(verdict) for verdict in (BOTH, ATTENDS, MATTERS)] == ["1-2", "1-1", "2-1"]
     assert role.rest == "1, and 1 not known"
     assert found.summary == (
-        "Over 1 role (a label and direction with its behaviour; a head counts once for each) the head attends in 2 "
-        "head–role pairs; in 1 of these ablating it makes the behaviour significantly worse. Ablating hurts in 1 pair "
-        "in which the head does not attend."
+        "Over 1 role (a label and direction with its behaviour; a head counts once for each) heads attend in 2 "
+        "head–role pairs; in 1 of these ablating the head has a significant effect. In 1 pair it has one although the "
+        "head does not attend."
     )
 
 
@@ -83,7 +83,7 @@ def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
         text = (report / page).read_text("utf-8")
         assert "Attention and causal effect" in text
         assert "agreement, all (verb-" in text
-        assert "attends, ablation does not hurt" in text
+        assert "attends, no effect" in text
         assert "−0.5" in text, "patching of -0.005, in percent"
     assert (report / "figures" / "link.png").is_file()
 

@@ -1,0 +1,98 @@
+"""A call that a worker does: its result, or in one line what became of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+from experiments.config.section import ConfigError
+from mha.messages import OneLineError
+
+Result = TypeVar("Result", covariant=True)
+
+NO_WORKER_SECONDS: Final = 300
+"How long a call may wait when all workers of a cluster are lost."
+
+CHECK_SECONDS: Final = 5
+"How often a call that waits looks whether there are workers."
+
+DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
+
+
+class ClusterError(ConfigError):
+    """A cluster that is not there, or workers that were lost or cannot do what they are asked for."""
+
+
+class WorkerCall(Generic[Result]):
+    """A call that was given to the workers of a cluster."""
+
+    def __init__(self, what: str, future: Any, workers: Callable[[], int]) -> None:
+        """Wait for a future of Dask; `what` it does begins errors, `workers` counts those that there are."""
+        self._what, self._future, self._workers = what, future, workers
+
+    def done(self) -> bool:
+        """Return whether it has ended."""
+        return bool(self._future.done())
+
+    def result(self) -> Result:
+        """Wait for the result.
+
+        Raises ClusterError, which begins with what is done, where the worker refuses the call, cannot load it or is
+        lost each time, or no worker is left; any other error that the call ended with as it is.
+        """
+        seen = time.monotonic()
+        while not self.done():
+            if self._workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > NO_WORKER_SECONDS:
+                raise ClusterError(f"{self._what}: all workers of the cluster were lost")
+            _wait(self._future)
+        ended = outcome(self._future)
+        if isinstance(ended, OneLineError) or _is_dasks(ended) or _is_unloadable(ended):
+            raise ClusterError(f"{self._what}: {failure(ended)}") from ended
+        if isinstance(ended, Exception):
+            raise ended
+        result: Result = ended
+        return result
+
+
+def _wait(future: Any) -> None:
+    from distributed import wait
+
+    try:
+        wait(future, timeout=CHECK_SECONDS)  # type: ignore[no-untyped-call]  # of Dask
+    except TimeoutError:
+        return
+
+
+def outcome(future: Any) -> Any:
+    """Return the result of a future, or the error that it ended with."""
+    try:
+        return future.result()
+    except Exception as error:
+        return error
+
+
+def failure(error: BaseException) -> str:
+    """Say in one line what a call ended with."""
+    told = " ".join(str(error).split())
+    named = f"{type(error).__name__}: {told}"
+    if type(error).__name__ == "KilledWorker":
+        return DIED
+    if _is_dasks(error):
+        return f"the cluster is gone ({named})"
+    if _is_unloadable(error):
+        return f"a worker cannot load it ({named}); give it this version of headscope"
+    return told if isinstance(error, OneLineError) else named
+
+
+def _is_dasks(error: object) -> bool:
+    return isinstance(error, Exception) and type(error).__module__.partition(".")[0] == "distributed"
+
+
+def _is_unloadable(error: object) -> bool:
+    """Say whether a scheduler or worker could not unpickle a call: it has another version of headscope, or none."""
+    return isinstance(error, ImportError) or (
+        isinstance(error, RuntimeError) and str(error).startswith("Error during deserialization")
+    )
