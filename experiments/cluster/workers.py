@@ -191,6 +191,7 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
             "n_workers": int(workers),
             "threads_per_worker": 1,
             "dashboard_address": None,
+            "scheduler_kwargs": {"dashboard_address": ":0"},  # any free port, else two clusters want the same
             "silence_logs": logging.CRITICAL,
         }
         with _interrupts_ignored():

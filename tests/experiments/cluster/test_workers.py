@@ -13,6 +13,8 @@ from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
 from experiments.cluster.workers import ClusterSection, ThisProcess, _interrupts_ignored, open_workers
 
+ANY_PORT = {"dashboard_address": ":0"}
+
 
 def halved(number: int) -> float:
     if number < 0:
@@ -77,7 +79,7 @@ def test_a_scheduler_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch
     from distributed import LocalCluster
 
     monkeypatch.setattr("experiments.cluster.workers.WAIT_SECONDS", 2)
-    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=0, dashboard_address=None, scheduler_kwargs=ANY_PORT) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
             pass
@@ -110,7 +112,7 @@ def test_slurm_is_asked_for_what_the_grid_says(monkeypatch: pytest.MonkeyPatch) 
     class Stand(LocalCluster):  # type: ignore[misc]
         def __init__(self, **words: object) -> None:
             asked.append(words)
-            super().__init__(n_workers=0, dashboard_address=None, threads_per_worker=1)
+            super().__init__(n_workers=0, dashboard_address=None, threads_per_worker=1, scheduler_kwargs=ANY_PORT)
 
         def scale(self, n: int = 0, jobs: int = 0) -> object:
             asked.extend([jobs] * bool(jobs))
@@ -199,3 +201,10 @@ def test_what_is_started_meanwhile_ignores_ctrl_c() -> None:
     with _interrupts_ignored():
         assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.slow
+def test_two_clusters_of_one_machine_do_not_want_the_same_port() -> None:
+    section = ClusterSection(address="local:1")
+    with open_workers(section) as one, open_workers(section) as other:
+        assert dict(one.each(abs, [(-1,)])) == dict(other.each(abs, [(-1,)])) == {0: 1}
