@@ -60,7 +60,7 @@ def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest
     page = opened(report / "index.html")
     page.locator("#table-2 thead button", has_text="Grade").click()
     shown = [" ".join(text.split()) for text in column(page, "#table-2", 4)]
-    assert sorted([shown[0].partition(" 4 more")[0], shown[1].partition(" 4 more")[0]]) == [
+    assert sorted([shown[0].partition(" 4 other heads")[0], shown[1].partition(" 4 other heads")[0]]) == [
         *("grade 1: beyond position and controls", "grade 2: beyond words"),
     ]
     assert [text.split()[0] for text in shown] == ["grade"] * 3 + ["no"] * 39 + ["–"] * 3
