@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
-from experiments.cluster.workers import ALONE, ClusterSection, open_cluster
+from experiments.cluster.workers import ALONE, ClusterSection
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
@@ -80,9 +80,6 @@ def run(
     started = Start()
     with replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished:
         check_free(folder, config, overwrite)
-        if cluster.address and config.model.source == "train":
-            with open_cluster(cluster):  # refuses one that is not there before days of training
-                pass
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):

@@ -7,6 +7,8 @@ from typing import Any
 
 from experiments.bench.planning import CLUSTER, EACH, PAGE, RECORD, planned, with_tables
 from experiments.cluster.cost import CostModel, Shard, left_out_errors
+from experiments.config.sections import ControlsSection
+from experiments.inputs.controls import SAMPLE
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +41,14 @@ def test_the_plans_are_those_of_the_cost_model_and_near_the_simulation() -> None
     assert again == record()["plans"]
     assert all(0.9 < one["simulated over planned"] < 1.1 for one in again)
     assert max(one["seconds of a shard"] for one in again) <= 1.01 * EACH
+
+
+def test_controls_take_as_much_more_as_the_page_says() -> None:
+    controls = ControlsSection()
+    page = (ROOT / PAGE).read_text(encoding="utf-8").replace("\n", " ")
+    assert 1 + controls.random + controls.shuffled + controls.words == 7
+    assert "at least seven times as much" in page
+    assert f"{controls.shuffles_tried * SAMPLE} sentences more" in page
 
 
 def test_few_shards_are_given_up_as_the_page_says() -> None:

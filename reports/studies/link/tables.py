@@ -37,12 +37,9 @@ VERDICTS: Final = (
     "not known",
 )
 
-_SHOWN: Final = {
-    "looks and matters": "attends, with effect",
-    "looks and does not matter": "attends, no effect",
-    "matters without looking": "effect without attention",
-}
-"What pages call the first three."
+_SHOWN: Final = dict(
+    zip(VERDICTS[:3], ("attends, with effect", "attends, no effect", "effect without attention"), strict=True)
+)
 
 
 def _shown(verdict: str) -> str:

@@ -79,7 +79,6 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
         yield workers
 
     monkeypatch.setattr(shards, "open_cluster", opened)
-    monkeypatch.setattr("experiments.run.run.open_cluster", opened)
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     forget()
     yield workers
