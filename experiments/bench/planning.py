@@ -143,26 +143,28 @@ def _checked(found: Plan) -> float:
 def tables(record: Mapping[str, Any]) -> dict[str, str]:
     """Return the tables of the page by their names."""
     errors = [abs(error) for error in record["left out"]]
-    costs = ["| seconds on one core | |", "| --- | ---: |"]
+    costs = ["| what | seconds |", "| --- | ---: |"]
     costs += [f"| {what} | {part:.3g} |" for what, part in record["seconds"].items()]
     said = (
         f"On one core of {record['processor']}, fitted to {len(errors)} measured shards. Predicted from all others, a "
         f"shard is {100 * statistics.median(errors):.0f} % off in the median and {100 * max(errors):.0f} % at most."
     )
-    columns = ("study", "model", "core years", "days on 1,000 cores", "shards", "weights read, TB", "sums, TB")
-    rows = [f"| {' | '.join((*columns, 'simulated / planned'))} |", f"| --- | --- |{' ---: |' * 6}"]
+    columns = ("study", "model", "core years", "days", "shards", "weights, TB", "sums, TB", "check")
+    rows = [f"| {' | '.join(columns)} |", f"| --- | --- |{' ---: |' * 6}"]
     for one in record["plans"]:
-        rows.append(
-            f"| {one['study']} | {one['model']} | {_rough(one['core years'])} | {_rough(one['days'])} | "
-            f"{one['shards']:,} | {_rough(one['GB of weights read'] / 1e3)} | {_rough(one['GB of sums'] / 1e3)} | "
-            f"{one['simulated over planned']:.2f} |"
-        )
+        terabytes = (one["GB of weights read"] / 1e3, one["GB of sums"] / 1e3)
+        numbers = map(_rough, (one["core years"], one["days"], one["shards"], *terabytes))
+        rows.append(f"| {' | '.join((one['study'], one['model'], *numbers))} | {one['simulated over planned']:.2f} |")
     return {"costs": "\n".join([said, "", *costs]), "plans": "\n".join(rows)}
 
 
 def _rough(number: float) -> str:
-    """Return a number with two digits that count."""
-    return f"{float(f'{number:.2g}'):,g}" if number < 1e6 else f"{number / 1e6:,.2g} million"
+    """Return a number with two digits that count.
+
+    >>> _rough(0.0843), _rough(29_400), _rough(222_000_000), _rough(1_550_000_000)
+    ('0.084', '29,000', '220 million', '1,600 million')
+    """
+    return f"{_rough(number / 1e6)} million" if number >= 1e6 else f"{float(f'{number:.2g}'):,g}"
 
 
 def with_tables(page: str, record: Mapping[str, Any]) -> str:
