@@ -148,7 +148,8 @@ FINDINGS = (
     ),
     Finding(
         id="kovaleva-disabling",
-        claim="Some heads, and some whole layers, do harm: tasks are solved better with even attention in their place.",
+        claim="Some heads, and some whole layers, do harm: tasks are solved better with uniform attention in "
+        "their place.",
         where="on disabling heads and layers",
         model=MODEL,
         data="GLUE, a metric of each task, from single runs",

@@ -160,7 +160,7 @@ ROLES = (
         metric="How often the most attended word is the rarest of the sentence, or one of the two rarest.",
         stands_in="UD English EWT, with counts of words in English subtitles.",
         differs="The paper counts tokens of its vocabulary. Here a word gets what all its pieces get, and rare words "
-        "have more of them, so that even attention is often at the rarest: hence a half, and not the baseline.",
+        "have more of them, so that uniform attention is often at the rarest: hence a half, and not the baseline.",
         statements=[
             Statement(
                 name="rarest",

@@ -22,16 +22,16 @@ from probes.causal.behaviours import Behaviour
 from probes.evidence.statistics import expanded_tail
 from probes.scoring.tally import Numbers
 
-BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN = (
-    "looks and matters",
-    "looks and does not matter",
-    "matters without looking",
+BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = (
+    "attends, with effect",
+    "attends, no effect",
+    "effect without attention",
     "neither",
     "not known",
 )
 
-VERDICTS = (BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN)
-"""looks: the head has a grade in what the role says, in its variant. matters: without it the behaviour
+VERDICTS = (BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN)
+"""attends: the head has a grade in the label of the role, in its variant. effect: without the head the behaviour
 is significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "transfer", "cost")
@@ -130,28 +130,27 @@ def _linked(
     own = of_role[of_role["label"] == role.label].set_index(place)
     rows = own[["name", "n", "accuracy", "mass", "margin"]].join(costs.set_index(place), how="inner")
     counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
-    looks = counts.groupby(place)["grade"].max() > 0
+    attends = counts.groupby(place)["grade"].max() > 0
     tested = counts.groupby(place)["p_adjusted"].max().notna()
     for name in ("write_norm", "importance", "patching", "transfer", "transfer_low", "transfer_high"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan
     significant = measures.get("transfer_significant")
     rows["transfer_significant"] = False if significant is None else significant.reindex(rows.index, fill_value=False)
-    rows["looks"] = looks.reindex(rows.index).fillna(value=False)
-    rows["matters"] = (rows["p_adjusted"] < alpha) & (rows["cost"] > 0)
+    rows["attends"] = attends.reindex(rows.index).fillna(value=False)
+    rows["has_effect"] = (rows["p_adjusted"] < alpha) & (rows["cost"] > 0)
     known = tested.reindex(rows.index).fillna(value=False) & rows["p_adjusted"].notna()
-    rows["verdict"] = [
-        _verdict(*one) for one in zip(rows["looks"].tolist(), rows["matters"].tolist(), known.tolist(), strict=True)
-    ]
+    facts = (rows["attends"].tolist(), rows["has_effect"].tolist(), known.tolist())
+    rows["verdict"] = [_verdict(*one) for one in zip(*facts, strict=True)]
     about = {"behaviour": behaviour, "probe": role.probe, "label": role.label, "variant": variant}
     return rows.reset_index().assign(**about)
 
 
-def _verdict(looks: bool, matters: bool, known: bool) -> str:
+def _verdict(attends: bool, effect: bool, known: bool) -> str:
     if not known:
         return UNKNOWN
-    if looks:
-        return BOTH if matters else ATTENDS
-    return MATTERS if matters else NEITHER
+    if attends:
+        return BOTH if effect else ATTENDS
+    return EFFECT if effect else NEITHER
 
 
 def rank_correlations(linked: pd.DataFrame, *, replicates: int, seed: int) -> pd.DataFrame:

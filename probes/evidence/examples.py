@@ -102,12 +102,15 @@ def _asked(pool: Sequence[Document], probe: Probe, choice: Choice) -> Iterator[E
 
 
 def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
-    short: list[Document] = []
+    """Return the first short texts with different words, in the order of a hash of these."""
+    short: dict[str, Document] = {}
     for chunk in texts.chunks(256):
-        short.extend(text for text in chunk if len(text) in LENGTHS or len(text.sentences) > 1)
+        for text in chunk:
+            if len(text) in LENGTHS or len(text.sentences) > 1:
+                short.setdefault(" ".join(text.words), text)
         if len(short) >= most:
             break
-    return sorted(short, key=lambda text: zlib.crc32(" ".join(text.words).encode()))
+    return [short[words] for words in sorted(short, key=lambda words: zlib.crc32(words.encode()))]
 
 
 def head_map(model: Model, text: Document, layer: int, head: int, settings: Settings) -> npt.NDArray[np.float32] | None:

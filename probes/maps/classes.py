@@ -1,6 +1,6 @@
 """The five classes of attention maps (Kovaleva et al. 2019, section 4.1), by rules instead of by eye.
 
-Shares of a map are told as an excess over even attention: 0 where a share is what it is in a map of equal numbers, 1
+Shares of a map are told as an excess over uniform attention: 0 where a share is what it is in a map of equal numbers, 1
 where it is all there is. So a short text, in which a few columns or a diagonal are a large part of the map anyway, is
 held to the same thresholds as a long one.
 """
@@ -23,9 +23,9 @@ CLOSE = 1e-5
 class ClassRule:
     """When a map is of which class.
 
-    A column is a line if the rows give it, on average, `line` more than its even share. Of a map the vertical part is
-    what lines get, the diagonal part what pieces outside of lines get from themselves and their two neighbours. If both
-    parts together have an excess of `clear`, the map is vertical + diagonal where each has one of `part`, and else
+    A column is a line if the rows give it, on average, `line` more than its uniform share. Of a map the vertical part
+    is what lines get, the diagonal part what pieces outside of lines get from themselves and their two neighbours. If
+    both parts together have an excess of `clear`, the map is vertical + diagonal where each has one of `part`, and else
     what the larger of both is. If they have not, it is a block if words keep an excess of `clear` to their own
     sentence, in a text of several, and else heterogeneous.
     """
@@ -39,7 +39,7 @@ class ClassRule:
 
 @dataclass(frozen=True)
 class EvenParts:
-    """What `MapParts` is of even attention."""
+    """What `MapParts` is of uniform attention."""
 
     columns: Float[Tensor, "batch piece"]
     band: Float[Tensor, "batch piece"]

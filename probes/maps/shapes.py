@@ -213,7 +213,7 @@ class _Lens:
         """Return the sieve of blocks, which also asks that rows be broad: each counts by its entropy's part of log n.
 
         Pande et al. (2021) multiply by the entropy itself, so that their score grows with the length of a text; this
-        way even attention scores 1, as it does in the other sieves.
+        way uniform attention scores 1, as it does in the other sieves.
         """
         if self.blocks is None:
             return pattern.new_zeros(pattern.shape[0], 1, pattern.shape[1])

@@ -35,7 +35,7 @@ class TextMeasures:
     "Mean attention from a piece to the piece at an offset of -reach to reach, where a word has one there."
     same_word: Float64[Tensor, "layer head"]
     """Of the attention that a piece gives other pieces of words, the share for repeats of itself, less the share that
-    an even spread gives them; mean over pieces that are repeated. In [-1, 1]."""
+    uniform attention gives them; mean over pieces that are repeated. In [-1, 1]."""
     related: Float64[Tensor, "layer head"]
     """Mean cosine between the embedding of a piece and those it attends to, weighted by attention, less the plain mean
     of the cosines; repeats left aside. In [-2, 2]."""

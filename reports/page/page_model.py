@@ -110,7 +110,7 @@ class Contents:
 
     @property
     def about(self) -> str:
-        """The model and the corpus of the report split, for titles of figures."""
+        """The model and the corpus of the report split, for titles."""
         return f"{self.model} on {self.provenance.corpora.get('report', 'the report split')}"
 
     @property

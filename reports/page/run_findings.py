@@ -12,7 +12,7 @@ from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, r
 from reports.findings.tables import FINDINGS
 from reports.formats import count
 from reports.run.folder import RunFolder
-from reports.tables.cells import Cell
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 
 
@@ -24,7 +24,8 @@ class RunFindings:
     verdicts: Sequence[Mapping[str, str]]
     """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
 
-    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, and with `why`."""
+    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, with `why` and with `counted` (yes
+    or no)."""
 
     @property
     def shown(self) -> TextTable:
@@ -43,6 +44,7 @@ VERDICT_COLUMNS: Final = (
     FINDINGS["claim"].shown(kind="row"),
     FINDINGS["verdict_of_finding"].shown("Verdict", write=_verdict),
     FINDINGS["paper"].shown(only="page"),
+    TextColumn("Counted", lambda row: row["counted"]),
 )
 
 
@@ -61,6 +63,7 @@ def run_findings(run: RunFolder) -> RunFindings | None:
             "claim": finding["claim"],
             "verdict_of_finding": result["verdict"],
             "why": result["why"],
+            "counted": "yes" if finding.get("counted", True) else "no",
         }
         for paper in found.papers
         for finding in paper["findings"]
@@ -72,8 +75,8 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     nothing = f", {count(lacking)} without a record" if lacking else ""
     text = (
         f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
-        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. The table also has "
-        "findings that are not counted, such as repeats of one number. The numbers, rules and runs behind them are on "
+        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. Facts and "
+        "repeats of one number are in the table and not counted. The numbers, rules and runs behind them are on "
         "the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
     return RunFindings(text, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))

@@ -139,7 +139,7 @@ FINDINGS = (
         ],
         readings=("coreference",),
         measure=_themselves,
-        fact="even attention gives a word in a window of a hundred no more than a hundredth",
+        fact="uniform attention gives a word in a window of a hundred no more than a hundredth",
     ),
     Finding(
         id="clark-broad",
@@ -147,10 +147,10 @@ FINDINGS = (
         where="on entropy",
         model=MODEL,
         data=DATA,
-        metric="Entropy of the attention of a token in nats, smoothed with 1/10,000 of even attention; means over "
+        metric="Entropy of the attention of a token in nats, smoothed with 1/10,000 of uniform attention; means over "
         "tokens and texts.",
         stands_in=STANDS_IN,
-        differs=f"{DIFFERS} That some give no word more than a tenth is not asked: even attention does not, either.",
+        differs=f"{DIFFERS} That some give no word more than a tenth is not asked: uniform attention does not, either.",
         statements=[
             Statement(
                 name="layer 1",
@@ -158,7 +158,7 @@ FINDINGS = (
                 number="mean entropy in layer 1 minus that in the other layers",
                 rule=LearnedRule(above=0.1),
                 unit="nats",
-                published=Published(text="near even attention, which has about 4.6 nats"),
+                published=Published(text="near uniform attention, which has about 4.6 nats"),
                 shown="nats",
             ),
         ],
@@ -172,7 +172,8 @@ FINDINGS = (
         where="on entropy",
         model=MODEL,
         data=DATA,
-        metric="Entropy of the attention of [CLS] in nats, smoothed with 1/10,000 of even attention; means over texts.",
+        metric="Entropy of the attention of [CLS] in nats, smoothed with 1/10,000 of uniform attention; means over "
+        "texts.",
         stands_in=STANDS_IN,
         differs=DIFFERS,
         statements=[
@@ -182,7 +183,7 @@ FINDINGS = (
                 number="mean entropy of [CLS] in the last layer minus that in the layers below",
                 rule=Rule(above=0.1),
                 unit="nats",
-                published=Published(3.89, 4.6, "even attention has about 4.6 nats"),
+                published=Published(3.89, 4.6, "uniform attention has about 4.6 nats"),
                 shown="nats",
             )
         ],

@@ -27,15 +27,15 @@ TERMS: Final = (
     (
         "kernel",
         "The offset, in pieces, that a head prefers by its query-key product of places alone, and the share of "
-        "attention that softmax over the places would give it; an even spread over 32 places gives 3 %. On text: the "
-        "attention from pieces of words to the piece at that offset.",
+        "attention that softmax over the places would give it; uniform attention over 32 places gives 3 %. On "
+        "text: the attention from pieces of words to the piece at that offset.",
     ),
     (
         "same word, related",
         "By the query-key product of words alone: the share of other words of the sample that score below the word "
         "itself, and below its five nearest words by cosine; 50 is chance. On text: the share of attention that goes "
-        "to repeats of the same piece beyond an even spread, and how much nearer (cosine) the attended pieces are than "
-        "the other pieces of the sentence, repeats aside.",
+        "to repeats of the same piece beyond uniform attention, and how much nearer (cosine) the attended pieces are "
+        "than the other pieces of the sentence, repeats aside.",
     ),
     (
         "copying",
@@ -151,7 +151,9 @@ def circuit_parts(run: RunFolder) -> CircuitParts | None:
         heads=heads_table(tuple(_rows(heads, kernels)), reach),
         links=TextTable.of("Weights alone against attention on text", FORETOLD, links),
         relations=TextTable.of(
-            "Relations between words: the head that maps most pairs, in percent of pairs", MAPPED, relations
+            "Relations between words: the head that maps most of these pairs (selected on them), in percent of pairs",
+            MAPPED,
+            relations,
         ),
         reach=reach,
         tables=tables,

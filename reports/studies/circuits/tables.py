@@ -44,7 +44,7 @@ CIRCUITS: Final = Table(
         _offset("text_offset", "Offset in subwords that is attended to most on text; left is < 0."),
         fraction("text_attention", "Mean attention to that offset on text."),
         fraction("text_at_kernel", "Mean attention on text to the offset that the weights prefer."),
-        difference("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
+        difference("text_same_word", "Attention to repeats of the same subword on text, minus uniform attention."),
         Column(
             "text_related",
             "float64",

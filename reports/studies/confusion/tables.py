@@ -27,7 +27,7 @@ CONFUSION: Final = Table(
             decimal,
         ),
         *ends("ci", "confusion", decimal, NOT_NEGATIVE),
-        number("chance", "Confusion of even attention to all noun groups, in bits.", NOT_NEGATIVE, write=decimal),
+        number("chance", "Confusion of uniform attention to all noun groups, in bits.", NOT_NEGATIVE, write=decimal),
         flag("selected", "Whether it is the head, or the layer, of least confusion on the selection split."),
     ),
 )

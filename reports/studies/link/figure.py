@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.studies.link.section import ATTENDS, BOTH, MATTERS, Linked, LinkedRole
+from reports.studies.link.section import ATTENDS, BOTH, EFFECT, Linked, LinkedRole
 
 ACROSS: Final = 3
 "Panels in a row."
@@ -17,7 +17,7 @@ ACROSS: Final = 3
 WIDTH, HEIGHT, BESIDE, BETWEEN, TOP = 2.1, 1.5, 0.6, 0.75, 0.75
 "Inches."
 
-COLOURS: Final = {BOTH: HEAD_BLUE, ATTENDS: BASELINE_ORANGE, MATTERS: INK}
+COLOURS: Final = {BOTH: HEAD_BLUE, ATTENDS: BASELINE_ORANGE, EFFECT: INK}
 NAMED: Final = 5
 "Heads of a panel that are named at the most."
 

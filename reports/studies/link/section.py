@@ -17,7 +17,7 @@ from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
-BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN = VERDICTS
+BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = VERDICTS
 
 MEASURES: Final[Mapping[str, str]] = {
     "accuracy": "accuracy in the role",
@@ -161,7 +161,7 @@ ROLES: Final = (
     LINK_TABLE["behaviour"].shown(),
     TextColumn("Attends, with effect", lambda role: role.named(BOTH), "text"),
     TextColumn("Attends, no effect", lambda role: role.named(ATTENDS), "text"),
-    TextColumn("Effect without attention", lambda role: role.named(MATTERS), "text"),
+    TextColumn("Effect without attention", lambda role: role.named(EFFECT), "text"),
     TextColumn("Neither", lambda role: role.rest, "text"),
 )
 "Of the table of roles."
@@ -190,7 +190,7 @@ class Linked:
     @property
     def summary(self) -> str:
         """How many heads of all roles attend and have an effect, in two sentences."""
-        both, attends, hurts = (sum(len(role.verdicts[one]) for role in self.roles) for one in (BOTH, ATTENDS, MATTERS))
+        both, attends, hurts = (sum(len(role.verdicts[one]) for role in self.roles) for one in (BOTH, ATTENDS, EFFECT))
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
             f"Over {roles} (a label and direction with its behaviour; a head counts once for each) heads attend in "
@@ -228,7 +228,7 @@ def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -
 def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:
     costly = rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
     verdicts = {verdict: costly.loc[costly["verdict"] == verdict, "name"].tolist() for verdict in VERDICTS}
-    rank = costly["verdict"].map({BOTH: 0, ATTENDS: 1, MATTERS: 2}).fillna(3)
+    rank = costly["verdict"].map({BOTH: 0, ATTENDS: 1, EFFECT: 2}).fillna(3)
     heads = costly.assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
     found = {
         _pair(pair): Correlation(row["rho"], row["low"], row["high"])

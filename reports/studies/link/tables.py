@@ -30,21 +30,12 @@ from reports.tables.shared_columns import (
 from reports.tables.table import Table
 
 VERDICTS: Final = (
-    "looks and matters",
-    "looks and does not matter",
-    "matters without looking",
+    "attends, with effect",
+    "attends, no effect",
+    "effect without attention",
     "neither",
     "not known",
 )
-
-_SHOWN: Final = dict(
-    zip(VERDICTS[:3], ("attends, with effect", "attends, no effect", "effect without attention"), strict=True)
-)
-
-
-def _shown(verdict: str) -> str:
-    return _SHOWN.get(verdict, verdict)
-
 
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
@@ -100,9 +91,9 @@ LINK: Final = Table(
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
-        flag("looks", "Whether the head attends: it has a grade in the label and direction."),
-        flag("matters", "Whether the head has a causal effect: its cost is significantly above 0."),
-        replace(text("verdict", "Verdict of attention and ablation together.", VERDICTS), write=_shown),
+        flag("attends", "Whether the head attends: it has a grade in the label and direction."),
+        flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
+        text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),
 )
 

@@ -68,7 +68,7 @@ class Rated:
         """The heads with their numbers, and their correlations on the other sets."""
         others = (TextColumn(f"On {name}", partial(_other, place)) for place, name in enumerate(self.others))
         return TextTable.of(
-            "Heads of the strongest correlations, whatever their sign",
+            f"Strongest correlations of {self.of} heads, positive or negative, on the pairs that selected them",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
                 RELATEDNESS["correlation"].shown(css="strong"),

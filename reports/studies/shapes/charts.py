@@ -86,7 +86,7 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
     means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
     even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
     lines = curves(
-        *(means, drawn | {"even attention": SeriesStyle("var(--muted)", dashed=True)}, x, y),
+        *(means, drawn | {"uniform attention": SeriesStyle("var(--muted)", dashed=True)}, x, y),
         behind=[heads.mark_circle(size=28, cursor="pointer")],
     )
     rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
@@ -131,7 +131,7 @@ def save_shapes(shapes: HeadShapes, about: str, folder: Path) -> list[str]:
                 axes.plot(layer + shift, one.drawn.ravel(), "o", ms=2.6, mew=0, color=colour, alpha=0.75)
                 axes.plot(layer[:: shapes.heads] + shift, one.drawn.mean(1), "-", lw=1.4, color=colour, label=name)
                 axes.axhline(one.scale * one.even, color=MUTED, lw=0.9, ls=(0, (4, 3)))
-            axes.plot([], [], color=MUTED, lw=0.9, ls=(0, (4, 3)), label="even attention")
+            axes.plot([], [], color=MUTED, lw=0.9, ls=(0, (4, 3)), label="uniform attention")
             axes.set(xlim=(0.5, shapes.layers + 0.5), ylim=(0, panel.top))
             axes.set_xticks([layer + 1 for layer in _shown(shapes.layers)])
             axes.set_title(f"{panel.title} ({panel.unit})", fontsize=8.5, loc="left", pad=16, color=INK)

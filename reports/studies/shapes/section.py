@@ -200,7 +200,7 @@ def _said(found: HeadShapes) -> Iterator[str]:
         (narrow, broad), (least, most) = _ends(entropy), (int(layers.argmin()), int(layers.argmax()))
         yield (
             f"Entropies lie between {entropy.value.min():.2f} nats (head {narrow}) and {entropy.value.max():.2f} (head "
-            f"{broad}); even attention has {entropy.even:.2f}. Layer {most + 1} is the broadest on average "
+            f"{broad}); uniform attention has {entropy.even:.2f}. Layer {most + 1} is the broadest on average "
             f"({layers[most]:.2f}), layer {least + 1} the narrowest ({layers[least]:.2f})."
         )
     yield _most_attended(found)

@@ -14,7 +14,7 @@ function shapeMap(root) {
     const passed = shape.passed.includes(i) ? ` · significantly above ${shape.threshold}` : "";
     return `Head ${name(i)} · ${written(shape.value[i])}${shape.value[i] === null ? "" : ` ${shape.unit}`}${interval}${passed}`;
   };
-  const about = () => `${shape.group}: ${shape.title} · even attention ${written(shape.even)} ${shape.unit} · n\u00a0${shape.n.toLocaleString("en")} ${shape.scope}s · clusters\u00a0${shape.clusters.toLocaleString("en")}`;
+  const about = () => `${shape.group}: ${shape.title} · uniform attention ${written(shape.even)} ${shape.unit} · n\u00a0${shape.n.toLocaleString("en")} ${shape.scope}s · clusters\u00a0${shape.clusters.toLocaleString("en")}`;
   const show = (i) => readout.replaceChildren(element("b", describe(i)), document.createElement("br"), element("span", about(), { className: "muted" }));
 
   const grid = headGrid(root.querySelector(".grid"), layers, heads, show);

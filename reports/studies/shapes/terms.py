@@ -15,7 +15,7 @@ SHAPES: Final = (
     (
         "entropy",
         "Of a row, in nats: 0 if all attention goes to one token, log n if n tokens get the same. A ten-thousandth "
-        "of the row is replaced by even attention first (Clark et al. 2019, section 3.3, and their code). Mean "
+        "of the row is replaced by uniform attention first (Clark et al. 2019, section 3.3, and their code). Mean "
         "over all rows, and the row of [CLS].",
     ),
     (
@@ -41,7 +41,7 @@ SHAPES: Final = (
     (
         "sieve",
         "Mean attention to the tokens of a sieve, over that to all tokens; mean over tokens (Pande et al. 2021). 1 "
-        "is even attention. Local: up to two tokens away. Delimiter: [CLS] and [SEP]. Syntactic: the head and the "
+        "is uniform attention. Local: up to two tokens away. Delimiter: [CLS] and [SEP]. Syntactic: the head and the "
         "dependents of a word in the tree. Block: the words of the same sentence in windows of several, times the "
         "row’s entropy over log n, for a block is broad (the paper takes the entropy itself, which grows with the "
         "length of a text). A head is significantly above the threshold by a one-sided sign-flip test by cluster at 5 "
@@ -51,11 +51,11 @@ SHAPES: Final = (
     (
         "class",
         "Type of a map (Kovaleva et al. 2019, section 4.1), by rules. Shares of a map are given as an excess over "
-        "even attention, so that all there is makes 1. A column is a line if it gets 0.1 more than its even share of "
-        "each row on average. If lines, and outside of them each token with its two neighbours, have an excess of 0.5 "
-        "together, the map is vertical + diagonal where each has 0.1, else vertical or diagonal by the larger one. If "
-        "not, it is a block where words keep an excess of 0.5 to their own sentence, in windows of several, and else "
-        "heterogeneous. Maps of fewer than 8 tokens have no class.",
+        "uniform attention, so that all there is makes 1. A column is a line if it gets 0.1 more than its uniform "
+        "share of each row on average. If lines, and outside of them each token with its two neighbours, have an "
+        "excess of 0.5 together, the map is vertical + diagonal where each has 0.1, else vertical or diagonal by the "
+        "larger one. If not, it is a block where words keep an excess of 0.5 to their own sentence, in windows of "
+        "several, and else heterogeneous. Maps of fewer than 8 tokens have no class.",
     ),
     (
         "near ties",

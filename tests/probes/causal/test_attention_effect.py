@@ -10,7 +10,7 @@ from mha.planted.heads import word_model
 from probes.causal.attention_effect import (
     ATTENDS,
     BOTH,
-    MATTERS,
+    EFFECT,
     NEITHER,
     UNKNOWN,
     Role,
@@ -54,8 +54,8 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
     found = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.05)
     assert set(found.behaviour) == {"grammar"}
     for variant, expected in {
-        "verb->subject": [BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN],
-        "subject->verb": [MATTERS, NEITHER, MATTERS, NEITHER, UNKNOWN],
+        "verb->subject": [BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN],
+        "subject->verb": [EFFECT, NEITHER, EFFECT, NEITHER, UNKNOWN],
     }.items():
         rows = found[found.variant == variant]
         assert rows.name.tolist() == ["1-1", "1-2", "2-1", "2-2", "3-1"]

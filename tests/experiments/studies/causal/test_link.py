@@ -30,7 +30,7 @@ def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> Non
         "name"
     )
     pd.testing.assert_series_equal(table.accuracy, own.accuracy.loc[table.index], check_names=False)
-    assert (table.looks == (own.grade.loc[table.index] > 0)).all()
+    assert (table.attends == (own.grade.loc[table.index] > 0)).all()
     importance = linked.studies["importance"].set_index("name").importance
     pd.testing.assert_series_equal(table.importance, importance.loc[table.index], check_names=False)
     assert (table.write_norm > 0).all()

@@ -6,9 +6,9 @@ import pytest
 
 from reports import Run, write_report, write_studies
 from reports.studies.link.figure import save_link
-from reports.studies.link.section import ATTENDS, BOTH, MATTERS, linked_heads
+from reports.studies.link.section import ATTENDS, BOTH, EFFECT, linked_heads
 
-VERDICTS = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
+VERDICTS = ["attends, no effect", "attends, with effect", "effect without attention", "neither", "not known"]
 ROLE = {"behaviour": "pairs", "probe": "agreement", "label": "all", "variant": "verb->subject"}
 RUN = {"model": "m", "step": pd.NA, "corpus": "sea"}
 
@@ -21,8 +21,8 @@ def rows(verdicts: list[str] = VERDICTS) -> pd.DataFrame:
     cost = np.arange(count) / 10 - 0.1
     told = {"n": 50, "accuracy": 0.5, "mass": 0.2, "margin": 0.1, "write_norm": 1.5, "importance": np.nan}
     frame = frame.assign(name=names, **ROLE, **RUN, **told, patching=-0.005, cost=cost, p_adjusted=0.2)
-    looks, matters = frame.verdict.str.startswith("looks"), frame.verdict.isin(VERDICTS[1:3])
-    return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, looks=looks, matters=matters)
+    attends, effect = frame.verdict.str.startswith("attends"), frame.verdict.isin(VERDICTS[1:3])
+    return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, attends=attends, has_effect=effect)
 
 
 def test_a_table_from_before_transfer_is_read_without_it_and_one_with_it_as_it_is(run_folder: Path) -> None:
@@ -53,7 +53,7 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     assert found is not None
     (role,) = found.roles
     assert [head["name"] for head in role.heads] == ["1-2", "1-1", "2-1", "3-1", "2-2"]
-    assert [role.named(verdict) for verdict in (BOTH, ATTENDS, MATTERS)] == ["1-2", "1-1", "2-1"]
+    assert [role.named(verdict) for verdict in (BOTH, ATTENDS, EFFECT)] == ["1-2", "1-1", "2-1"]
     assert role.rest == "1, and 1 not known"
     assert found.summary == (
         "Over 1 role (a label and direction with its behaviour; a head counts once for each) heads attend in 2 "
@@ -62,7 +62,7 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     )
 
 
-def test_correlations_with_cost_are_told_and_those_between_looks_are_not(run_folder: Path) -> None:
+def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(run_folder: Path) -> None:
     write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
@@ -108,7 +108,7 @@ def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_
 
 
 def test_what_cannot_be_is_refused(run_folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"link.parquet: `verdict` is not one of looks and matters"):
+    with pytest.raises(ValueError, match=r"link.parquet: `verdict` is not one of attends, with effect"):
         write_studies({"link": rows(["looks"])}, run_folder)
     with pytest.raises(ValueError, match=r"link.parquet: `accuracy` lies outside \[0, 1\]"):
         write_studies({"link": rows().assign(accuracy=1.5)}, run_folder)

@@ -163,7 +163,7 @@ def test_without_windows_all_is_told_of_sentences_and_blocks_are_left_out(writte
 def test_sentences_say_what_stands_out(found: HeadShapes) -> None:
     entropy, half, classes = found.sentences
     assert entropy == (
-        "Entropies lie between 1.50 nats (head 6-1) and 2.72 (head 1-12); even attention has 3.00. Layer 1 is the "
+        "Entropies lie between 1.50 nats (head 6-1) and 2.72 (head 1-12); uniform attention has 3.00. Layer 1 is the "
         "broadest on average (2.61), layer 6 the narrowest (1.61)."
     )
     assert half == (
@@ -257,7 +257,7 @@ def test_both_pages_tell_the_same(folder: Path, found: HeadShapes) -> None:
 
 def test_the_thresholds_of_the_classes_are_those_of_the_rule() -> None:
     told, rule = dict(SHAPES)["class"], ClassRule()
-    assert f"{rule.line:g} more than its even share" in told
+    assert f"{rule.line:g} more than its uniform share" in told
     assert f"an excess of {rule.clear:g} together" in told
     assert f"where each has {rule.part:g}" in told
     assert f"fewer than {rule.fewest} tokens" in told
@@ -270,7 +270,7 @@ def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     page.goto((folder / "report" / "index.html").as_uri())
     shapes = page.locator("[data-shapes]")
     assert shapes.locator("td").count() == LAYERS * HEADS
-    assert "Entropy: entropy of all rows · even attention 3.00 nats" in shapes.locator(".readout").inner_text()
+    assert "Entropy: entropy of all rows · uniform attention 3.00 nats" in shapes.locator(".readout").inner_text()
     shapes.locator("[data-role=measure]").select_option(label="[SEP]")
     assert shapes.locator("td").nth(4 * HEADS + 1).inner_text() == "80"
     shapes.locator("td").nth(4 * HEADS + 1).focus()
@@ -285,7 +285,7 @@ def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     chart.scroll_into_view_if_needed()
     chart.locator("svg").wait_for()
     assert chart.locator(".mark-symbol.role-mark path").count() == LAYERS * HEADS
-    assert chart.locator(".role-legend-label text").all_text_contents() == ["heads", "even attention"]
+    assert chart.locator(".role-legend-label text").all_text_contents() == ["heads", "uniform attention"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
     assert not complaints
