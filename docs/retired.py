@@ -59,13 +59,9 @@ CODE: Final = re.compile(
 ROOMS: Final = ("mha", "probes", "reports", "experiments")
 
 KEPT: Final = {
-    "probes/registry.py": "names of controls in tables",
     "probes/scoring/hashed_random.py": "seed of draws",
     "probes/words/sense.py": "names of labels in tables",
     "probes/words/senses.py": "names of fields in templates",
-    "reports/baseline_names.py": "names of controls in tables",
-    "reports/scores/controls.py": "names of controls in tables",
-    "reports/scores/plain_names.py": "names of controls in tables",
     "reports/sandbox/record.py": "names of nulls in records",
     "experiments/sandbox/nulls.py": "names of nulls in records",
 }

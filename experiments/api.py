@@ -26,7 +26,7 @@ CALLED = Path("score")
 def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, device: str = "cpu") -> Model:
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
-    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "shuffled" (weights shuffled within
+    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted within
     each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     folder = find_training(Path(name).expanduser())

@@ -9,9 +9,9 @@ from mha.nearest_name import nearest_name
 from probes.records import Document
 from probes.targets import Targets
 
-RANDOM, SHUFFLED, WORDS, CONTROL_ARCS = "random weights", "shuffled weights", "shuffled words", "control arcs"
-CONTROLS = (RANDOM, SHUFFLED, WORDS, CONTROL_ARCS)
-"""What the best head achieves when it should achieve nothing: fresh weights; weights shuffled within each matrix; the
+RANDOM, PERMUTED, WORDS, CONTROL_ARCS = "random weights", "permuted weights", "shuffled word order", "control arcs"
+CONTROLS = (RANDOM, PERMUTED, WORDS, CONTROL_ARCS)
+"""What the best head achieves when it should achieve nothing: fresh weights; weights permuted within each matrix; the
 words of every sentence in another order; random right answers at the distances of gold."""
 
 POSITION = "position"

@@ -20,7 +20,7 @@ from mha import Model, load_model
 from mha.hooks import HookError
 from mha.parallel import threads
 
-WITH_SEED = ("random", "shuffled")
+WITH_SEED = ("random", "permuted")
 "Sources of models whose weights the seed draws."
 
 

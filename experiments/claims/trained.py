@@ -126,13 +126,13 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
     )
     corpora, journal = open_corpora(config), Journal()
     asked = [get_probe(name) for name in config.probes.names]
-    words, shuffles = config.scoring.window_words, None
+    words, permutations = config.scoring.window_words, None
     frames = []
     for scope in dict.fromkeys(probe.scope for probe in asked):
         texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
-        shuffles = part.selected_permutations(journal) if shuffles is None else shuffles
-        frames.append(part.score(journal, silent, shuffles).scores)
+        permutations = part.selected_permutations(journal) if permutations is None else permutations
+        frames.append(part.score(journal, silent, permutations).scores)
     scores = add_verdicts(
         pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)
     )

@@ -57,7 +57,7 @@ def compare(
     Needs two or more run folders, or checkpoints of a training run.
     Makes OUT/index.html, report.md, compare.csv and heads.csv.
 
-    Example: headscope compare runs/quickstart runs/shuffled
+    Example: headscope compare runs/quickstart runs/permuted
     """
     with loading():
         from experiments.compare.page import as_record, print_pairs, write_compared

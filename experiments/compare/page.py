@@ -34,7 +34,7 @@ def _compared(title: str, side: Side) -> Compared:
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
     about = f"{model.name or ''} ({model.source or ''}), {layers} layers of {heads} heads"
     # the hash is that of the weights of the run's model, as they are read
-    known = not side.checkpoint and model.source not in ("random", "shuffled")
+    known = not side.checkpoint and model.source not in ("random", "permuted")
     weights = f", weights {(model.sha256 or '')[:12]}" if known else ""
     size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
     made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"

@@ -31,9 +31,9 @@ class ModelSection(Section):
     name: str = "minilm"
     """A short name, a folder (relative to the config file) or "hub:owner/name"; of a checkpoint the folder of its
     training."""
-    source: Literal["pretrained", "random", "shuffled", "checkpoint", "train"] = "pretrained"
-    """Weights as loaded, fresh, or shuffled within each matrix; those of a training's checkpoint; or trained as [train]
-    says, the last checkpoint of its first seed."""
+    source: Literal["pretrained", "random", "permuted", "checkpoint", "train"] = "pretrained"
+    """Weights as loaded, randomly initialised, or permuted within each matrix; those of a training's checkpoint; or
+    trained as [train] says, the last checkpoint of its first seed."""
     step: int | None = Field(default=None, ge=0)
     "Of a checkpoint: the step; the last one where nothing is said."
     precision: Precision = "fp32"
@@ -180,9 +180,9 @@ class ControlsSection(Section):
 
     random: int = Field(default=2, ge=0)
     "Number of models with randomly initialised weights of the same architecture, one a seed."
-    shuffled: int = Field(default=3, ge=0)
-    "Number of models with the weights shuffled within each matrix, one a seed."
-    shuffles_tried: int = Field(default=20, ge=0)
+    permuted: int = Field(default=3, ge=0)
+    "Number of models with the weights permuted within each matrix, one a seed."
+    permutations_tried: int = Field(default=20, ge=0)
     "Number of such models of which these are the strongest together, on a sample of the selection split."
     words: bool = True
     "Whether the model also reads every sentence with its words in another order."
@@ -197,10 +197,10 @@ class ControlsSection(Section):
     "Whether heads are also scored on permuted gold at the distances of gold."
 
     @model_validator(mode="after")
-    def _enough_shuffles(self) -> Self:
-        if self.shuffles_tried < self.shuffled:
+    def _enough_permutations(self) -> Self:
+        if self.permutations_tried < self.permuted:
             raise ValueError(
-                f"shuffled = {self.shuffled} of shuffles_tried = {self.shuffles_tried}: try at least as many"
+                f"permuted = {self.permuted} of permutations_tried = {self.permutations_tried}: try at least as many"
             )
         return self
 
@@ -246,7 +246,7 @@ class PageSection(Section):
 
 
 assert set(SETS) == {"marvin-linzen", "opensesame", "grammar"}
-assert set(SOURCES) == {"pretrained", "random", "shuffled"}
+assert set(SOURCES) == {"pretrained", "random", "permuted"}
 assert set(DEVICES) == {"auto", "cpu", "cuda", "mps"}
 assert set(REDUCTIONS) == {"mean", "first"}
 assert set(MAPS) == {"weights", "norms", "rollout"}

@@ -21,14 +21,14 @@ from probes.evidence.results import (
     guessed_control_sums,
     known_control_sums,
 )
-from probes.registry import RANDOM, SHUFFLED, WORDS
+from probes.registry import PERMUTED, RANDOM, WORDS
 from probes.scoring.aligned import CHUNK, Places, sample_texts
 from probes.scoring.hashed_random import draws, shuffled_places
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Numbers, Pooled, Question, Tally
 
 SAMPLE = 32
-"Texts of the selection split on which shuffles are tried."
+"Texts of the selection split on which permutations are tried."
 
 Strengths = Mapping[int, Mapping[Question, float]]
 "Seed of permuted weights -> question -> hits of the best head."
@@ -51,8 +51,8 @@ class ModelControl:
         return [probe for probe in probes if self.control in probe.controls]
 
 
-def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> list[ModelControl]:
-    """Return the controls of a run in which a model reads; `model` is the run's own, `shuffles` are seeds.
+def model_controls(config: Config, model: Model, permutations: Sequence[int]) -> list[ModelControl]:
+    """Return the controls of a run in which a model reads; `model` is the run's own, `permutations` are seeds.
 
     Random weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
     seeds begin after its own.
@@ -61,7 +61,7 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     controls = []
     for control, source, seeds in (
         (RANDOM, "random", range(first, first + config.controls.random)),
-        (SHUFFLED, "shuffled", shuffles),
+        (PERMUTED, "permuted", permutations),
     ):
         for nth, seed in enumerate(seeds):
             name = f"{control} {nth + 1}" if nth else control
@@ -75,7 +75,7 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
 
 def _trained(config: Config, model: Model) -> Model:
     """Return the trained model of which controls are made, which is the run's own unless that is untrained itself."""
-    untrained_itself, device = model.source in ("random", "shuffled"), model.device.type
+    untrained_itself, device = model.source in ("random", "permuted"), model.device.type
     trained = load_model(config.model.reference, device=device) if untrained_itself else model
     return replace(trained, precision=config.controls.precision)
 
@@ -88,12 +88,12 @@ def first_seed(config: Config, model: Model, source: str) -> int:
 def selected_permutations(config: Config, model: Model, measure: Callable[[Sequence[int]], Strengths]) -> list[int]:
     """Return the seeds of the permuted weights that a run reads in full, the strongest first.
 
-    Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
+    Permutations differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
-    together of `controls.shuffles_tried`, as `measure` finds them (see `shuffle_strengths`).
+    together of `controls.permutations_tried`, as `measure` finds them (see `permutation_strengths`).
     """
-    first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
-    seeds = range(first, first + config.controls.shuffles_tried)
+    first, keep = first_seed(config, model, "permuted"), config.controls.permuted
+    seeds = range(first, first + config.controls.permutations_tried)
     if keep in (0, len(seeds)):
         return [*seeds[:keep]]
     tried = measure(seeds)
@@ -101,18 +101,18 @@ def selected_permutations(config: Config, model: Model, measure: Callable[[Seque
     return [seeds[place] for place in strongest_together(best, keep)]
 
 
-def shuffle_strengths(
+def permutation_strengths(
     config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings, seeds: Sequence[int]
 ) -> Strengths:
     """Return how many hits the best heads of each of these permuted weights have on a sample of `texts`."""
-    asked = [probe for probe in probes if SHUFFLED in probe.controls]
+    asked = [probe for probe in probes if PERMUTED in probe.controls]
     if not asked or not len(texts):
         return {seed: {} for seed in seeds}
     sample, trained = MemoryTexts(sample_texts(texts, SAMPLE)), _trained(config, model)
 
     def strength(seed: int) -> dict[Question, float]:
-        shuffled = untrained(trained, "shuffled", seed)
-        heads = of_model(score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True).heads, asked)
+        permuted = untrained(trained, "permuted", seed)
+        heads = of_model(score_corpus(permuted, sample, asked, {}, settings, hits_alone=True).heads, asked)
         return {question: float(sums.hits.sum(0).max()) for question, sums in heads.items()}
 
     return dict(zip(seeds, in_order(strength, seeds), strict=True))

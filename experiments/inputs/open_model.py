@@ -34,7 +34,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     """
     section = config.model
     find_device(section.device)
-    if section.source in ("pretrained", "random", "shuffled"):
+    if section.source in ("pretrained", "random", "permuted"):
         loaded = load_model(section.reference, section.source, config.seed, device=section.device)
         return Opened(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}

@@ -23,7 +23,7 @@ from probes.states.word_states import WordStates, whole_texts
 
 TRAINED, RANDOM, PERMUTED = "trained", "random", "permuted"
 
-SOURCES = {TRAINED: "pretrained", RANDOM: "random", PERMUTED: "shuffled"}
+SOURCES = {TRAINED: "pretrained", RANDOM: "random", PERMUTED: "permuted"}
 "Kind of weights -> `source` of the model."
 
 

@@ -11,12 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.statements.learned import CONTROLS, UNMEASURED
-from reports.baseline_names import shown_baseline
 from reports.findings.record import PUBLISHED, VERDICTS, Findings, read_findings
 
 NOT_RUN: Mapping[str, dict[str, Any]] = {
-    kind: {"verdict": UNMEASURED, "why": f"{shown_baseline(f'{kind} weights')} were not run", "runs": {}}
-    for kind in CONTROLS
+    kind: {"verdict": UNMEASURED, "why": f"{kind} weights were not run", "runs": {}} for kind in CONTROLS
 }
 "Results of untrained weights of a record that has none of them."
 

@@ -108,7 +108,7 @@ def estimate(entry: Mapping[str, Any]) -> Estimate:
 def _controls(
     finding: Finding, name: str, number: str, model: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Controls:
-    """Return what random and shuffled weights of a model's shape have in the place of its number."""
+    """Return what random and permuted weights of a model's shape have in the place of its number."""
     kinds = {one["model"]: one["source"] for one in record["models"] if one["control"] and one["of"] == model["model"]}
     found = {}
     for result in record["results"]:

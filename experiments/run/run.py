@@ -171,7 +171,7 @@ def _read(
     """
     config, model, journal = run.config, run.model, run.journal
     parts, examples, compared = [], [], []
-    shuffles: list[int] | None = None
+    permutations: list[int] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
     codelength = any(study.codelength for study in studies)
     for scope in run.scopes:
@@ -180,9 +180,9 @@ def _read(
         part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
-        if shuffles is None and config.controls.shuffled:
-            shuffles = part.selected_permutations(journal)
-        scored = part.score(journal, run.progress, shuffles or [])
+        if permutations is None and config.controls.permuted:
+            permutations = part.selected_permutations(journal)
+        scored = part.score(journal, run.progress, permutations or [])
         studies.add(scored)
         parts.append(scored)
         if config.scoring.metrics:

@@ -1,4 +1,4 @@
-"""Shards of a run that workers do: a control on the texts of one scope, or some of the shuffles that are tried."""
+"""Shards of a run that workers do: a control on the texts of one scope, or some of the permutations that are tried."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from probes.maps.relation_attention import RelationAttention
 from probes.scoring.tally import Pooled
 from reports.run.record import RunRecord
 
-SHUFFLE_CALLS: Final = 8
-"In how many calls shuffles are tried at the most; each takes a sample of the texts of its own."
+PERMUTATION_CALLS: Final = 8
+"In how many calls permutations are tried at the most; each takes a sample of the texts of its own."
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,16 @@ class Shards:
     begun: list[str] = field(default_factory=list)
     "What workers were asked for."
 
-    def begin_control(self, scope: str, control: str, shuffles: Sequence[int]) -> WorkerCall[ControlSums]:
+    def begin_control(self, scope: str, control: str, permutations: Sequence[int]) -> WorkerCall[ControlSums]:
         """Have a control read the texts of a scope."""
-        return self._begin(f"control: {control}", read_control, scope, control, tuple(shuffles))
+        return self._begin(f"control: {control}", read_control, scope, control, tuple(permutations))
 
-    def shuffle_strengths(self, scope: str, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of shuffles, in a few calls."""
-        count = min(SHUFFLE_CALLS, len(seeds))
+    def permutation_strengths(self, scope: str, seeds: Sequence[int]) -> Strengths:
+        """Return the hits of the best heads of permutations, in a few calls."""
+        count = min(PERMUTATION_CALLS, len(seeds))
         calls = [
-            self._begin("choosing shuffles", try_shuffles, scope, tuple(seeds[first::count])) for first in range(count)
+            self._begin("selecting permutations", try_permutations, scope, tuple(seeds[first::count]))
+            for first in range(count)
         ]
         return {seed: hits for call in calls for seed, hits in call.result().items()}
 
@@ -88,12 +89,12 @@ class ShardedPart(Part):
     calls: dict[str, WorkerCall[ControlSums]] = field(default_factory=dict)
     "By name, the controls that workers read."
 
-    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
+    def score(self, journal: Journal, progress: Progress, permutations: Sequence[int]) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
-        for control in model_controls(self.config, self.model, shuffles):
+        for control in model_controls(self.config, self.model, permutations):
             if control.probes(self.probes) and not self.kept.has(self.part_name(control)):
-                self.calls[control.name] = self.shards.begin_control(self.scope, control.name, shuffles)
-        return super().score(journal, progress, shuffles)
+                self.calls[control.name] = self.shards.begin_control(self.scope, control.name, permutations)
+        return super().score(journal, progress, permutations)
 
     def each_control(
         self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
@@ -115,9 +116,9 @@ class ShardedPart(Part):
             observer.take(arrays)
         return [unpacked(arrays) for arrays in found.heads]
 
-    def shuffle_strengths(self, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of shuffles, which workers try."""
-        return self.shards.shuffle_strengths(self.scope, seeds)
+    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return the hits of the best heads of permutations, which workers try."""
+        return self.shards.permutation_strengths(self.scope, seeds)
 
 
 @dataclass(frozen=True)
@@ -130,19 +131,19 @@ class ControlSums:
     "What the observers of its maps of the report split have `saved`."
 
 
-def read_control(job: bytes, scope: str, name: str, shuffles: Sequence[int]) -> ControlSums:
+def read_control(job: bytes, scope: str, name: str, permutations: Sequence[int]) -> ControlSums:
     """Have the control of that name read the texts of a scope."""
     with _part(job, scope) as part:
-        control = next(one for one in model_controls(part.config, part.model, shuffles) if one.name == name)
+        control = next(one for one in model_controls(part.config, part.model, permutations) if one.name == name)
         observers = part.control_observers(control)
         heads = part.control_heads(control, control.probes(part.probes), silent, observers)
     return ControlSums([packed(pooled) for pooled in heads], [one.saved() for one in observers])
 
 
-def try_shuffles(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
-    """Return the hits of the best heads of these shuffles on a sample of the texts of a scope."""
+def try_permutations(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
+    """Return the hits of the best heads of these permutations on a sample of the texts of a scope."""
     with _part(job, scope) as part:
-        return part.shuffle_strengths(seeds)
+        return part.permutation_strengths(seeds)
 
 
 _ONE_SHARD: Final = Lock()

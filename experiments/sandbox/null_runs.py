@@ -25,8 +25,8 @@ from probes.maps.relation_attention import RelationAttention
 from probes.registry import WORDS
 from probes.scoring.tally import Pooled, Question
 
-SOURCES = ("random", "shuffled")
-"Weights without knowledge: fresh ones, and trained ones shuffled within each matrix."
+SOURCES = ("random", "permuted")
+"Weights without knowledge: randomly initialised ones, and trained ones permuted within each matrix."
 
 TREEBANKS = {"ewt": 1.0, "gum": 2.5}
 "Real corpora, and how many times the sentences are taken: GUM's documents are few and long."
@@ -82,9 +82,9 @@ class SharingPart(Part):
             self.shared.heads[key] = super().control_heads(control, probes, progress, ())
         return self.shared.heads[key]
 
-    def shuffle_strengths(self, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of each shuffle, which is tried once for all runs."""
-        self.shared.tried |= super().shuffle_strengths([seed for seed in seeds if seed not in self.shared.tried])
+    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return the hits of the best heads of each permutation, which is tried once for all runs."""
+        self.shared.tried |= super().permutation_strengths([seed for seed in seeds if seed not in self.shared.tried])
         return self.shared.tried
 
 
@@ -108,12 +108,12 @@ class NullRuns:
         model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
-        shuffles: list[int] = []
+        permutations: list[int] = []
         for scope in run.scopes:
             shared = self.shared.setdefault(scope, Shared())
             part = SharingPart(config, model, scope, run.probes(scope), run.texts(scope), shared=shared)
-            shuffles = shuffles or part.selected_permutations(run.journal)
-            frames += part.score(run.journal, silent, shuffles).frames
+            permutations = permutations or part.selected_permutations(run.journal)
+            frames += part.score(run.journal, silent, permutations).frames
         return run.verdicts(frames)
 
     def row(self, source: str, seed: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
 UNMEASURED = "not measured"
 "The verdict where the number lies in the range, and what untrained weights have is not known."
 
-CONTROLS = ("random", "shuffled")
+CONTROLS = ("random", "permuted")
 "Sources of weights that training did not make: initialised anew, and the trained ones permuted within each matrix."
 
 SEEDS = 3

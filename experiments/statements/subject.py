@@ -39,7 +39,7 @@ class Subject:
     def of(cls, spoken: str) -> Self:
         """Understand a short name, a folder, one of a training run, or "hub:owner/name", with a source after a colon.
 
-        "minilm:random" has randomly initialised weights, "random" and "shuffled" are short for those of MiniLM;
+        "minilm:random" has randomly initialised weights, "random" and "permuted" are short for those of MiniLM;
         "scratch" are encoders that are trained here. What stands before "=" is what pages are to call it: "our
         encoder=runs/prose/seed-1".
         """

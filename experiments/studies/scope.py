@@ -21,8 +21,8 @@ from experiments.inputs.controls import (
     of_documents,
     of_model,
     on_arcs,
+    permutation_strengths,
     selected_permutations,
-    shuffle_strengths,
 )
 from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
@@ -35,7 +35,7 @@ from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
-from probes.registry import CONTROL_ARCS, NEEDS, RANDOM, SHUFFLED
+from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -81,10 +81,10 @@ class Part:
         scoring, later = self.config.scoring, self.config.probes.trained or self.studies
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
-    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
+    def score(self, journal: Journal, progress: Progress, permutations: Sequence[int]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `shuffles` are the seeds of the permuted weights that are controls.
+        `permutations` are the seeds of the permuted weights that are controls.
         """
         config = self.config
         observers: dict[str, Sequence[Observer]] = {
@@ -93,7 +93,7 @@ class Part:
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
         splits = self._splits(journal, progress, observers)
-        observers |= self._add_controls(splits, shuffles, journal, progress)
+        observers |= self._add_controls(splits, permutations, journal, progress)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
@@ -114,12 +114,12 @@ class Part:
         return of_documents(select, count) if count else select, report
 
     def _add_controls(
-        self, splits: Sequence[Split], shuffles: Sequence[int], journal: Journal, progress: Progress
+        self, splits: Sequence[Split], permutations: Sequence[int], journal: Journal, progress: Progress
     ) -> Mapping[str, Sequence[Observer]]:
         """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
         controls = {
             control: probes
-            for control in model_controls(self.config, self.model, shuffles)
+            for control in model_controls(self.config, self.model, permutations)
             if (probes := control.probes(self.probes))
         }
         beside = {control.name: self.control_observers(control) for control in controls}
@@ -174,18 +174,18 @@ class Part:
         return scores
 
     def selected_permutations(self, journal: Journal) -> list[int]:
-        """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
-        with journal.stage(f"control: {SHUFFLED}"):
+        """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""
+        with journal.stage(f"control: {PERMUTED}"):
             seeds = self.kept.seeds(
-                "shuffles chosen",
-                lambda: selected_permutations(self.config, self.model, self.shuffle_strengths),
+                "permutations selected",
+                lambda: selected_permutations(self.config, self.model, self.permutation_strengths),
             )
-        journal.log("shuffles chosen", seeds=seeds)
+        journal.log("permutations selected", seeds=seeds)
         return seeds
 
-    def shuffle_strengths(self, seeds: Sequence[int]) -> Strengths:
+    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
         """Return how many hits the best heads of these permuted weights have on a sample of the selection split."""
-        return shuffle_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
+        return permutation_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
 
     def _splits(self, journal: Journal, progress: Progress, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""

@@ -124,5 +124,5 @@ class Surroundings:
     def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add which model, and at which step of its training, the rows are about."""
         model, step = self.model, self.opened.step
-        name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
+        name = f"{model.name} ({model.source})" if model.source in ("random", "permuted") else model.name
         return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))

@@ -16,7 +16,7 @@ from reports.progress import each
 from reports.scores.best_heads import page_scores
 from reports.targets.target import TARGETS
 
-UNTRAINED = ("random", "shuffled")
+UNTRAINED = ("random", "permuted")
 "Sources of models that have the hash of the weights that they were made from."
 
 

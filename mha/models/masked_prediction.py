@@ -15,7 +15,7 @@ from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.folders import ModelError, find_model
-from mha.models.model import Model, shuffle_weights
+from mha.models.model import Model, permute_weights
 
 MASKS = ("[MASK]", "<mask>")
 "What the piece is called that stands for a masked one."
@@ -143,8 +143,8 @@ def _from_hub(model: Model, seed: int) -> nn.Module:
         module = load_hub_masked_lm(str(find_model(model.name)), random_seed=seed if model.source == "random" else None)
     except HeadMissingError as error:
         raise ModelError(_no_head(model, str(error))) from error
-    if model.source == "shuffled":
-        shuffle_weights(module, seed)
+    if model.source == "permuted":
+        permute_weights(module, seed)
     decoder: Any = module.get_output_embeddings()  # type: ignore[operator]  # of every PreTrainedModel
     if decoder is None:
         raise ModelError(_no_head(model, "transformers knows no decoder of it"))

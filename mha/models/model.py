@@ -25,8 +25,8 @@ from mha.precision import autocast, uses_bf16
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
 
-SOURCES = ("pretrained", "random", "shuffled")
-"As loaded; fresh weights of the same architecture; loaded weights shuffled within each matrix."
+SOURCES = ("pretrained", "random", "permuted")
+"As loaded; randomly initialised weights of the same architecture; loaded weights permuted within each matrix."
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 "A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
@@ -121,7 +121,7 @@ def load_model(
 
     BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
     encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
-    weights of the sources "random" and "shuffled"; `device`, one of `mha.device.DEVICES`, changes none of them. Raises
+    weights of the sources "random" and "permuted"; `device`, one of `mha.device.DEVICES`, changes none of them. Raises
     ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite number, and
     where the tokenizer has pieces without an embedding, and DeviceError for a device that is not there.
     """
@@ -132,8 +132,8 @@ def load_model(
     config = read_model_config(folder)
     module = _load(folder, config, seed if source == "random" else None, whole)
     check_finite(folder, module)
-    if source == "shuffled":
-        shuffle_weights(module, seed)
+    if source == "permuted":
+        permute_weights(module, seed)
     tokenizer = load_tokenizer(folder, config)
     check_vocabulary(folder, tokenizer, module)
     layers, heads, positions = _shape(module)
@@ -154,7 +154,7 @@ def load_model(
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:
-    """Return a trained model with the weights that `load_model` gives it for the sources "random" and "shuffled".
+    """Return a trained model with the weights that `load_model` gives it for the sources "random" and "permuted".
 
     The files of our `Encoder` are not read again.
     """
@@ -164,7 +164,7 @@ def untrained(model: Model, source: str, seed: int) -> Model:
     if source == "random":
         return replace(model, source=source, module=_fresh(model.module, seed).to(model.device))
     module = deepcopy(model.module)
-    shuffle_weights(module, seed)
+    permute_weights(module, seed)
     return replace(model, source=source, module=module)
 
 
@@ -234,7 +234,7 @@ def _input_embeddings(module: nn.Module) -> Any:
         return None
 
 
-def shuffle_weights(module: nn.Module, seed: int) -> None:
+def permute_weights(module: nn.Module, seed: int) -> None:
     """Permute the entries within each weight matrix; vectors (biases, LayerNorm) stay."""
     generator = torch.Generator().manual_seed(seed)
     fused = {id(part.project.weight) for part in module.modules() if isinstance(part, MultiHeadAttention)}

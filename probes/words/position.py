@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mha.pieces import CLS, SEP
 from probes.records import Document
-from probes.registry import RANDOM, SHUFFLED, register
+from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import OTHERS, TOKENS, WORDS, Targets
 
 BROAD = "no key above a tenth"
@@ -55,7 +55,7 @@ class Position:
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
     rules: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED)
     "Order is what is asked for, so other words in it, or other words at the same distance, control nothing."
     needs: ClassVar[str] = "words"
     source: ClassVar[str] = "Clark et al. 2019, sections 3.1 and 3.2; Voita et al. 2019, section 5.1"

@@ -12,7 +12,7 @@ from typing import ClassVar
 from probes.corpora.corpus import data_folder
 from probes.corpora.line_reader import CorpusError, number_in, numbered_lines
 from probes.records import Document
-from probes.registry import CONTROL_ARCS, RANDOM, SHUFFLED, register
+from probes.registry import CONTROL_ARCS, PERMUTED, RANDOM, register
 from probes.targets import NOTHING, Targets
 
 LIST = "wordfreq/en_50k.txt"
@@ -48,7 +48,7 @@ class Rare:
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED, CONTROL_ARCS)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED, CONTROL_ARCS)
     "A word is as rare wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "frequencies"
     source: ClassVar[str] = "Voita et al. 2019, section 5.3"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROL_ARCS, RANDOM, SHUFFLED, register
+from probes.registry import CONTROL_ARCS, PERMUTED, RANDOM, register
 from probes.targets import Targets
 
 KINDS = {
@@ -41,7 +41,7 @@ class Repetition:
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED, CONTROL_ARCS)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED, CONTROL_ARCS)
     "The same word stays the same wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "words"
     source: ClassVar[str] = "Olsson et al. 2022, sections on copying and prefix matching, for encoders"

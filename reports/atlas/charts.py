@@ -10,7 +10,6 @@ from typing import Any, Final
 import altair as alt
 
 from reports.atlas.pooled import AtlasRow
-from reports.baseline_names import shown_baseline
 from reports.drawing.charts import Chart, layered, legend, over, series_styles
 from reports.drawing.figures import shortened
 from reports.formats import percent
@@ -48,7 +47,7 @@ def drawn_heads(rows: Sequence[AtlasRow]) -> list[DrawnHead]:
             pooled.accuracy,
             pooled.strongest_accuracy,
             bool(pooled.grade),
-            f"{row.title}, {series}: {pooled.head} {percent(pooled.accuracy)} %; {shown_baseline(pooled.strongest)} "
+            f"{row.title}, {series}: {pooled.head} {percent(pooled.accuracy)} %; {pooled.strongest} "
             f"{percent(pooled.strongest_accuracy)} %",
         )
         for row in rows[:MOST]

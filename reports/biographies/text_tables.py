@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from reports.baseline_names import shown_baseline
 from reports.formats import MISSING, count, escaped, percent
 from reports.run.biography_tables import MAIN, TABLES
 from reports.tables.cells import Cell, TextColumn
@@ -64,10 +63,8 @@ ONSETS: Final = (
 
 def _baseline(row: Follower) -> Cell:
     told = percent(row.baseline_accuracy)
-    bracketed = f"{told} ({escaped(shown_baseline(row.baseline))})"
-    return Cell(
-        told, shown_baseline(row.baseline), sort=float(row.baseline_accuracy), quiet="muted", markdown=bracketed
-    )
+    bracketed = f"{told} ({escaped(row.baseline)})"
+    return Cell(told, row.baseline, sort=float(row.baseline_accuracy), quiet="muted", markdown=bracketed)
 
 
 _MARGIN: Final = TABLES["biography_curves"]["margin"]

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.baseline_names import shown_baseline
 from reports.formats import tenths
 from reports.scores.best_heads import BestHead
 from reports.tables.grades import GRADES
@@ -42,7 +41,7 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
     return {
         "label": pair[0],
         "variant": pair[1],
-        "baseline": shown_baseline(first["baseline"]),
+        "baseline": first["baseline"],
         "baseline_accuracy": tenths(float(first["baseline_accuracy"])),
         "lexical_accuracy": tenths(float(first["lexical_accuracy"])),
         "rule": first["rule"],

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from reports.baseline_names import shown_baseline
 from reports.claims.record import Number
 from reports.findings.record import Findings, number_of
 from reports.formats import day, duration, in_unit
@@ -76,7 +75,7 @@ def beyond_untrained(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> 
     for kind, minus in entry.get("minus", {}).items():
         number = number_of(minus, "points" if statement["unit"] == "%" else statement["unit"])
         if number is not None:
-            weights = shown_baseline(f"{kind} weights")
+            weights = f"{kind} weights"
             seeds = f"{minus['seeds']} seed{'s' if minus['seeds'] != 1 else ''}"
             found.append(f"minus {weights} {_number(number)} ({seeds})")
     return found

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from reports.baseline_names import shown_baseline
 from reports.drawing.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
 from reports.heads.role_marks import RoleName
@@ -128,7 +127,7 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     return (
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({shown_baseline(str(row['baseline']))})",
+        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         grade_name(int(str(row["grade"])), str(row["probe"])) + (", selected" if row["selected"] else ""),
     )

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.baseline_names import shown_baseline
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, main_roles
@@ -120,7 +119,7 @@ def _said(name: str, row: Mapping[Any, Any] | None) -> str:
     margin = f"{signed(row['margin'])} points {signed_interval(row['margin_low'], row['margin_high'])}".rstrip()
     numbers = (
         f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
-        f"{margin} over {shown_baseline(row['baseline'])}",
+        f"{margin} over {row['baseline']}",
         f"n {count(int(row['n']))}",
     )
     role = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from reports.baseline_names import shown_baseline
 from reports.formats import count, points
 from reports.page.methods_of_studies import of_studies
 from reports.run.folder import RunFolder
@@ -18,7 +17,7 @@ from reports.tables.grades import GRADES
 SOURCES: Final[Mapping[str, str]] = {
     "pretrained": "pretrained weights",
     "random": "randomly initialised weights",
-    "shuffled": "weights permuted within each matrix",
+    "permuted": "weights permuted within each matrix",
     "checkpoint": "weights of a checkpoint",
     "train": "weights trained in this run",
 }
@@ -153,11 +152,7 @@ def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[
 
 def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator[str]:
     """Yield what heads were held against."""
-    told = [
-        f"{shown_baseline(one.name)} ({one.what})" if one.what else shown_baseline(one.name)
-        for one in baselines
-        if one.is_control == control
-    ]
+    told = [f"{one.name} ({one.what})" if one.what else one.name for one in baselines if one.is_control == control]
     if told and not control:
         yield f"{'; '.join(told)}. Baselines that learn were fitted on the selection split."
     elif told:
@@ -171,10 +166,10 @@ def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
     controls = config.get("controls", {})
     if controls.get("random"):
         yield f"Weights were randomly initialised {controls['random']} times."
-    if controls.get("shuffled"):
+    if controls.get("permuted"):
         yield (
-            f"Of {controls.get('shuffles_tried', controls['shuffled'])} models with permuted weights the "
-            f"{controls['shuffled']} that are strongest on a sample of the selection split were taken."
+            f"Of {controls.get('permutations_tried', controls['permuted'])} models with permuted weights the "
+            f"{controls['permuted']} that are strongest on a sample of the selection split were taken."
         )
 
 

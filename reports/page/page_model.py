@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from reports.baseline_names import shown_baseline
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
@@ -121,7 +120,7 @@ class Contents:
     @property
     def controls_text(self) -> str:
         """What heads were compared with, in two sentences."""
-        names = ", ".join(shown_baseline(baseline.name) for baseline in self.controls)
+        names = ", ".join(baseline.name for baseline in self.controls)
         if not names:
             return (
                 "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do "

@@ -11,7 +11,6 @@ from functools import partial
 from operator import itemgetter
 from typing import Final
 
-from reports.baseline_names import shown_stage
 from reports.formats import MISSING, count, day, duration
 from reports.run.folder import RunFolder
 from reports.run.record import Lost, ReadTexts
@@ -108,7 +107,7 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         ("wall time", duration(record.wall_seconds)),
         ("resumed", f"parts taken: {len(record.resumed)}; times are of the last attempt" if record.resumed else None),
         ("controls read by", record.workers),
-        ("stages", ", ".join(f"{shown_stage(name)} {duration(took)}" for name, took in record.stages.items())),
+        ("stages", ", ".join(f"{name} {duration(took)}" for name, took in record.stages.items())),
         ("peak memory", f"{memory:,.0f} MB" if memory is not None else None),
         *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
         ("precision", ", ".join(f"{of} {precision}" for of, precision in record.precision.items())),

@@ -85,7 +85,7 @@ def run_findings(run: RunFolder) -> RunFindings | None:
 def _model(found: Findings, run: RunFolder) -> str:
     """Return what the record calls the weights of a run; empty where it has not seen them.
 
-    Fresh and shuffled weights have the hash of those that they were made from, and others for every seed.
+    Fresh and permuted weights have the hash of those that they were made from, and others for every seed.
     """
     model = run.record.model
     alike = [

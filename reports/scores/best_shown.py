@@ -8,7 +8,6 @@ from typing import Final
 
 from markupsafe import Markup
 
-from reports.baseline_names import shown_baseline
 from reports.formats import decimal, percent
 from reports.scores.best_heads import BestHead
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
@@ -64,9 +63,7 @@ def _margin(row: BestHead) -> str:
 
 
 def _baseline(row: BestHead) -> Cell:
-    return Cell(
-        percent(row.baseline_accuracy), shown_baseline(row.baseline), "rival", sort=float(row.baseline_accuracy)
-    )
+    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
 
 
 def _rule(row: BestHead) -> Cell:

@@ -12,7 +12,6 @@ from typing import Any, Final
 import pandas as pd
 from markupsafe import Markup
 
-from reports.baseline_names import shown_baseline
 from reports.formats import MISSING, count, duration
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER
@@ -23,12 +22,12 @@ STAGE: Final = "control: "
 
 CONTROLS: Final = {
     "random weights": ("random", "0", "the same architecture with randomly initialised weights"),
-    "shuffled weights": (
-        "shuffled",
+    "permuted weights": (
+        "permuted",
         "0",
         "the model’s weights permuted within each matrix: the strongest of several permutations, selected on a sample",
     ),
-    "shuffled words": (
+    "shuffled word order": (
         "words",
         "false",
         "the same model reads each sentence with its words in shuffled order; the gold follows the words",
@@ -100,7 +99,7 @@ def _switch(baseline: ComparedBaseline) -> Cell:
 
 
 BASELINE_COLUMNS: Final = (
-    TextColumn("Name", lambda baseline: shown_baseline(baseline.name), "row"),
+    TextColumn("Name", lambda baseline: baseline.name, "row"),
     TextColumn(
         *(
             "What it is",

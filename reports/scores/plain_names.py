@@ -118,8 +118,8 @@ GUESSES: Final[Mapping[str, str]] = {
     "same word, same rank": "the n-th of the same word for the n-th",
     "uniform": "uniform attention",
     "random weights": "the best head with randomly initialised weights",
-    "shuffled weights": "the best head with permuted weights",
-    "shuffled words": "the best head on shuffled word order",
+    "permuted weights": "the best head with permuted weights",
+    "shuffled word order": "the best head on shuffled word order",
     "control arcs": "control arcs (random gold at matched distances)",
 }
 "Baseline or control -> what it does."

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from reports.baseline_names import shown_baseline
 from reports.formats import count, decimal, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.column import Column, Write, value_in
@@ -121,9 +120,7 @@ P_ADJUSTED: Final = replace(
     title="corrected p",
 )
 
-BASELINE: Final = replace(
-    text("baseline", "Strongest baseline or control on the same items; empty without one."), write=shown_baseline
-)
+BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty without one.")
 BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
 
 BEHAVIOUR: Final = text("behaviour", "Behaviour of the model that is measured, such as masked-LM loss.")

@@ -9,7 +9,6 @@ from typing import Final
 
 from markupsafe import Markup
 
-from reports.baseline_names import shown_baseline
 from reports.formats import names, p_value, percent, yes_or_no
 from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
@@ -69,7 +68,7 @@ def _recall(row: Row) -> Cell:
 def _rival(row: Row) -> Cell:
     return Cell(
         percent(row["strongest_accuracy"]),
-        shown_baseline(row["strongest"]),
+        row["strongest"],
         "rival",
         sort=float(row["strongest_accuracy"]),
     )

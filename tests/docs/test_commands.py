@@ -28,7 +28,7 @@ QUICK = (
     "corpus.select.documents=6",
     "corpus.report.documents=6",
     "scoring={replicates=10}",
-    "controls={random=0, shuffled=0, words=false, arcs=false}",
+    "controls={random=0, permuted=0, words=false, arcs=false}",
     "heads={texts=0, relations=0}",
     "page.examples=1",
 )
@@ -74,7 +74,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType,
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "no data"))
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "configs").symlink_to(ROOT / "experiments" / "configs")
-    for name in ("quickstart", "fast", "shuffled"):
+    for name in ("quickstart", "fast", "permuted"):
         shutil.copytree(quickstart, tmp_path / "runs" / name)
     shutil.copytree(ROOT / "reports" / "published" / "findings", tmp_path / "runs" / "findings")
     text = training(commands)

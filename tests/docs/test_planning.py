@@ -46,9 +46,9 @@ def test_the_plans_are_those_of_the_cost_model_and_near_the_simulation() -> None
 def test_controls_take_as_much_more_as_the_page_says() -> None:
     controls = ControlsSection()
     page = (ROOT / PAGE).read_text(encoding="utf-8").replace("\n", " ")
-    assert 1 + controls.random + controls.shuffled + controls.words == 7
+    assert 1 + controls.random + controls.permuted + controls.words == 7
     assert "at least seven times as much" in page
-    assert f"{controls.shuffles_tried * SAMPLE} sentences more" in page
+    assert f"{controls.permutations_tried * SAMPLE} sentences more" in page
 
 
 def test_few_shards_are_given_up_as_the_page_says() -> None:

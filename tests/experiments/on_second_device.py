@@ -36,7 +36,11 @@ SENTENCE = [one for one in probe_names() if get_probe(one).scope == "sentence" a
 BOTH = 'behaviours=["loss", "embedding"], items=6'
 SIX = ("corpus.select.documents=6", "corpus.report.documents=6")
 ASKED = {
-    "scores": (f"probes.names={SENTENCE}", "controls={random=1, shuffled=1, shuffles_tried=2}", "scoring.metrics=true"),
+    "scores": (
+        f"probes.names={SENTENCE}",
+        "controls={random=1, permuted=1, permutations_tried=2}",
+        "scoring.metrics=true",
+    ),
     "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),
     "rollout": ("scoring.maps='rollout'", "probes.names=['position']", "page.examples=2"),
     "ablation": (f'ablation={{{BOTH}, draws=1, ways=["zero", "uniform", "mean", "mean by position", "resample"]}}',),
@@ -166,7 +170,7 @@ model = { name = "training", source = "checkpoint", device = "DEVICE" }
 corpus.select = { name = "grammar", documents = 3, seed = 1 }
 corpus.report = { name = "grammar", documents = 3, seed = 2 }
 probes.names = ["position"]
-controls = { random = 0, shuffled = 0, words = false, arcs = false }
+controls = { random = 0, permuted = 0, words = false, arcs = false }
 [biographies]
 probes = ["position", "dependency"]
 replicates = 10

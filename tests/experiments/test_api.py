@@ -20,7 +20,7 @@ SPLITS = (
 )
 SMALL: dict[str, Any] = {
     "scoring": {"replicates": 10},
-    "controls": {"random": 0, "shuffled": 0, "words": False, "arcs": False},
+    "controls": {"random": 0, "permuted": 0, "words": False, "arcs": False},
     "heads": {"texts": 0, "relations": 0},
     "page": {"examples": 0},
 }

@@ -70,7 +70,7 @@ def test_it_says_what_it_is(probe: Probe) -> None:
     assert probe.needs in NEEDS
     assert set(probe.baselines) <= set(BASELINES)
     assert set(probe.controls) <= set(CONTROLS)
-    assert {"random weights", "shuffled weights"} <= set(probe.controls)
+    assert {"random weights", "permuted weights"} <= set(probe.controls)
     assert len(set(probe.controls)) == len(probe.controls)
     assert len(probe.source) > 10
     assert len(set(probe.variants)) == len(probe.variants) > 0

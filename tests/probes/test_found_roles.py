@@ -54,7 +54,7 @@ LABELS = {"areas of other words": "within=2"}
 OF_ANY_WEIGHTS = ("all tokens", "same word")
 """Variants that heads of random weights may do well: to prefer a special token to all others, or equal vectors.
 
-Runs have fresh and shuffled weights as controls for them."""
+Runs have fresh and permuted weights as controls for them."""
 
 
 @pytest.fixture(scope="module")

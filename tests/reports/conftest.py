@@ -308,7 +308,7 @@ name = "minilm"
 
 [controls]
 random = 2
-shuffled = 0
+permuted = 0
 words = true
 arcs = true
 

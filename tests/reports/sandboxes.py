@@ -78,6 +78,6 @@ def small_record() -> dict[str, Any]:
         ],
         "weights": [{"place": "previous", "planted": "1-2", "selected": "1-2", "accuracy": 1.0, "graded": True}],
         "whole": [whole(0.601)],
-        "null_runs": [{"source": "random", **run}, {"source": "shuffled", **run}],
+        "null_runs": [{"source": "random", **run}, {"source": "permuted", **run}],
         "needed": [needed, needed | {"margin": 0.1, "items": None}, needed | {"margin": 0.3, "at_most": True}],
     }

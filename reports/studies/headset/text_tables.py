@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.baseline_names import shown_baseline
 from reports.formats import count, decimal3, percent
 from reports.studies.headset.tables import ENSEMBLES, PAIR_CONTRASTS
 from reports.tables.cells import Cell, TextColumn
@@ -25,9 +24,7 @@ CONTRASTS: Final = (
 
 
 def _baseline(row: Any) -> Cell:
-    return Cell(
-        percent(row.baseline_accuracy), shown_baseline(row.baseline), "rival", sort=float(row.baseline_accuracy)
-    )
+    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
 
 
 def _single(row: Any) -> Cell:

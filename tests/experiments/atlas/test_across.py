@@ -34,7 +34,7 @@ report = {{ name = "grammar", documents = 8, seed = 2, wide = true }}
 names = ["dependency"]
 [controls]
 random = 0
-shuffled = 0
+permuted = 0
 words = false
 arcs = false
 [scoring]

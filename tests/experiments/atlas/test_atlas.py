@@ -48,7 +48,7 @@ report = {{ name = "grammar", documents = 8, seed = 2 }}
 names = ["position", "agreement"]
 [controls]
 random = 1
-shuffled = 0
+permuted = 0
 [scoring]
 replicates = 10
 [heads]

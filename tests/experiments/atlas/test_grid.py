@@ -62,10 +62,10 @@ def test_the_grid_that_comes_with_headscope_needs_no_data() -> None:
 
 
 def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
-    changes = ["seeds=[3]", "models.trained.source=shuffled", "cluster.address=local:4", "cluster.threads=2"]
+    changes = ["seeds=[3]", "models.trained.source=permuted", "cluster.address=local:4", "cluster.threads=2"]
     atlas = load_atlas(written(tmp_path), changes)
     assert {cell.seed for cell in atlas.cells} == {3}
-    assert atlas.cells[0].config.model.source == "shuffled"
+    assert atlas.cells[0].config.model.source == "permuted"
     assert (atlas.cluster.address, atlas.cluster.each_threads) == ("local:4", 2)
 
 

@@ -19,7 +19,7 @@ CHANGED: dict[str, Any] = {
     "name": "other",
     "seed": 7,
     "model.name": "somewhere/else",
-    "model.source": "shuffled",
+    "model.source": "permuted",
     "model.revision": "v2",
     "corpus.select.name": "ewt-train",
     "corpus.select.path": "/data/some.conllu",
@@ -49,9 +49,9 @@ CHANGED: dict[str, Any] = {
     "verdict.alpha": 0.01,
     "verdict.margin": 0.2,
     "controls.random": 3,
-    "controls.shuffled": 0,
+    "controls.permuted": 0,
     "controls.select_documents": 30,
-    "controls.shuffles_tried": 7,
+    "controls.permutations_tried": 7,
     "controls.words": False,
     "controls.precision": "fp32",
     "model.precision": "bf16",
@@ -244,15 +244,15 @@ def test_defaults_are_those_of_the_sections(write: Any) -> None:
     assert config == RunConfig(name="least", corpus={"select": {"name": "grammar"}})
     assert config.corpus.report is None
     assert (config.model.name, config.model.source) == ("minilm", "pretrained")
-    assert (config.controls.random, config.controls.shuffled, config.controls.shuffles_tried) == (2, 3, 20)
+    assert (config.controls.random, config.controls.permuted, config.controls.permutations_tried) == (2, 3, 20)
     assert config.controls.words
     assert config.controls.arcs
 
 
 def test_controls_may_be_switched_by_true_and_false_too(write: Any) -> None:
-    controls = load_config(write(), ["controls.random=true", "controls.shuffled=false"]).controls
-    assert (controls.random, controls.shuffled) == (1, 0)
-    assert type(controls.random) is type(controls.shuffled) is int
+    controls = load_config(write(), ["controls.random=true", "controls.permuted=false"]).controls
+    assert (controls.random, controls.permuted) == (1, 0)
+    assert type(controls.random) is type(controls.permuted) is int
 
 
 def test_a_config_without_the_tables_of_studies_is_not_made() -> None:
@@ -346,7 +346,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ),
         (
             "model.source=trained",
-            "model.source: Input should be 'pretrained', 'random', 'shuffled', 'checkpoint' or 'train'",
+            "model.source: Input should be 'pretrained', 'random', 'permuted', 'checkpoint' or 'train'",
         ),
         ("model.revision=v2", "model: 'revision' is for a model of the hub, called \"hub:owner/name\""),
         ("scoring.reduce=sum", "scoring.reduce: Input should be 'mean' or 'first'"),
@@ -356,7 +356,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("probes.trained_pairs=19", "probes.trained_pairs: Input should be greater than or equal to 20"),
         ("probes.trained=perhaps", "probes.trained: Input should be a valid boolean"),
         ("controls.random=-1", "controls.random: Input should be greater than or equal to 0"),
-        ("controls.shuffled=some", "controls.shuffled: Input should be a valid integer"),
+        ("controls.permuted=some", "controls.permuted: Input should be a valid integer"),
         ("controls.words=some", "controls.words: Input should be a valid boolean"),
         ("page.examples=-1", "page.examples: Input should be greater than or equal to 0"),
         ("probes.names=dependency", "probes.names: Input should be a valid tuple"),

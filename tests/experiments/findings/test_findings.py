@@ -70,7 +70,7 @@ def _controls(numbers):
     found = {}
     for name, one in numbers.items():
         known, absent = ((one.decides,) * 3, 0) if isinstance(one, Measured) else ((), 3 * one.absent)
-        found[name] = dict.fromkeys(("random", "shuffled"), ControlNumbers(known, 3, absent))
+        found[name] = dict.fromkeys(("random", "permuted"), ControlNumbers(known, 3, absent))
     return found
 
 

@@ -182,7 +182,7 @@ def interrupted(folder: Path, damaged: str = "") -> object:
         (folder / "my.toml").write_bytes(seeds.CONFIG)
         return Kept.open(folder / "run", load_config(folder / "my.toml", change), RunRecord(), resume=resume)
 
-    open_kept(1, resume=False).seeds("shuffles", lambda: [1])
+    open_kept(1, resume=False).seeds("permutations", lambda: [1])
     if damaged:
         (folder / ".run-kept" / "made_for.json").write_text(damaged)
     return open_kept(2, resume=True)
@@ -205,7 +205,7 @@ def no_scheduler(folder: Path) -> object:
 
 def other_worker(folder: Path) -> object:
     """Ask a worker of an older version for a shard."""
-    return shards.try_shuffles(pickle.dumps((installed() | {"headscope": "0.2"}, b"")), "sentence", (1,))
+    return shards.try_permutations(pickle.dumps((installed() | {"headscope": "0.2"}, b"")), "sentence", (1,))
 
 
 def card(folder: Path) -> object:

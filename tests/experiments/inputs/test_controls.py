@@ -13,8 +13,8 @@ from experiments.inputs.controls import (
     ModelControl,
     model_controls,
     of_documents,
+    permutation_strengths,
     selected_permutations,
-    shuffle_strengths,
     strongest_together,
 )
 from experiments.run.config import load_config
@@ -28,19 +28,21 @@ Of = Callable[..., list[ModelControl]]
 
 @pytest.fixture
 def controls_of(base: Path) -> Of:
-    """Return the function that gives the controls of the base config with changes, all tried shuffles among them."""
+    """Return the function that gives the controls of the base config with changes, with all tried permutations."""
 
     def of(*changes: str) -> list[ModelControl]:
         config = load_config(base, changes)
         model = load_model(config.model.name, config.model.source, config.seed)
-        return model_controls(config, model, shuffles(config, model, MemoryTexts([])))
+        return model_controls(config, model, permutations(config, model, MemoryTexts([])))
 
     return of
 
 
-def shuffles(config: Config, model: Model, texts: Texts) -> list[int]:
+def permutations(config: Config, model: Model, texts: Texts) -> list[int]:
     probes = [get_probe("position"), get_probe("dependency")]
-    return selected_permutations(config, model, partial(shuffle_strengths, config, model, texts, probes, Settings()))
+    return selected_permutations(
+        config, model, partial(permutation_strengths, config, model, texts, probes, Settings())
+    )
 
 
 def weights(control: ModelControl) -> torch.Tensor:
@@ -48,14 +50,14 @@ def weights(control: ModelControl) -> torch.Tensor:
 
 
 def test_further_seeds_are_numbered(controls_of: Of) -> None:
-    found = controls_of("controls={random=3, shuffled=2}")
+    found = controls_of("controls={random=3, permuted=2}")
     assert [(one.name, one.control) for one in found] == [
         ("random weights", "random weights"),
         ("random weights 2", "random weights"),
         ("random weights 3", "random weights"),
-        ("shuffled weights", "shuffled weights"),
-        ("shuffled weights 2", "shuffled weights"),
-        ("shuffled words", "shuffled words"),
+        ("permuted weights", "permuted weights"),
+        ("permuted weights 2", "permuted weights"),
+        ("shuffled word order", "shuffled word order"),
     ]
     assert [one.places is not None for one in found] == [False] * 5 + [True]
 
@@ -65,15 +67,15 @@ def test_all_can_be_switched_off(controls_of: Of) -> None:
 
 
 def test_seeds_go_on_from_that_of_the_run(controls_of: Of) -> None:
-    found = [weights(one) for one in controls_of("controls={random=3, words=false, shuffled=0}", "seed=4")]
-    later = [weights(one) for one in controls_of("controls={random=2, words=false, shuffled=0}", "seed=5")]
+    found = [weights(one) for one in controls_of("controls={random=3, words=false, permuted=0}", "seed=4")]
+    later = [weights(one) for one in controls_of("controls={random=2, words=false, permuted=0}", "seed=5")]
     assert all(map(torch.equal, found[1:], later))
     assert not torch.equal(found[0], found[1])
 
 
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", "permuted"])
 def test_a_model_without_knowledge_is_not_its_own_control(source: str, controls_of: Of, base: Path) -> None:
-    found = controls_of(f"model.source='{source}'", "seed=7", "controls={random=2, shuffled=2, words=false}")
+    found = controls_of(f"model.source='{source}'", "seed=7", "controls={random=2, permuted=2, words=false}")
     own = load_model(load_config(base).model.name, source, 7)
     mine = torch.cat([parameter.flatten() for parameter in own.module.parameters()]).detach()
     others = [weights(one) for one in found]
@@ -81,7 +83,7 @@ def test_a_model_without_knowledge_is_not_its_own_control(source: str, controls_
     assert not any(torch.equal(one, other) for one, other in combinations([mine, *others], 2))
 
 
-def test_shuffled_words_are_read_by_the_model_of_the_run(base: Path) -> None:
+def test_shuffled_word_order_is_read_by_the_model_of_the_run(base: Path) -> None:
     config = load_config(base, ["controls.words=true"])
     model = load_model(config.model.name)
     (control,) = model_controls(config, model, [])
@@ -93,12 +95,12 @@ def test_shuffled_words_are_read_by_the_model_of_the_run(base: Path) -> None:
 def test_a_probe_takes_part_in_its_own_controls_only(controls_of: Of) -> None:
     probes = [get_probe(name) for name in ("position", "dependency")]
     asked = {
-        one.name: [probe.name for probe in one.probes(probes)] for one in controls_of("controls={random=1, shuffled=1}")
+        one.name: [probe.name for probe in one.probes(probes)] for one in controls_of("controls={random=1, permuted=1}")
     }
     assert asked == {
         "random weights": ["position", "dependency"],
-        "shuffled weights": ["position", "dependency"],
-        "shuffled words": ["dependency"],
+        "permuted weights": ["position", "dependency"],
+        "shuffled word order": ["dependency"],
     }
 
 
@@ -110,27 +112,29 @@ def test_the_strongest_together_have_the_most_hits_when_each_answers_what_it_ans
     assert sorted(strongest_together(best, 4)) == [0, 1, 2, 3]
 
 
-def test_the_shuffles_that_are_read_in_full_are_the_strongest_of_those_tried(base: Path) -> None:
-    config = load_config(base, ["seed=3", "controls={shuffled=2, shuffles_tried=6}"])
+def test_the_permutations_that_are_read_in_full_are_the_strongest_of_those_tried(base: Path) -> None:
+    config = load_config(base, ["seed=3", "controls={permuted=2, permutations_tried=6}"])
     model, texts = load_model(config.model.name), Corpus.generated(4, 9).sentences()
     assert len(texts) <= SAMPLE
     probe, best = get_probe("position"), {}
     for seed in range(3, 9):
-        outcome = score_corpus(load_model(config.model.name, "shuffled", seed), texts, [probe], {}, Settings())
+        outcome = score_corpus(load_model(config.model.name, "permuted", seed), texts, [probe], {}, Settings())
         hits = dict(outcome.heads.pooled(lambda question: (question[2],)))
         best[seed] = np.array([hits[question].hits.sum(0).max() for question in sorted(hits)])
-    found = selected_permutations(config, model, partial(shuffle_strengths, config, model, texts, [probe], Settings()))
+    found = selected_permutations(
+        config, model, partial(permutation_strengths, config, model, texts, [probe], Settings())
+    )
     first = max(best, key=lambda seed: best[seed].sum())
     second = max(best.keys() - {first}, key=lambda seed: np.maximum(best[seed], best[first]).sum())
     assert found == [first, second]
 
 
-def test_the_sample_on_which_shuffles_are_tried_does_not_depend_on_the_order_of_texts(base: Path) -> None:
-    config = load_config(base, ["controls={shuffled=2, shuffles_tried=5}"])
+def test_the_sample_on_which_permutations_are_tried_does_not_depend_on_the_order_of_texts(base: Path) -> None:
+    config = load_config(base, ["controls={permuted=2, permutations_tried=5}"])
     model, texts = load_model(config.model.name), Corpus.generated(40, 9).sentences()
     assert len(texts) > SAMPLE
     backwards = MemoryTexts(texts.take(range(len(texts) - 1, -1, -1)))
-    assert shuffles(config, model, texts) == shuffles(config, model, backwards)
+    assert permutations(config, model, texts) == permutations(config, model, backwards)
 
 
 def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
@@ -146,6 +150,6 @@ def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
     assert of_documents(texts, 12) is of_documents(texts, 100) is texts
 
 
-def test_shuffles_that_are_not_tried_cannot_be_read(base: Path) -> None:
-    with pytest.raises(ConfigError, match="shuffled = 3 of shuffles_tried = 2: try at least as many"):
-        load_config(base, ["controls={shuffled=3, shuffles_tried=2}"])
+def test_permutations_that_are_not_tried_cannot_be_read(base: Path) -> None:
+    with pytest.raises(ConfigError, match="permuted = 3 of permutations_tried = 2: try at least as many"):
+        load_config(base, ["controls={permuted=3, permutations_tried=2}"])

@@ -123,8 +123,8 @@ def test_a_learned_finding_is_not_measured_without_untrained_weights_and_plain_f
     assert judge(one, numbers).verdict == REPRODUCED, "of untrained weights: as of a rule without controls"
     assert judge(one, numbers, controls={}).verdict == UNMEASURED
     near, far = (ControlNumbers((exact(value),) * 3, 3) for value in (0.15, -0.1))
-    assert judge(one, numbers, controls={"s": {"random": far, "shuffled": far}}).verdict == REPRODUCED
-    found = judge(one, numbers, controls={"s": {"random": far, "shuffled": near}})
+    assert judge(one, numbers, controls={"s": {"random": far, "permuted": far}}).verdict == REPRODUCED
+    found = judge(one, numbers, controls={"s": {"random": far, "permuted": near}})
     assert (found.verdict, found.why) == (DIFFERS, "not decided: the interval reaches over the edge")
     assert found.statements[0].minus["random"][0].value == pytest.approx(0.3)
 

@@ -116,7 +116,7 @@ def test_a_repeated_finding_names_one_of_its_group_that_counts(finding):
         assert not any(isinstance(one.rule, LearnedRule) for one in finding.statements)
 
 
-def test_random_and_shuffled_weights_are_among_the_verdicts_of_every_finding_that_can_be_tested():
+def test_random_and_permuted_weights_are_among_the_verdicts_of_every_finding_that_can_be_tested():
     told = published_verdicts()
     for name, finding in all_findings().items():
         assert not set(CONTROLS) - set(told[name]) or finding.measure is None, name

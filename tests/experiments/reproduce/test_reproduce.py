@@ -111,7 +111,7 @@ def test_a_folder_without_a_record_is_not_judged_anew(tmp_path: Path):
 def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_from_passing(small: Path, tiny: Path):
     reproduce(select_findings(["some-relations"]), [Subject.of(f"a={tiny}")], small, controls=True)
     found = results(small)
-    assert list(found) == ["a, random some-relations", "a, shuffled some-relations", "a some-relations"]
+    assert list(found) == ["a, random some-relations", "a, permuted some-relations", "a some-relations"]
     untrained = found["a, random some-relations"]
     assert list(untrained["seeds"]) == ["0", "1", "2"]
     values = [seed[0]["decides"]["value"] for seed in untrained["seeds"].values()]
@@ -120,7 +120,7 @@ def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_
     minus = found["a some-relations"]["statements"][0]["minus"]
     trained = found["a some-relations"]["statements"][0]["decides"]["value"]
     assert minus["random"]["value"] == pytest.approx(trained - sum(values) / 3)
-    assert minus["shuffled"]["seeds"] == 3
+    assert minus["permuted"]["seeds"] == 3
 
 
 @pytest.mark.slow

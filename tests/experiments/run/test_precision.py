@@ -7,7 +7,7 @@ import pytest
 from mha import Model
 from reports import Run
 
-CONTROLS = "controls={{random=1, shuffled=1, words=true, precision='{}'}}"
+CONTROLS = "controls={{random=1, permuted=1, words=true, precision='{}'}}"
 OWN = ["probe", "label", "variant", "name", "split", "n", "accuracy", "mass", "share"]
 
 
@@ -31,7 +31,7 @@ def test_in_a_run_controls_alone_are_read_in_their_precision(
     """The last change makes it a run of its own, which no other test has done before."""
     scored(CONTROLS.format("bf16"), "seed=41")
     of = {source: {one for name, one in precisions if name == source} for source, _ in precisions}
-    assert of == {"pretrained": {"fp32", "bf16"}, "random": {"bf16"}, "shuffled": {"bf16"}}
+    assert of == {"pretrained": {"fp32", "bf16"}, "random": {"bf16"}, "permuted": {"bf16"}}
 
 
 def test_the_precision_of_controls_moves_no_number_of_the_heads(scored: Callable[..., Run]) -> None:

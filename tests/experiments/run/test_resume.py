@@ -27,7 +27,7 @@ CONTROLS = (
     f"name='{NAME}'",
     'probes.names=["position", "coreference"]',
     "scoring.window_words=20",
-    "controls={random=2, shuffled=1, shuffles_tried=2, words=true, arcs=true}",
+    "controls={random=2, permuted=1, permutations_tried=2, words=true, arcs=true}",
 )
 EVERYTHING = (
     *CONTROLS,
@@ -122,7 +122,7 @@ def test_a_run_killed_three_times_gives_the_same_numbers(
     run(config, out, resume=True)
     same(out / NAME, whole)
     resumed = json.loads((out / NAME / "run.json").read_text("utf-8"))["resumed"]
-    assert {"random weights 2 (windows)", "shuffled words (windows)", "ablation", "classifiers"} <= {*resumed}
+    assert {"random weights 2 (windows)", "shuffled word order (windows)", "ablation", "classifiers"} <= {*resumed}
     assert len({*resumed}) == len(resumed) == len(parts_kept)
     assert [path.name for path in out.iterdir()] == [NAME], "what was kept is gone"
 
@@ -203,7 +203,7 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
     ratings = tmp_path / "made.txt"
     ratings.write_text("king queen 5\n", encoding="utf-8")
     config = load_config(base, [*CONTROLS, f'relatedness.ratings=["{ratings}"]'])
-    Kept.open(tmp_path / "run", config, RunRecord(), resume=False).seeds("shuffles", lambda: [1])
+    Kept.open(tmp_path / "run", config, RunRecord(), resume=False).seeds("permutations", lambda: [1])
     Kept.open(tmp_path / "run", config, RunRecord(), resume=True)
     ratings.write_text("king queen 6.5\n", encoding="utf-8")
     with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):

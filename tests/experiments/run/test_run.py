@@ -101,12 +101,12 @@ def test_the_record_says_what_was_run_and_how(whole: Path, tiny: Path) -> None:
     assert record["corpora"]["select"]["fingerprint"] != record["corpora"]["report"]["fingerprint"]
     assert {"load model", "score select", "trained probes"} <= set(record["stages"])
     assert [name for name in record["stages"] if name.startswith("control: ")] == [
-        "control: shuffled weights",
+        "control: permuted weights",
         "control: random weights",
         "control: random weights 2",
-        "control: shuffled weights 2",
-        "control: shuffled weights 3",
-        "control: shuffled words",
+        "control: permuted weights 2",
+        "control: permuted weights 3",
+        "control: shuffled word order",
     ]
 
 
@@ -114,7 +114,7 @@ def test_the_log_has_a_json_object_a_line(whole: Path) -> None:
     lines = [json.loads(line) for line in (whole / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["what"] for line in lines][:2] == ["open corpora", "load model"]
     assert all({"time", "what"} < set(line) for line in lines)
-    (chosen,) = (line["seeds"] for line in lines if line["what"] == "shuffles chosen")
+    (chosen,) = (line["seeds"] for line in lines if line["what"] == "permutations selected")
     assert len(set(chosen)) == 3
     assert set(chosen) <= set(range(20))
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
@@ -247,7 +247,7 @@ def test_the_seed_decides_stabilities_and_fresh_weights_and_nothing_else(scored:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", "permuted"])
 def test_a_control_can_be_the_model_of_a_run(scored: Callable[..., Run], source: str, tiny: Path) -> None:
     loaded, control = scored(POSITION), scored(POSITION, f"model.source='{source}'")
     assert set(control.scores.model) == {f"{tiny} ({source})"}
@@ -256,7 +256,7 @@ def test_a_control_can_be_the_model_of_a_run(scored: Callable[..., Run], source:
     assert not numbers(loaded, "mass").equals(numbers(control, "mass"))
 
 
-@pytest.mark.parametrize("source", ["random", pytest.param("shuffled", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("source", ["random", pytest.param("permuted", marks=pytest.mark.slow)])
 def test_control_weights_take_part_as_a_baseline(scored: Callable[..., Run], source: str) -> None:
     without, beside = scored(), scored(f"controls.{source}=true")
     same_scores(numbers(without, "accuracy", "mass"), numbers(beside, "accuracy", "mass"))
@@ -271,11 +271,11 @@ def test_control_weights_take_part_as_a_baseline(scored: Callable[..., Run], sou
     assert (gain > 0).any()
 
 
-OFF = "controls={random=0, shuffled=0, words=false, arcs=false}"
+OFF = "controls={random=0, permuted=0, words=false, arcs=false}"
 CONTROLS = {
     "controls.random=2": {"random weights", "random weights 2"},
-    "controls.shuffled=2": {"shuffled weights", "shuffled weights 2"},
-    "controls.words=true": {"shuffled words"},
+    "controls.permuted=2": {"permuted weights", "permuted weights 2"},
+    "controls.words=true": {"shuffled word order"},
     "controls.arcs=true": {"control arcs"},
     OFF: set(),
 }
@@ -302,7 +302,7 @@ def test_each_control_can_be_switched_on_alone(
         assert set(split.baselines) - always == CONTROLS[change]
         for name in CONTROLS[change]:
             asked = {question for question in split.heads if question[2] != "broad"}
-            if name in ("shuffled words", "control arcs"):
+            if name in ("shuffled word order", "control arcs"):
                 asked = {question for question in asked if question[0] != "position"}
             assert set(split.baselines[name]) == asked
             for question, sums in split.baselines[name].items():
@@ -316,7 +316,7 @@ def test_controls_may_read_a_few_documents_of_the_selection_split(scored: Callab
     controls = "controls.random=2", "controls.words=true"
     whole, few = scored(*controls), scored(*controls, "controls.select_documents=2")
     same_scores(numbers(whole, "accuracy", "mass"), numbers(few, "accuracy", "mass"))
-    assert not set(few.scores[few.scores.split == "select"].baseline) & {"random weights", "shuffled words"}
+    assert not set(few.scores[few.scores.split == "select"].baseline) & {"random weights", "shuffled word order"}
     report = [found.scores[found.scores.split == "report"].set_index(KEY) for found in (whole, few)]
     assert (report[1].margin <= report[0].margin + 1e-12).sum() == report[0].margin.notna().sum(), "no lead is larger"
     assert (report[1].margin < report[0].margin - 1e-12).any()
@@ -330,10 +330,10 @@ def test_controls_may_read_a_few_documents_of_the_selection_split(scored: Callab
 
 def test_controls_are_on_by_default_and_may_be_the_strongest_baseline(whole: Path) -> None:
     scores = Run.open(whole).scores
-    assert {"control arcs", "shuffled words"} & set(scores.baseline)
+    assert {"control arcs", "shuffled word order"} & set(scores.baseline)
     assert {name for name in scores.baseline if name.endswith(("weights", "weights 2"))}
     position = scores[scores.probe == "position"]
-    assert not set(position.baseline) & {"control arcs", "shuffled words", "previous word", "offset"}
+    assert not set(position.baseline) & {"control arcs", "shuffled word order", "previous word", "offset"}
 
 
 def test_broad_heads_have_no_margin(whole: Path) -> None:

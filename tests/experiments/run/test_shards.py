@@ -26,7 +26,7 @@ from tests.experiments.run.test_resume import CONTROLS, NAME, same
 from tests.experiments.training.test_train import RUN, TOML
 
 TWO = ClusterSection(address="local:2")
-CHOSEN = (*CONTROLS, "controls={random=2, shuffled=2, shuffles_tried=5, words=true, arcs=true}")
+CHOSEN = (*CONTROLS, "controls={random=2, permuted=2, permutations_tried=5, words=true, arcs=true}")
 
 
 class Here:
@@ -64,7 +64,7 @@ class Asked:
 
 @pytest.fixture
 def config(base: Path) -> Config:
-    """Return a config with controls, of which shuffles are chosen."""
+    """Return a config with controls, of which permutations are chosen."""
     return load_config(base, CHOSEN)
 
 
@@ -109,9 +109,9 @@ def workers_of(folder: Path) -> object:
         (),
         ("controls.select_documents=3",),
         ("model.source='random'",),
-        ("model.source='shuffled'", "seed=3"),
+        ("model.source='permuted'", "seed=3"),
         ("controls.precision='bf16'",),
-        ("scoring.maps='norms'", "controls.shuffled=5"),
+        ("scoring.maps='norms'", "controls.permuted=5"),
     ],
 )
 def test_no_number_differs_whatever_the_number_of_threads(
@@ -126,14 +126,14 @@ def test_no_number_differs_whatever_the_number_of_threads(
     same_but_for_workers(together, alone)
 
 
-def test_workers_read_every_control_and_try_every_shuffle(config: Config, here: Here, tmp_path: Path) -> None:
+def test_workers_read_every_control_and_try_every_permutation(config: Config, here: Here, tmp_path: Path) -> None:
     run(config, tmp_path, cluster=TWO)
-    of_both = ["random weights", "random weights 2", "shuffled weights", "shuffled weights 2"]
+    of_both = ["random weights", "random weights 2", "permuted weights", "permuted weights 2"]
     read = [call[1:3] for call in here.begun if call[0].startswith("control")]
     assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
-        ("window", "shuffled words")
+        ("window", "shuffled word order")
     ]
-    tried = [call[2] for call in here.begun if call[0] == "choosing shuffles"]
+    tried = [call[2] for call in here.begun if call[0] == "selecting permutations"]
     assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
     assert len(tried) == 5
 
@@ -150,7 +150,7 @@ def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
 
     monkeypatch.setattr(Part, "_splits", splits)
     run(config, tmp_path, cluster=TWO)
-    assert begun == [(9, 5), (14, 9)], "five shuffles; four controls of sentences, then five of windows"
+    assert begun == [(9, 5), (14, 9)], "five permutations; four controls of sentences, then five of windows"
 
 
 def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
@@ -228,7 +228,7 @@ def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here:
     folder = run(config, tmp_path, cluster=TWO, resume=True)
     assert here.begun == []
     record = json.loads((folder / "run.json").read_text("utf-8"))
-    assert "shuffled words (windows)" in record["resumed"]
+    assert "shuffled word order (windows)" in record["resumed"]
     assert "workers" not in record, "they read nothing of this run"
 
 
@@ -269,7 +269,7 @@ def test_a_worker_with_something_else_is_refused_by_what_it_is(
 def test_a_version_is_refused_before_a_config_is_read_that_it_may_not_know(config: Config, here: Here) -> None:
     job = pickle.dumps((shards._code() | {"headscope": "0.1"}, b"no pickle"))
     with pytest.raises(ClusterError, match="another headscope"):
-        shards.try_shuffles(job, "sentence", (1,))
+        shards.try_permutations(job, "sentence", (1,))
 
 
 def test_the_command_asks_the_cluster_that_it_is_told(

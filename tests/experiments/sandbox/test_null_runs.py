@@ -18,12 +18,12 @@ KEY = ["probe", "variant", "label", "split", "layer", "head"]
 
 
 @pytest.fixture
-def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try three shuffles and keep two, of a grammar of few documents that is asked one probe of each scope."""
+def few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try three permutations and keep two, of a grammar of few documents that is asked one probe of each scope."""
 
     def few(corpus: str, source: str, seed: int, sentences: int) -> object:
         config = null_config(corpus, source, seed, sentences)
-        controls = config.controls.model_copy(update={"shuffles_tried": 3, "shuffled": 2, "random": 1})
+        controls = config.controls.model_copy(update={"permutations_tried": 3, "permuted": 2, "random": 1})
         probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
         heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
         return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads})
@@ -32,10 +32,10 @@ def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_a_whole_run(few_shuffles: None, tmp_path: Path) -> None:
+def test_scores_are_those_of_a_whole_run(few_permutations: None, tmp_path: Path) -> None:
     """The second run takes controls that the first one read; a run by itself reads them all."""
     shared = NullRuns("grammar", 50)
-    shared.scores("shuffled", 1)
+    shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
     folder = run(null_runs.null_config("grammar", "random", 1, 50), tmp_path, page=False)
     theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
@@ -57,9 +57,9 @@ def test_a_row_tells_the_heads_that_have_a_grade(monkeypatch: pytest.MonkeyPatch
     ]
     scores = pd.DataFrame([row | change for change in changes])
     monkeypatch.setattr(NullRuns, "scores", lambda runs, source, seed: scores)
-    assert NullRuns("grammar", 70).row("shuffled", 3) == {
+    assert NullRuns("grammar", 70).row("permuted", 3) == {
         "corpus": "grammar",
-        "source": "shuffled",
+        "source": "permuted",
         "seed": 3,
         "documents": 7,
         "labels": 2,
@@ -72,14 +72,14 @@ def test_runs_are_of_every_source_and_seed(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(NullRuns, "row", lambda runs, source, seed: {"corpus": runs.corpus, "at": (source, seed)})
     seen: list[tuple[int, int]] = []
     rows = [*null_runs.null_runs("grammar", 2, 20, lambda done, of: seen.append((done, of)))]
-    assert [row["at"] for row in rows] == [("random", 0), ("random", 1), ("shuffled", 0), ("shuffled", 1)]
+    assert [row["at"] for row in rows] == [("random", 0), ("random", 1), ("permuted", 0), ("permuted", 1)]
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize("corpus", ["grammar", "ewt", "gum"])
 def test_the_config_has_all_controls_and_two_splits(corpus: str) -> None:
-    config = null_config(corpus, "shuffled", 3, 70)
-    assert (config.model.source, config.seed) == ("shuffled", 3)
+    config = null_config(corpus, "permuted", 3, 70)
+    assert (config.model.source, config.seed) == ("permuted", 3)
     assert config.controls == ControlsSection(), "all controls on"
     assert config.corpus.report is not None
     assert config.corpus.select != config.corpus.report

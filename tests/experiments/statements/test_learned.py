@@ -18,7 +18,7 @@ NONE, SOME = seeds(absent=3), seeds(0.1, absent=2)
 
 
 @pytest.mark.parametrize(
-    ("rule", "random", "shuffled", "verdict"),
+    ("rule", "random", "permuted", "verdict"),
     [
         (LearnedRule(above=0.0), LOW, LOW, HOLDS),
         (LearnedRule(above=0.0), LOW, HIGH, FAILS),
@@ -32,8 +32,8 @@ NONE, SOME = seeds(absent=3), seeds(0.1, absent=2)
         (LearnedRule(above=0.0), SOME, LOW, HOLDS),
     ],
 )
-def test_a_learned_number_is_surely_beyond_those_of_untrained_weights(rule, random, shuffled, verdict):
-    assert rule.verdict_beside(TRAINED, {"random": random, "shuffled": shuffled}) == verdict
+def test_a_learned_number_is_surely_beyond_those_of_untrained_weights(rule, random, permuted, verdict):
+    assert rule.verdict_beside(TRAINED, {"random": random, "permuted": permuted}) == verdict
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_a_learned_number_is_surely_beyond_those_of_untrained_weights(rule, rand
     [
         {},
         {"random": LOW},
-        {"random": LOW, "shuffled": seeds(0.1, 0.1, run=2)},
-        {"random": LOW, "shuffled": seeds()},  # they were run, and nothing could be measured
-        {"random": LOW, "shuffled": seeds(0.1, 0.1)},  # not in one of them
+        {"random": LOW, "permuted": seeds(0.1, 0.1, run=2)},
+        {"random": LOW, "permuted": seeds()},  # they were run, and nothing could be measured
+        {"random": LOW, "permuted": seeds(0.1, 0.1)},  # not in one of them
     ],
 )
 def test_without_three_seeds_of_both_controls_it_is_not_measured(controls):

@@ -12,7 +12,7 @@ from mha.models.folders import ModelError
         ("minilm", "minilm", "pretrained", "minilm"),
         ("random", "minilm", "random", "random"),
         ("minilm:random", "minilm", "random", "minilm-random"),
-        ("bert-base-uncased:shuffled", "bert-base-uncased", "shuffled", "bert-base-uncased-shuffled"),
+        ("bert-base-uncased:permuted", "bert-base-uncased", "permuted", "bert-base-uncased-permuted"),
         (
             "google-bert/bert-base-uncased",
             "google-bert/bert-base-uncased",
@@ -46,10 +46,10 @@ def test_a_model_is_called_as_one_likes(tmp_path: Path):
 def test_untrained_weights_are_those_of_a_model_and_are_called_after_it():
     minilm = Subject.of("minilm")
     assert minilm.untrained("random") == Subject.of("random")
-    shuffled = minilm.untrained("shuffled")
-    assert (shuffled.spoken, shuffled.source, shuffled.of_model, shuffled.control) == (
-        "shuffled",
-        "shuffled",
+    permuted = minilm.untrained("permuted")
+    assert (permuted.spoken, permuted.source, permuted.of_model, permuted.control) == (
+        "permuted",
+        "permuted",
         "minilm",
         True,
     )
@@ -65,8 +65,8 @@ def test_untrained_weights_of_a_training_have_the_shape_of_its_last_checkpoint(
     monkeypatch.setattr(
         "mha.training.checkpoints.find_checkpoint", lambda training: {tmp_path / "seed-1": last}[training]
     )
-    found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("shuffled")
-    assert (found.spoken, found.name, found.source) == ("prose encoder, shuffled", str(last), "shuffled")
+    found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("permuted")
+    assert (found.spoken, found.name, found.source) == ("prose encoder, permuted", str(last), "permuted")
 
 
 def test_scratch_stands_for_trainings_and_changes_nothing():

@@ -76,7 +76,7 @@ replicates = 20
 flips = 19
 [controls]
 random = 1
-shuffled = 0
+permuted = 0
 words = false
 arcs = false
 """

@@ -168,7 +168,7 @@ def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folde
     assert found.exp().max() < 0.2, "an untrained head is nearly uniform"
 
 
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", "permuted"])
 def test_controls_of_a_model_of_transformers_follow_their_seed(
     source: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor
 ) -> None:

@@ -15,7 +15,7 @@ from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
 from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
-from mha.models.model import SOURCES, load_tokenizer, shuffle_weights, untrained
+from mha.models.model import SOURCES, load_tokenizer, permute_weights, untrained
 from mha.parallel import side_by_side
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
@@ -98,9 +98,9 @@ def test_random_weights_are_new_ones_of_the_same_shapes_and_follow_the_seed(fold
             assert 0.01 < tensors_of(first)[name].std() < 0.03
 
 
-def test_shuffled_weights_keep_the_numbers_of_each_matrix_and_follow_the_seed(folder: Path) -> None:
+def test_permuted_weights_keep_the_numbers_of_each_matrix_and_follow_the_seed(folder: Path) -> None:
     loaded = matrices_of(load_model(str(folder)).module)
-    first, again, other = (matrices_of(load_model(str(folder), "shuffled", seed).module) for seed in (3, 3, 4))
+    first, again, other = (matrices_of(load_model(str(folder), "permuted", seed).module) for seed in (3, 3, 4))
     assert len(loaded) == len(first) > 12
     for name, tensor in loaded.items():
         assert torch.equal(first[name].flatten().sort().values, tensor.flatten().sort().values), name
@@ -109,7 +109,7 @@ def test_shuffled_weights_keep_the_numbers_of_each_matrix_and_follow_the_seed(fo
         assert not torch.equal(first[name], other[name])
 
 
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", "permuted"])
 def test_untrained_weights_of_an_open_model_are_those_that_loading_gives(folder: Path, source: str) -> None:
     trained = load_model(str(folder))
     before = {name: tensor.clone() for name, tensor in tensors_of(trained).items()}
@@ -120,7 +120,7 @@ def test_untrained_weights_of_an_open_model_are_those_that_loading_gives(folder:
     assert all(torch.equal(tensors_of(trained)[name], tensor) for name, tensor in before.items())
 
 
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", "permuted"])
 def test_untrained_weights_do_not_depend_on_what_is_drawn_on_other_threads(folder: Path, source: str) -> None:
     trained, before = load_model(str(folder)), torch.get_num_threads()
     torch.set_num_threads(4)
@@ -133,16 +133,16 @@ def test_untrained_weights_do_not_depend_on_what_is_drawn_on_other_threads(folde
         assert all(torch.equal(tensors_of(model)[name], tensor) for name, tensor in alone.items()), seed
 
 
-def test_shuffling_leaves_biases_and_layer_norms(folder: Path) -> None:
-    loaded, shuffled = load_model(str(folder)), load_model(str(folder), "shuffled")
+def test_permuting_leaves_biases_and_layer_norms(folder: Path) -> None:
+    loaded, permuted = load_model(str(folder)), load_model(str(folder), "permuted")
     vectors = {name: tensor for name, tensor in tensors_of(loaded).items() if tensor.ndim == 1}
     assert vectors
-    assert all(torch.equal(tensors_of(shuffled)[name], tensor) for name, tensor in vectors.items())
+    assert all(torch.equal(tensors_of(permuted)[name], tensor) for name, tensor in vectors.items())
 
 
-def test_shuffling_keeps_tied_weights_tied(build: Callable[..., Encoder]) -> None:
+def test_permuting_keeps_tied_weights_tied(build: Callable[..., Encoder]) -> None:
     encoder = build()
-    shuffle_weights(encoder, 0)
+    permute_weights(encoder, 0)
     assert encoder.lm_head is not None
     assert encoder.lm_head.decoder.weight is encoder.pieces.weight
 
@@ -207,7 +207,7 @@ def test_a_model_that_the_hub_does_not_give_is_one_line(monkeypatch: pytest.Monk
 
 def test_an_unknown_source_is_told_the_sources() -> None:
     with pytest.raises(
-        ModelError, match="unknown model source 'trained'; the sources are pretrained, random, shuffled"
+        ModelError, match="unknown model source 'trained'; the sources are pretrained, random, permuted"
     ):
         load_model("minilm", "trained")
 
@@ -255,7 +255,7 @@ def test_files_that_are_not_the_pinned_ones_are_refused(
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-@pytest.mark.parametrize("source", ["pretrained", "shuffled"])
+@pytest.mark.parametrize("source", ["pretrained", "permuted"])
 def test_weights_that_are_no_numbers_are_refused(folder: Path, value: float, source: str) -> None:
     tensors = load_file(folder / "model.safetensors")
     next(tensor for key, tensor in tensors.items() if key.endswith(QUERY))[2, 3] = value

@@ -136,7 +136,7 @@ def test_what_is_excluded_is_the_largest_bound_of_any_head_over_the_rival_that_h
 
 def test_bounds_take_the_control_that_was_chosen_without_the_report_split() -> None:
     """The best of many heads of a control looks better on this split than it is: too little of a lead would be left."""
-    lucky, blind = {"shuffled weights": STRONG}, {"shuffled weights": WEAK}
+    lucky, blind = {"permuted weights": STRONG}, {"permuted weights": WEAK}
     documents = Documents.of(RISING.n)
     found = weigh(RISING, lucky, None, drawn(8), test=True, blind=blind)
     assert found.excluded == documents.upper_bound(RISING.hits - WEAK.hits).max()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mha import Encoder, EncoderConfig, Model
-from mha.models.model import shuffle_weights
+from mha.models.model import permute_weights
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
@@ -36,7 +36,7 @@ def other(
     tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encoder, Path], Model], model: Model
 ) -> Model:
     encoder = Encoder(model.module.config)
-    shuffle_weights(encoder, 3)
+    permute_weights(encoder, 3)
     return save_model(encoder, tmp_path_factory.mktemp("other"))
 
 

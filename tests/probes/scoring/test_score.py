@@ -132,7 +132,7 @@ def test_the_maps_are_worth_a_test(outcome: Outcome) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["reversed", "shuffled"])
+@pytest.mark.parametrize("order", ["reversed", "permuted"])
 @pytest.mark.parametrize("batch_pieces", [40, 2048])
 def test_the_order_of_sentences_changes_no_number(order: str, batch_pieces: int, model: Model, texts: Texts) -> None:
     all_texts = texts.take(range(len(texts)))
@@ -411,7 +411,7 @@ def test_baselines_are_taught_by_all_texts_and_only_by_questions_that_they_answe
     assert distances[best] == max(distances.values())
 
 
-# --- shuffled words
+# --- shuffled word order
 
 
 def places(document: Document) -> np.ndarray:

@@ -22,7 +22,7 @@ def asked(targets: Targets, label: str) -> list[tuple[int, int]]:
 
 
 def test_order_is_controlled_by_other_weights_alone() -> None:
-    assert Position.controls == ("random weights", "shuffled weights")
+    assert Position.controls == ("random weights", "permuted weights")
 
 
 def test_every_place_is_asked_of_the_words_that_have_one() -> None:

@@ -33,7 +33,7 @@ def answer(run: AtlasRun, of: tuple[str, str, str], name: str, accuracy: float, 
     row: dict[str, Any] = {"run": run.name, "model": run.model, "corpus": run.corpus, "seed": run.seed}
     row |= dict(zip(("probe", "label", "variant"), of, strict=True)) | {"name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
-    row |= {"strongest": "shuffled weights", "strongest_accuracy": 0.5, "lead": accuracy - 0.5}
+    row |= {"strongest": "permuted weights", "strongest_accuracy": 0.5, "lead": accuracy - 0.5}
     row |= {"lead_low": accuracy - 0.53, "lead_high": accuracy - 0.47, "p_adjusted": 0.001 if grade else 0.9}
     row |= {"grade": grade, "verdict": "yes" if grade else "undecided", "excluded": 0.07}
     return row | {"highest": grade, "highest_heads": name if grade else ""} | more

@@ -354,13 +354,14 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
     assert run_findings(of_weights("e" * 64)) is None
     assert run_findings(SimpleNamespace(record=RunRecord())) is None
-    for source in ("shuffled", "random"):
+    for source in ("permuted", "random"):
         assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))
     assert found is not None
     assert found.summary.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
     assert "1 differs, 1 not testable here. Corpora may differ" in found.summary
-    assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
+    row = {"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": "", "counted": "yes"}
+    assert found.verdicts == [row]
     told = FilledSection(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(section=told)
     assert "<td><b>differs</b></td>" in html

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 CONFIG: dict[str, Any] = {
     "seed": 5,
-    "model": {"source": "shuffled"},
+    "model": {"source": "permuted"},
     "probes": {"names": ["dependency"], "trained": True, "trained_pairs": 123},
     "scoring": {
         "replicates": 777,
@@ -33,9 +33,9 @@ CONFIG: dict[str, Any] = {
         "window_words": 64,
         "metrics": True,
     },
-    "controls": {"random": 4, "shuffled": 2, "shuffles_tried": 9},
+    "controls": {"random": 4, "permuted": 2, "permutations_tried": 9},
 }
-MODEL = ModelFacts("tiny", "shuffled", "bert", layers=6, heads=12, max_pieces=512, sha256="ab12")
+MODEL = ModelFacts("tiny", "permuted", "bert", layers=6, heads=12, max_pieces=512, sha256="ab12")
 KNOWN = replace(RECORD, model=MODEL)
 RIVALS = (
     ComparedBaseline("random weights", "fresh weights", 1, is_control=True),

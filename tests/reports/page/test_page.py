@@ -241,7 +241,7 @@ def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Rea
         assert row in markdown
     assert '<td class="num">3</td><td class="num">12.3 s</td><td><code>--set controls.random=0</code>' in html
     assert '<td class="num">0</td><td class="num">4.5 s</td><td><code>--set controls.words=false</code>' in html
-    assert "controls.shuffled" not in html
+    assert "controls.permuted" not in html
 
 
 @pytest.mark.slow

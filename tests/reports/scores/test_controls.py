@@ -18,11 +18,11 @@ def frame(*rows: tuple[str, str], **more: Any) -> pd.DataFrame:
 
 def test_controls_come_before_baselines_with_what_they_cost():
     scores = frame(("a", "offset"), ("b", "random weights"), ("c", "offset"), ("d", "uniform"))
-    record = RunRecord(stages={"score": 9.0, "control: random weights": 2.5, "control: shuffled words": 4.0})
-    found = run_baselines(scores, record, {"controls": {"random": 1, "shuffled": 0, "arcs": True}})
+    record = RunRecord(stages={"score": 9.0, "control: random weights": 2.5, "control: shuffled word order": 4.0})
+    found = run_baselines(scores, record, {"controls": {"random": 1, "permuted": 0, "arcs": True}})
     assert [(one.name, one.strongest, one.is_control, one.seconds, one.switch) for one in found] == [
         ("random weights", 1, True, 2.5, "--set controls.random=0"),
-        ("shuffled words", 0, True, 4.0, "--set controls.words=false"),
+        ("shuffled word order", 0, True, 4.0, "--set controls.words=false"),
         ("control arcs", 0, True, None, "--set controls.arcs=false"),
         ("offset", 2, False, None, ""),
         ("uniform", 1, False, None, ""),
@@ -46,9 +46,9 @@ def test_every_baseline_and_rule_of_grammar_is_described_under_its_name():
 
 
 def test_a_control_that_a_row_names_ran_even_if_nothing_else_tells():
-    (found,) = run_baselines(frame(("a", "shuffled weights"), split="select"), RunRecord(), {})
-    assert (found.name, found.is_control, found.strongest) == ("shuffled weights", True, 0)
-    assert found.switch == "--set controls.shuffled=0"
+    (found,) = run_baselines(frame(("a", "permuted weights"), split="select"), RunRecord(), {})
+    assert (found.name, found.is_control, found.strongest) == ("permuted weights", True, 0)
+    assert found.switch == "--set controls.permuted=0"
 
 
 def test_repetitions_of_a_control_are_told_together():

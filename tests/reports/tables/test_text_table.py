@@ -90,7 +90,7 @@ ROLES = CardPart(
     (
         (
             *("coordination: verb later", "conjunct->conjunct before", "71.6", "[67.1, 76.2]"),
-            *("39.9 (shuffled weights)", "+31.7", "[+27.4, +35.7]", "specialised, beyond the table, chosen"),
+            *("39.9 (permuted weights)", "+31.7", "[+27.4, +35.7]", "specialised, beyond the table, chosen"),
         ),
         (
             *("agreement: attractors=0", "verb->subject", "100.0", "[100.0, 100.0]"),

@@ -51,7 +51,7 @@ replicates = 20
 flips = 19
 [controls]
 random = 0
-shuffled = 0
+permuted = 0
 words = false
 arcs = false
 """
