@@ -19,6 +19,7 @@ INSTEAD: Final = {
     "told on": "evaluated on (held out)",
     "chosen on": "selected on",
     "fresh weights": "randomly initialised weights",
+    "even attention": "uniform attention",
     "shuffled weights": "permuted weights",
     "shuffled words": "shuffled word order",
     "random right answers": "control arcs, or permuted gold",
@@ -62,6 +63,7 @@ KEPT: Final = {
     "probes/scoring/hashed_random.py": "seed of draws",
     "probes/words/sense.py": "names of labels in tables",
     "probes/words/senses.py": "names of fields in templates",
+    "reports/scores/plain_names.py": "names of labels in tables",
     "reports/sandbox/record.py": "names of nulls in records",
     "experiments/sandbox/nulls.py": "names of nulls in records",
 }

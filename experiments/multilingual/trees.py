@@ -135,28 +135,28 @@ def _of_heads(heads: Heads, languages: list[str], row: ByLanguage) -> list[Claim
     share = "share of arcs between words that the spanning tree"
     return [
         ClaimStatement(
-            "On average over languages a single head attaches more than words in a row",
+            "On average over languages the tree of a single head has a higher UUAS than the chain of adjacent words",
             f"{share} of the selected head has − that of words in a row, paired by language",
             "points",
             difference(own[TRAINED], row),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "On average it attaches more than the best head of untrained weights",
+            "On average it has a higher UUAS than the best head of untrained weights",
             f"{share} of the selected head has, trained − random or permuted, whichever is higher, paired by language",
             "points",
             difference(own[TRAINED], _higher(own[RANDOM], own[PERMUTED])),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "On average a head that was selected in another language attaches more than words in a row",
+            "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
             f"{share} of heads selected in the other languages has − that of words in a row, paired by language",
             "points",
             difference(selected, row),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "Heads that attach distant words in one language do so in others, more than untrained heads",
+            "UUAS without adjacent words correlates over heads between languages, more than with untrained weights",
             "difference of two rank correlations over heads, of arcs between words that are no neighbours, in a "
             "language and another: trained − random or permuted, whichever is higher",
             "",
@@ -173,28 +173,28 @@ def _of_projections(transfer: Transfer, languages: list[str], row: ByLanguage) -
     bar = {place: row[place] + KEPT * (value - row[place]) for place, value in kept.items()}
     return [
         ClaimStatement(
-            "A projection of states that was learned in another language attaches more than words in a row",
+            "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
             "share of arcs attached, learned in the others − words in a row, paired by language",
             "points",
             difference(moved[TRAINED], row),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "It attaches more than a projection of untrained weights that was learned in another language",
+            "It has a higher UUAS than a structural probe of untrained weights trained on another language",
             "share of arcs attached, learned in the others, trained − random or permuted, whichever is higher",
             "points",
             difference(moved[TRAINED], _higher(moved[RANDOM], moved[PERMUTED])),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "Learned in all other languages together, it attaches more than words in a row",
+            "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
             "share of arcs attached, learned in all others together − words in a row, paired by language",
             "points",
             difference(joint, row),
             Rule(above=0.0),
         ),
         ClaimStatement(
-            "Learned in all others together, it keeps more than two thirds of the gain of one learned in the language "
+            "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language "
             "itself",
             "gain over words in a row, learned in all others together, − two thirds of that of the language itself",
             "points",
@@ -255,9 +255,9 @@ CLAIM = Claim(
     "Manning 2020, Finding Universal Grammatical Relations in Multilingual BERT",
     about=(
         "The same sentences in every language, with gold trees. The tree of a head is the maximum spanning tree of its "
-        "word-level attention, both directions added. It is compared with the arcs of the gold tree without direction, "
-        "punctuation aside. The head is selected on one half of the documents and evaluated on the other, which holds "
-        "the translations of none of the first half. Words in a row are the tree of every two neighbours.",
+        "word-level attention, both directions added. It is compared with the arcs of the gold tree without direction "
+        "(UUAS), punctuation aside. The head is selected on one half of the documents and evaluated on the other, which "
+        "holds the translations of none of the first half. Words in a row are the chain of adjacent words.",
         "A projection of the states of one layer is learned so that squared distances are those in the tree (the "
         "structural probe of Hewitt and Manning 2019), on the selection half of one language, and evaluated on the "
         "report half of each; and, with trained weights, on the selection halves of all languages but the one in which "

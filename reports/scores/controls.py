@@ -1,6 +1,6 @@
 """What a head had to beat for its verdict: the baselines and controls of a run, and what the controls cost.
 
-Its table is a summary, a rival a row: no table of a run folder has such rows.
+Its table is a summary, a baseline a row: no table of a run folder has such rows.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 
 SHAPES: Final = Table(
-    "One row for each scope, split, measure and head. Values are nats for entropy, words for distance, times even "
-    "attention for sieves, and fractions in [0, 1] for all other kinds.",
+    "One row for each scope, split, measure and head. Values are nats for entropy, words for distance, times "
+    "uniform attention for sieves, and fractions in [0, 1] for all other kinds.",
     ("model", "step", "scope", "split", "kind", "measure", "layer", "head"),
     (
         *RUN,

@@ -5,10 +5,10 @@ def _moved(row: float, untrained: float, together: float, kept: float):
     return claimed(
         "claim-language-trees",
         {
-            "A projection of states that was learned in another language attaches more than words in a row": row,
-            "It attaches more than a projection of untrained weights that was learned in another language": untrained,
-            "Learned in all other languages together, it attaches more than words in a row": together,
-            "Learned in all others together, it keeps more than two thirds of the gain of one learned in the "
+            "A structural probe trained on another language has a higher UUAS than the chain of adjacent words": row,
+            "It has a higher UUAS than a structural probe of untrained weights trained on another language": untrained,
+            "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words": together,
+            "Trained on all others together, it keeps more than two thirds of the gain of a probe of the "
             "language itself": kept,
         },
     )
