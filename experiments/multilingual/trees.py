@@ -256,8 +256,8 @@ CLAIM = Claim(
     about=(
         "The same sentences in every language, with gold trees. The tree of a head is the maximum spanning tree of its "
         "word-level attention, both directions added. It is compared with the arcs of the gold tree without direction "
-        "(UUAS), punctuation aside. The head is selected on one half of the documents and evaluated on the other, which "
-        "holds the translations of none of the first half. Words in a row are the chain of adjacent words.",
+        "(UUAS), punctuation aside. The head is selected on one half of the documents and evaluated on the other, "
+        "which holds the translations of none of the first half. Words in a row are the chain of adjacent words.",
         "A projection of the states of one layer is learned so that squared distances are those in the tree (the "
         "structural probe of Hewitt and Manning 2019), on the selection half of one language, and evaluated on the "
         "report half of each; and, with trained weights, on the selection halves of all languages but the one in which "
