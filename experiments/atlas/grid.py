@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
 
-from experiments.cluster.workers import ClusterSection
+from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import NAME, Config, ConfigError
 from experiments.config.file import find_config, read_toml, resolve_paths, validated
 from experiments.config.section import Section

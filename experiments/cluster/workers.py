@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import which
-from typing import Annotated, Any, Final, Protocol, TypeVar
-
-from pydantic import AfterValidator, Field
+from typing import Any, Final, Protocol, TypeVar
 
 from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome
-from experiments.config.section import Section
+from experiments.config.cluster_section import ClusterSection
 
 Result = TypeVar("Result", covariant=True)
 
@@ -23,38 +20,6 @@ WAIT_SECONDS = 20
 
 KINDS: Final = {"local": "local worker", "slurm": "SLURM worker"}
 "Beginning of an address -> what its workers are called; others are those of a Dask scheduler."
-
-
-def _checked(address: str) -> str:
-    if not re.fullmatch(r"|local:[1-9][0-9]*|(tcp|tls)://.+|slurm", address):
-        expected = "local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm"
-        raise ValueError(f"expected {expected}; got {address!r}")
-    return address
-
-
-class ClusterSection(Section):
-    """[cluster] of a grid: the Dask workers that do the work; without an address this process does."""
-
-    address: Annotated[str, AfterValidator(_checked)] = ""
-    '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
-    threads: int = Field(default=0, ge=0)
-    "Threads of torch in each worker, 0 for 1; without an address in this process, 0 for torch's own number."
-    retries: int = Field(default=2, ge=0)
-    """How often work is begun again that a worker did not survive; of an atlas also a run that failed, but not by a
-    mistake of the user."""
-    jobs: int = Field(default=1, ge=1)
-    "Jobs that slurm is asked for."
-    slurm: dict[str, Any] = Field(default_factory=dict)
-    "What dask_jobqueue.SLURMCluster is given, such as cores, memory, queue and walltime."
-
-    @property
-    def each_threads(self) -> int:
-        """The threads of each worker; 0 in this process for torch's own number."""
-        return self.threads or int(bool(self.address))
-
-
-ALONE: Final = ClusterSection()
-"No cluster: this process does the work."
 
 
 class Workers(Protocol):

@@ -37,15 +37,12 @@ def run(
     Example: headscope run quickstart
     """
     with loading():
-        from experiments.cluster.workers import ClusterSection
-        from experiments.config.file import validated
         from experiments.record.kept import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
 
-    loaded = load_config(config, changes or ())
-    workers = validated(ClusterSection, {"address": cluster}, Path("--cluster"))
+    loaded = load_config(config, _with_cluster(changes, cluster))
     if kept_folder(out / loaded.name).is_dir() and not resume:
         errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
@@ -56,13 +53,17 @@ def run(
                 progress=progress,
                 command=typed(),
                 resume=resume,
-                cluster=workers,
             )
         except KeyboardInterrupt as error:  # of which nothing else is said
             for note in getattr(error, "__notes__", ()):
                 errors.print(note)
             raise
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
+
+
+def _with_cluster(changes: list[str] | None, address: str) -> list[str]:
+    """Return the changes of a config, with the address of --cluster where one was given."""
+    return [*(changes or ()), *([f"cluster.address={address}"] if address else ())]
 
 
 def atlas(
@@ -88,8 +89,7 @@ def atlas(
         from experiments.atlas.atlas import make_atlas
         from experiments.atlas.grid import load_atlas
 
-    wanted = [*(changes or ()), *([f"cluster.address={cluster}"] if cluster else ())]
-    loaded = load_atlas(grid, wanted)
+    loaded = load_atlas(grid, _with_cluster(changes, cluster))
     with shown() as progress:
         page = make_atlas(loaded, out, overwrite=overwrite, progress=progress)
     typer.echo(f"page: {page}")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, cast
 from pydantic import Field, create_model, model_validator
 
 from experiments.config.biography_section import BiographiesSection
+from experiments.config.cluster_section import ClusterSection
 from experiments.config.section import ConfigError as ConfigError
 from experiments.config.section import Section
 from experiments.config.sections import BehaviourSection as BehaviourSection
@@ -50,6 +51,7 @@ class LastTables(Section):
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
+    cluster: ClusterSection = Field(default=ClusterSection(), exclude=True)
 
 
 class Config(LastTables, Tables):

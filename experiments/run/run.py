@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
-from experiments.cluster.workers import ALONE, ClusterSection
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
@@ -63,17 +62,16 @@ def run(
     model: Model | None = None,
     page: bool = True,
     resume: bool = False,
-    cluster: ClusterSection = ALONE,
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
-    folder: with `resume` they are not measured again. The workers of a `cluster` read the controls. Raises RunError
-    where the probes find no question in the corpora, so that there is no number to report, KeptError where parts are of
-    another config, model, corpus or version, and ClusterError where there is no cluster, or where its workers are lost
-    or have another version, model or corpus.
+    folder: with `resume` they are not measured again. The workers of `config.cluster` read the controls. Raises
+    RunError where the probes find no question in the corpora, so that there is no number to report, KeptError where
+    parts are of another config, model, corpus or version, and ClusterError where there is no cluster, or where its
+    workers are lost or have another version, model or corpus.
     """
     folder = out / config.name
     journal = Journal(command or "")
@@ -88,7 +86,7 @@ def run(
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
-            _work(config, around, record, unfinished, started, cluster)
+            _work(config, around, record, unfinished, started)
         except RunError:  # which would come again
             delete_parts(kept_folder(folder))
             raise
@@ -114,15 +112,13 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
         return run(config, out, **options)
 
 
-def _work(
-    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, cluster: ClusterSection
-) -> None:
+def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    with open_shards(cluster, around.config, record) as shards:
+    with open_shards(around.config, record) as shards:
         parts, examples, compared = _read(around, studies, every, shards)
         read_by = None if shards is None else shards.read_by
     frames = [frame for part in parts for frame in part.frames]

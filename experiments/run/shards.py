@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Final
 
 from experiments.cluster.calls import ClusterError, WorkerCall
-from experiments.cluster.workers import ClusterSection, DaskWorkers, open_cluster
+from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
@@ -68,15 +68,15 @@ class Shards:
 
 
 @contextmanager
-def open_shards(cluster: ClusterSection, config: Config, record: RunRecord) -> Iterator[Shards | None]:
-    """Yield the shards of a run for the workers of a cluster; None without one.
+def open_shards(config: Config, record: RunRecord) -> Iterator[Shards | None]:
+    """Yield the shards of a run for the workers of its cluster; None without one.
 
     `config` names the model's folder, in the place of what it came from. Raises ClusterError, see `open_cluster`.
     """
-    if not cluster.address:
+    if not config.cluster.address:
         yield None
         return
-    with open_cluster(cluster) as workers:
+    with open_cluster(config.cluster) as workers:
         shared = pickle.dumps((config, _inputs(record), workers.threads))
         yield Shards(workers, pickle.dumps((_code(), shared)))
 

@@ -11,7 +11,8 @@ import pytest
 
 from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
-from experiments.cluster.workers import ClusterSection, ThisProcess, _interrupts_ignored, open_workers
+from experiments.cluster.workers import ThisProcess, _interrupts_ignored, open_workers
+from experiments.config.cluster_section import ClusterSection
 
 ANY_PORT = {"dashboard_address": ":0"}
 

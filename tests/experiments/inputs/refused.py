@@ -15,8 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from experiments.cluster import workers
-from experiments.cluster.workers import ClusterSection
-from experiments.config.file import validated
+from experiments.config.cluster_section import ClusterSection
 from experiments.heads.typed_text import cut, find_head, find_word
 from experiments.record.kept import Kept
 from experiments.record.provenance import installed
@@ -188,10 +187,6 @@ def interrupted(folder: Path, damaged: str = "") -> object:
     return open_kept(2, resume=True)
 
 
-def cluster(address: str) -> ClusterSection:
-    return validated(ClusterSection, {"address": address}, Path("--cluster"))
-
-
 def no_scheduler(folder: Path) -> object:
     """Open a cluster where nobody listens."""
     with socket.socket() as free:
@@ -199,7 +194,7 @@ def no_scheduler(folder: Path) -> object:
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "WAIT_SECONDS", 1)
-        with workers.open_cluster(cluster(address)):
+        with workers.open_cluster(ClusterSection(address=address)):
             return None
 
 
@@ -256,7 +251,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "an unknown table": config(b"report = ", b"[x]\nreport = "),
         "`--set` without a value": setting("seed"),
         "`--set` of a key inside a value": setting("name.first=1"),
-        "`--cluster` with an address that is none": lambda folder: cluster("local:0"),
+        "`--cluster` or `[cluster]` with an address that is none": setting("cluster.address=local:0"),
         "`--cluster`: no scheduler there": no_scheduler,
         "`--cluster`: a worker with another version, model or corpus": other_worker,
         "an unknown probe": setting('probes.names=["dependancy"]'),

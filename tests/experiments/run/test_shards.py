@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from experiments.cluster.calls import ClusterError
-from experiments.cluster.workers import ClusterSection, DaskWorkers
+from experiments.cluster.workers import DaskWorkers
+from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.run import shards
@@ -25,8 +26,12 @@ from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
 from tests.experiments.training.test_train import RUN, TOML
 
-TWO = ClusterSection(address="local:2")
 CHOSEN = (*CONTROLS, "controls={random=2, permuted=2, permutations_tried=5, words=true, arcs=true}")
+
+
+def with_workers(config: Config, address: str = "local:2") -> Config:
+    """Return the config with the address of a cluster."""
+    return config.model_copy(update={"cluster": ClusterSection(address=address)})
 
 
 class Here:
@@ -75,7 +80,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Here]:
 
     @contextmanager
     def opened(section: ClusterSection) -> Iterator[Here]:
-        assert section == TWO
+        assert section.address == "local:2"
         yield workers
 
     monkeypatch.setattr(shards, "open_cluster", opened)
@@ -121,13 +126,13 @@ def test_no_number_differs_whatever_the_number_of_threads(
     with threads(2):
         alone = run(config, tmp_path / "alone")
     assert (here.begun, workers_of(alone)) == ([], None)
-    together = run(config, tmp_path / "together", cluster=TWO)
+    together = run(with_workers(config), tmp_path / "together")
     assert workers_of(together) == here.described
     same_but_for_workers(together, alone)
 
 
 def test_workers_read_every_control_and_try_every_permutation(config: Config, here: Here, tmp_path: Path) -> None:
-    run(config, tmp_path, cluster=TWO)
+    run(with_workers(config), tmp_path)
     of_both = ["random weights", "random weights 2", "permuted weights", "permuted weights 2"]
     read = [call[1:3] for call in here.begun if call[0].startswith("control")]
     assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
@@ -149,7 +154,7 @@ def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
         return real(self, *how)
 
     monkeypatch.setattr(Part, "_splits", splits)
-    run(config, tmp_path, cluster=TWO)
+    run(with_workers(config), tmp_path)
     assert begun == [(9, 5), (14, 9)], "five permutations; four controls of sentences, then five of windows"
 
 
@@ -178,7 +183,7 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
         return Asked(do)
 
     monkeypatch.setattr(here, "begin", begin)
-    run(taught, Path("runs"), cluster=TWO)
+    run(with_workers(taught), Path("runs"))
     assert here.waited == ["control: random weights"]
 
 
@@ -187,7 +192,7 @@ def test_a_worker_with_several_threads_opens_a_run_once_and_does_one_shard_at_a_
 ) -> None:
     jobs: list[tuple[Any, ...]] = []
     monkeypatch.setattr(here, "begin", lambda what, work, *call: jobs.append((work, call)) or here_waits(work, call))
-    run(config, tmp_path, cluster=TWO)
+    run(with_workers(config), tmp_path)
     forget()
     at_once, most, opened = [0], [0], [0]
     real, real_open = Part.control_heads, shards.open_model
@@ -222,10 +227,10 @@ def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.run.run.write_scores", die)
         with pytest.raises(KeyboardInterrupt):
-            run(config, tmp_path, cluster=TWO)
+            run(with_workers(config), tmp_path)
     assert kept_folder(tmp_path / NAME).is_dir()
     here.begun.clear()
-    folder = run(config, tmp_path, cluster=TWO, resume=True)
+    folder = run(with_workers(config), tmp_path, resume=True)
     assert here.begun == []
     record = json.loads((folder / "run.json").read_text("utf-8"))
     assert "shuffled word order (windows)" in record["resumed"]
@@ -260,7 +265,7 @@ def test_a_worker_with_something_else_is_refused_by_what_it_is(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, place, other)
         with pytest.raises(ClusterError) as caught:
-            run(config, tmp_path, cluster=TWO)
+            run(with_workers(config), tmp_path)
     assert str(caught.value).startswith("a worker on ")
     assert f" has another {differs}" in str(caught.value)
     assert not (tmp_path / NAME).exists()
@@ -280,10 +285,23 @@ def test_the_command_asks_the_cluster_that_it_is_told(
     assert "control: random weights" in {call[0] for call in here.begun}
 
 
+def test_a_config_names_the_cluster_of_its_run_and_a_run_with_another_is_the_same_run(
+    base: Path, here: Here, tmp_path: Path
+) -> None:
+    text = base.read_text(encoding="utf-8")
+    base.write_text(f'{text}\n[cluster]\naddress = "local:2"\nthreads = 1\n', encoding="utf-8")
+    config = load_config(base, CONTROLS)
+    assert config.cluster == ClusterSection(address="local:2", threads=1)
+    folder = run(config, tmp_path)
+    assert here.begun
+    assert "cluster" not in (folder / "config.toml").read_text(encoding="utf-8")
+    run(load_config(base, [*CONTROLS, "cluster.address=''"]), tmp_path)
+
+
 def test_an_address_that_is_wrong_is_one_line(base: Path, tmp_path: Path, headscope: Callable[..., Said]) -> None:
     said = headscope("run", base, "--out", tmp_path, "--cluster", "local:0")
     expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
-    assert (said.code, said.err) == (2, f"headscope: --cluster: address: {expected}\n")
+    assert (said.code, said.err) == (2, f"headscope: {base}: cluster.address: {expected}\n")
     assert not any(tmp_path.iterdir())
 
 
@@ -299,7 +317,7 @@ def test_workers_of_which_one_is_killed_give_the_same_numbers(
         return real(self, what, killed_once(work, str(died)) if what == "control: random weights 2" else work, *call)
 
     monkeypatch.setattr(DaskWorkers, "begin", begin)
-    together = run(config, tmp_path / "together", cluster=TWO)
+    together = run(with_workers(config), tmp_path / "together")
     assert died.exists()
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)
@@ -336,7 +354,7 @@ def test_a_control_that_workers_cannot_read_is_named(
 
     monkeypatch.setattr(DaskWorkers, "begin", begin)
     with pytest.raises(ClusterError) as caught:
-        run(config, tmp_path, cluster=TWO.model_copy(update={"address": "local:1"}))
+        run(with_workers(config, "local:1"), tmp_path)
     assert str(caught.value).startswith("control: random weights 2: ")
     assert said in str(caught.value)
     assert not (tmp_path / NAME).exists()
