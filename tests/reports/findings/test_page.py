@@ -371,7 +371,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     rows = [
         line for line in made.get_template("run_findings.md.j2").render(section=told).splitlines() if "Somebody" in line
     ]
-    assert [line.replace("\\|", "").count("|") for line in rows] == [4]
+    assert [line.replace("\\|", "").count("|") for line in rows] == [5]
 
 
 def test_without_a_published_record_the_page_of_a_run_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
