@@ -11,8 +11,8 @@ from probes.targets import Targets
 
 RANDOM, PERMUTED, WORDS, CONTROL_ARCS = "random weights", "permuted weights", "shuffled word order", "control arcs"
 CONTROLS = (RANDOM, PERMUTED, WORDS, CONTROL_ARCS)
-"""What the best head achieves when it should achieve nothing: fresh weights; weights permuted within each matrix; the
-words of every sentence in another order; random right answers at the distances of gold."""
+"""What the best head achieves when it should achieve nothing: randomly initialised weights; weights permuted within
+each matrix; the words of every sentence in another order; random gold at the distances of the gold."""
 
 POSITION = "position"
 "The probe whose roles are places and special tokens: all others ask for roles of language."

@@ -47,13 +47,7 @@ def run(
         errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
         try:
-            folder = do_run(
-                *(loaded, out),
-                overwrite=overwrite,
-                progress=progress,
-                command=typed(),
-                resume=resume,
-            )
+            folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume)
         except KeyboardInterrupt as error:  # of which nothing else is said
             for note in getattr(error, "__notes__", ()):
                 errors.print(note)

@@ -44,7 +44,7 @@ SENTENCES = (
     PaperSentence(
         "kept",
         "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language itself",
-        "So learned it keeps two thirds of what a projection of the language itself gains over words in a row.",
+        "It keeps two thirds of what a probe trained on the language itself gains over adjacent words.",
         Rule(above=0.0),
         "points",
         published=Published(text="approximately shared; the bar is ours", provenance="memory"),
@@ -60,7 +60,7 @@ FINDINGS = (
         where="section on transfer between languages, structural probes",
         model="Multilingual BERT, layer 7",
         data="Universal Dependencies, 11 languages",
-        metric="Undirected attachment (UUAS) of projections learned in one language and evaluated in another.",
+        metric="UUAS of structural probes trained on one language and evaluated on another.",
         stands_in="Seven PUD treebanks, the same 500 sentences in each: learned on half, evaluated on the other.",
         differs="multilingual-e5-small, layer 7 of 12; 250 sentences to learn from, where the paper has thousands.",
         statements=[one.statement("language-trees") for one in SENTENCES],

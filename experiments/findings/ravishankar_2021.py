@@ -49,7 +49,7 @@ SAME = (
     PaperSentence(
         "selected elsewhere",
         "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
-        "Heads selected in the other languages attach more than words in a row.",
+        "Heads selected in the other languages have a higher UUAS than the chain of adjacent words.",
         Rule(above=0.0),
         "points",
         published=Published(text="the same heads across languages (figures)", provenance="second-hand"),
@@ -57,7 +57,8 @@ SAME = (
     PaperSentence(
         "same heads",
         "UUAS without adjacent words correlates over heads between languages",
-        "Heads that are good at one language are good at the others, neighbours aside, more so than untrained heads.",
+        "Heads with a high UUAS in one language have one in the others, adjacent words aside, more so than untrained "
+        "heads.",
         Rule(above=0.0),
         "",
         published=Published(text="the same heads across languages (figures)", provenance="second-hand"),
@@ -100,7 +101,7 @@ FINDINGS = (
         where="abstract",
         model=MODEL,
         data=DATA,
-        metric="Attachment of maximum spanning trees of a head's attention; the baseline: words in a row.",
+        metric="UUAS of maximum spanning trees of a head's attention; the baseline: the chain of adjacent words.",
         stands_in=STANDS_IN,
         differs=DIFFERS,
         statements=[one.statement("language-trees") for one in ABOVE],
@@ -114,7 +115,7 @@ FINDINGS = (
         where="abstract",
         model=MODEL,
         data=DATA,
-        metric="Attachment of the trees of every head, language by language.",
+        metric="UUAS of the trees of every head, language by language.",
         stands_in=STANDS_IN,
         differs=DIFFERS,
         statements=[one.statement("language-trees") for one in SAME],

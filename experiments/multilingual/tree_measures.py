@@ -23,9 +23,6 @@ from probes.states.word_states import WordStates, whole_texts
 
 TRAINED, RANDOM, PERMUTED = "trained", "random", "permuted"
 
-SOURCES = {TRAINED: "pretrained", RANDOM: "random", PERMUTED: "permuted"}
-"Kind of weights -> `source` of the model."
-
 
 class LanguageTreesSection(ClaimSection):
     """The config of the claim."""
@@ -162,7 +159,7 @@ def _layer(states: WordStates, layer: int) -> WordStates:
 
 def opened(section: LanguageTreesSection, kind: str, seed: int) -> Model:
     """Return the model with weights of a kind."""
-    return load_model(section.model, SOURCES[kind], seed)
+    return load_model(section.model, "pretrained" if kind == TRAINED else kind, seed)
 
 
 def best(shares: Sequence[float]) -> int:

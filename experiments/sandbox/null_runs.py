@@ -38,7 +38,7 @@ def null_corpora() -> list[str]:
 
 
 def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
-    """Return the config of a run on MiniLM's architecture with fresh or permuted weights, all controls on.
+    """Return the config of a run on MiniLM's architecture with random or permuted weights, all controls on.
 
     `sentences` are those of either split; of the grammar a tenth as many documents.
     """

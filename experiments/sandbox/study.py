@@ -56,7 +56,7 @@ class Scale:
     whole_runs: int
     "Runs with nothing taken from the large pass."
     null_runs: int
-    "Runs on fresh, and as many on permuted weights, of every corpus."
+    "Runs on random, and as many on permuted weights, of every corpus."
     null_sentences: int
     "Sentences of either split of those; of the grammar a tenth as many documents."
 
@@ -247,7 +247,7 @@ class SandboxStudy:
         }
 
     def null_runs(self, corpus: str, progress: Report) -> list[dict[str, Any]]:
-        """Return what whole runs on a corpus declare on fresh and on permuted weights."""
+        """Return what whole runs on a corpus declare on random and on permuted weights."""
         return [*null_runs(corpus, self.scale.null_runs, self.scale.null_sentences, progress)]
 
     def _simulate(

@@ -1,4 +1,4 @@
-"""Whether heads that look at something are those that matter for it: attention compared with its consequences.
+"""Whether heads that attend to something also have a causal effect on it.
 
 A role is a label of a probe in one variant, a behaviour is what a model can do. Heads are compared on both.
 """

@@ -27,7 +27,7 @@ from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
 from probes.targets import Items
 
 SMOOTHING = 1e-4
-"Even attention takes the place of this part of a row before its entropy is told (Clark et al. 2019, their code)."
+"Uniform attention replaces this part of a row before its entropy is measured (Clark et al. 2019, their code)."
 
 NOTHING = 1e-30
 "Stands for no attention where there must not be a 0."

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from reports.findings.record import VERDICTS, Findings, published_words
 from reports.findings.tables import FINDINGS
-from reports.findings.words import beside, beyond_untrained, common, decided_by, deciding, facts, provenance
+from reports.findings.words import beside, beyond_untrained, common, counted_as, decided_by, deciding, facts, provenance
 from reports.formats import escaped
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell, verdict_class
@@ -65,7 +65,7 @@ def _verdict(model: str, row: Row) -> Cell:
 
 def _counted_as(row: Row) -> Cell:
     """Return whether a finding is counted, or why it is not."""
-    return Cell("yes" if row[1].get("counted", True) else f"no: {row[1]['uncounted']}")
+    return Cell(counted_as(row[1]))
 
 
 def all_findings(findings: Findings) -> TextTable:

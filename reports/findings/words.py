@@ -58,6 +58,11 @@ def provenance(finding: Mapping[str, Any]) -> str:
     return "paper at second hand" if "second-hand" in read else ""
 
 
+def counted_as(finding: Mapping[str, Any]) -> str:
+    """Return whether a finding is counted, or why it is not."""
+    return "yes" if finding.get("counted", True) else f"no: {finding['uncounted']}"
+
+
 def counted_words(findings: Findings) -> str:
     """Say how many findings are counted, and why others are not."""
     if len(findings.counted) == len(findings.findings):

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
 from reports.findings.tables import FINDINGS
+from reports.findings.words import counted_as
 from reports.formats import count
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
@@ -24,8 +25,8 @@ class RunFindings:
     verdicts: Sequence[Mapping[str, str]]
     """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
 
-    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, with `why` and with `counted` (yes
-    or no)."""
+    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, with `why` and with `counted`:
+    yes, or why not."""
 
     @property
     def shown(self) -> TextTable:
@@ -44,7 +45,7 @@ VERDICT_COLUMNS: Final = (
     FINDINGS["claim"].shown(kind="row"),
     FINDINGS["verdict_of_finding"].shown("Verdict", write=_verdict),
     FINDINGS["paper"].shown(only="page"),
-    TextColumn("Counted", lambda row: row["counted"]),
+    TextColumn("Counted", lambda row: row["counted"], "text"),
 )
 
 
@@ -63,7 +64,7 @@ def run_findings(run: RunFolder) -> RunFindings | None:
             "claim": finding["claim"],
             "verdict_of_finding": result["verdict"],
             "why": result["why"],
-            "counted": "yes" if finding.get("counted", True) else "no",
+            "counted": counted_as(finding),
         }
         for paper in found.papers
         for finding in paper["findings"]
@@ -75,9 +76,9 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     nothing = f", {count(lacking)} without a record" if lacking else ""
     text = (
         f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
-        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. Facts and "
-        "repeats of one number are in the table and not counted. The numbers, rules and runs behind them are on "
-        "the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
+        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. The numbers, "
+        "rules and runs behind them are on the page of all findings, reports/published/findings; 'headscope reproduce' "
+        "measures them again."
     )
     return RunFindings(text, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 
@@ -85,7 +86,7 @@ def run_findings(run: RunFolder) -> RunFindings | None:
 def _model(found: Findings, run: RunFolder) -> str:
     """Return what the record calls the weights of a run; empty where it has not seen them.
 
-    Fresh and permuted weights have the hash of those that they were made from, and others for every seed.
+    Random and permuted weights have the hash of those that they were made from, and others for every seed.
     """
     model = run.record.model
     alike = [

@@ -65,6 +65,8 @@ def _check_scores(frame: pd.DataFrame, refuse: Refuse) -> None:
     most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
     refuse(outside(frame["mass"], 0, most), "`mass` lies outside [0, 1] (fractions, not percent)")
     no_number_of_nothing(frame, refuse)
+    older = frame["baseline"].str.startswith(("shuffled weights", "shuffled words"))
+    refuse(older, "`baseline` is the name of a control in an older headscope; run again")
 
 
 SCORES: Final = Table(

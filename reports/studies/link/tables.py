@@ -95,6 +95,12 @@ LINK: Final = Table(
         flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),
+    renamed={"looks": "attends", "matters": "has_effect"},
+    reworded={
+        "verdict": dict(
+            zip(("looks and matters", "looks and does not matter", "matters without looking"), VERDICTS, strict=False)
+        )
+    },
 )
 
 LINK_CORRELATIONS: Final = Table(

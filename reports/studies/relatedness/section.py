@@ -55,7 +55,7 @@ class Rated:
     pairs: int
     clusters: int
     heads: tuple[Related, ...]
-    "Those of the strongest correlations, whatever their sign."
+    "Those with the strongest correlations, positive or negative."
     significant: int
     "Number of heads whose corrected p is below ALPHA."
     of: int
@@ -68,7 +68,7 @@ class Rated:
         """The heads with their numbers, and their correlations on the other sets."""
         others = (TextColumn(f"On {name}", partial(_other, place)) for place, name in enumerate(self.others))
         return TextTable.of(
-            f"Strongest correlations of {self.of} heads, positive or negative, on the pairs that selected them",
+            f"Heads with the strongest correlations (of {self.of}), selected on these same pairs",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
                 RELATEDNESS["correlation"].shown(css="strong"),

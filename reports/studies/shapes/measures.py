@@ -30,7 +30,7 @@ TITLES: Final[Mapping[str, str]] = {
 }
 "Kind -> what a group of measures is called, in the order of a page."
 
-UNITS: Final = {"entropy": "nats", "distance": "words", "sieve": "times even"}
+UNITS: Final = {"entropy": "nats", "distance": "words", "sieve": "times uniform"}
 "Kind -> unit; the others are fractions, written in percent."
 
 NAMES: Final = {

@@ -1,6 +1,7 @@
 """Heads at work."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,15 @@ def test_chosen_are_the_selected_heads_with_the_largest_sure_margins() -> None:
 def test_one_relation_is_shown_once_with_all_its_subtypes() -> None:
     scores = pd.DataFrame([row(label="nsubj:*", margin_low=0.3), row(label="nsubj"), row(label="nsubj:pass")])
     assert [one.question[2] for one in choose_heads(scores, 5)] == ["nsubj:*"]
+
+
+def test_no_two_examples_of_a_head_have_the_same_words(random_documents: Callable[..., list[Document]]) -> None:
+    texts = [text for document in random_documents(30, longest=9) for text in document.split_sentences()]
+    again = [replace(text, id=f"{text.id}-again") for text in texts]
+    choice, once = Choice(("position", "all tokens", "[CLS]"), 1, 2), MemoryTexts(texts)
+    chosen, expected = (choose_texts(some, PROBES, [choice], each=4) for some in (MemoryTexts([*texts, *again]), once))
+    assert len({one.text.words for one in chosen}) == 4
+    assert [one.text.id for one in chosen] == [one.text.id for one in expected]
 
 
 def test_no_examples_are_chosen_where_none_are_wanted() -> None:

@@ -72,6 +72,7 @@ def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.Data
         ("grade", 4, r"`grade` lies outside \[0, 3\]"),
         ("verdict", "perhaps", "`verdict` is not one of , yes, no, undecided"),
         ("n", 0, "n = 0 but `accuracy` is a number"),
+        ("baseline", "shuffled weights 2", "`baseline` is the name of a control in an older headscope; run again"),
         ("baseline", None, "column 'baseline' has 1 missing value"),
     ],
 )

@@ -62,6 +62,18 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     )
 
 
+def test_a_table_with_the_words_of_before_is_read_in_those_of_now(run_folder: Path) -> None:
+    now = rows()
+    said = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
+    names = {"attends": "looks", "has_effect": "matters"}
+    before = now.assign(verdict=now["verdict"].replace(dict(zip(VERDICTS, said, strict=True)))).rename(columns=names)
+    write_studies({"link": now}, run_folder)
+    read = Run.open(run_folder).studies["link"]
+    before.to_parquet(run_folder / "link.parquet", index=False)
+    again = Run.open(run_folder).studies["link"]
+    pd.testing.assert_frame_equal(again, read)
+
+
 def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(run_folder: Path) -> None:
     write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
