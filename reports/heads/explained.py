@@ -50,18 +50,18 @@ class ExplainedHeads:
 
     @property
     def median(self) -> str:
-        """How many heads have a role between words, and what the roles of the median one explain; "" if not known.
+        """How many heads have a role between words, and what the roles of the median one explain; "" if none has.
 
         A role that gets no attention at all is not counted.
         """
         if self.rows.empty or self.rows["explained"].isna().all():
             return ""
         related = self.rows[self.rows["explained"] > 0]
+        if related.empty:
+            return ""
         scope = f"{self.rows['scope'].iloc[0]}s"
         having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a grade"
-        heads = f"{having} on a relation between words in {scope} (offsets count, windows such as within=4 do not)"
-        if related.empty:
-            return f"{heads}."
+        heads = f"{having} on a relation between words in {scope} (fixed offsets count, spans such as within=4 do not)"
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
         beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
         share = f"In the median of these heads the relations explain {percent(own)} % of the attention between words"

@@ -16,7 +16,7 @@ SHOWN: Final = 3
 
 UNMEASURED: Final = (
     "This run did not measure causal effects. A head that attends to the correct word need not be used by the model; "
-    "only ablation can test that. Set [ablation] behaviours in the config to measure them: "
+    "testing that needs an intervention, such as ablation. To ablate heads, set [ablation] behaviours in the config: "
     '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
 )
 

@@ -193,14 +193,14 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
 def _tests(verdicts: Verdicts) -> Iterator[str]:
     margin = points(verdicts.rule.margin)
     yield (
-        f"That a head leads a baseline by more than {margin} points was tested by a one-sided t test from the "
-        "same regression, with Hall's (1992) correction for skewness; against several baselines the largest p counts "
+        f"That a head leads a baseline by more than {margin} points was tested by a one-sided t test from the same "
+        "regression, with Hall's (1992) correction for skewness; against several baselines the largest p counts "
         "(Berger 1982). p was corrected over the heads of a label (Holm 1979) and over the labels of the run by "
         "Benjamini and Yekutieli 2001, heads being held to the selected share (Benjamini and Bogomolov 2014). The "
-        "adjusted p has a floor: the probability that a sample of so many documents (effective number) has no document "
-        "in which the head fails, if just enough of them existed to reduce its lead to the margin. A head has a grade "
-        f"where the adjusted p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, 2 {GRADES[2]}, "
-        f"3 {GRADES[3]}, tested in this order."
+        "adjusted p is never below the chance that a sample of so many documents (effective number) has no document "
+        "in which the head fails, if such documents were just frequent enough to bring the margin down to the "
+        f"threshold. A head has a grade where the adjusted p is below {verdicts.rule.alpha:g} on the report split: 1 "
+        f"{GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
     )
     yield (
         "The verdict on a label and direction is yes where some head has a grade, no where the upper 95 % bound of "

@@ -127,7 +127,8 @@ class Contents:
                 "as well. Controls are asked for in the config’s table [controls]."
             )
         return (
-            "A head of grade 1 outperforms all of these but the rules of grammar, which belong to grade 3. Controls of "
+            "For grade 1 a head must lead all of these, but for the lexical table (grade 2) and the rules of grammar "
+            "(grade 3). Controls of "
             f"this run: {names}. A control is represented by a head that is selected with the report split in view, "
             "which favours it."
         )

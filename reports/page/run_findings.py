@@ -76,9 +76,10 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     nothing = f", {count(lacking)} without a record" if lacking else ""
     text = (
         f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
-        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. The numbers, "
-        "rules and runs behind them are on the page of all findings, reports/published/findings; 'headscope reproduce' "
-        "measures them again."
+        f"({model}) have these verdicts: {numbers}{nothing}. Nothing of this was measured in this run, and corpora "
+        "may differ. A finding differs where some of its statements hold, or are not decided, and others do not "
+        "hold. Findings that cannot be tested on these weights are left out of the table. All numbers and rules are "
+        "on the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
     return RunFindings(text, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 

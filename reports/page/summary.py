@@ -102,7 +102,8 @@ def _headline(verdicts: Verdicts, heads: int) -> str:
     if not any(one.of_language for one in verdicts.finds):
         return "No role of language was tested." if verdicts.finds else "Nothing was tested: no label has a baseline."
     n = len(verdicts.specialised)
-    return f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
+    said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
+    return said if n else f"{said} {verdicts.undecided}".rstrip()
 
 
 def _explained(found: Mapping[str, Any]) -> Iterator[str]:
@@ -135,20 +136,20 @@ def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterato
 
 
 def _short_of(row: BestHead, verdicts: Verdicts) -> str:
-    """Say why the head with the largest margin has no grade."""
+    """Say why the head that is named first has no grade."""
     lead, alpha = points(verdicts.rule.margin), verdicts.rule.alpha
     if row.p_adjusted != row.p_adjusted:
         return ""
     return (
-        f"The largest margin is that of head {row.name}: a lead of more than {lead} points is not significant "
-        f"(adjusted p {p_value(row.p_adjusted)}, not below {alpha:g})."
+        f"The margin with the highest lower end is that of head {row.name} in {row.label} ({row.variant}): a lead of "
+        f"more than {lead} points is not significant (adjusted p {p_value(row.p_adjusted)}, not below {alpha:g})."
     )
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
-    judged = ", ".join(f"{name} {percent(of)} % ({'higher' if of > row.accuracy else 'lower'})" for name, of in rivals)
+    judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
     below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
@@ -164,9 +165,16 @@ def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     )
 
 
+def _beside(baseline: float, accuracy: float) -> str:
+    """Return whether a baseline is higher or lower than a head, as far as percentages show it."""
+    if percent(baseline) == percent(accuracy):
+        return "equal"
+    return "higher" if baseline > accuracy else "lower"
+
+
 def _rivals(row: BestHead) -> list[tuple[str, float]]:
     """Return name and accuracy of what the higher grades are compared with, where the label has it."""
-    known = (("lexical table", row.lexical_accuracy), ("rules of grammar", row.rule_accuracy))
+    known = (("lexical table", row.lexical_accuracy), ("best rule of grammar", row.rule_accuracy))
     return [(name, accuracy) for name, accuracy in known if accuracy == accuracy]
 
 

@@ -34,7 +34,8 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
 def _grade(row: BestHead) -> Cell:
     """Return the head's grade, the other heads with one, and the question's verdict where no head has one."""
     badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", row.graded)
-    more = "; ".join(said for said in (row.also, "" if row.verdict == "yes" else row.answer) if said)
+    any_head = f"any head: {row.answer}" if row.answer and row.verdict != "yes" else ""
+    more = "; ".join(said for said in (row.also, any_head) if said)
     beside = Markup(' <span class="ci">{}</span>').format(more) if more else ""
     said = f"{row.graded}; {more}" if more else row.graded
     return Cell(said, sort=row.rank, page=badge + beside)

@@ -108,7 +108,7 @@ BASELINE_COLUMNS: Final = (
             "wrapping",
         )
     ),
-    TextColumn("Strongest in (pairs)", lambda baseline: count(baseline.strongest)),
+    TextColumn("Strongest of its kind (pairs)", lambda baseline: count(baseline.strongest)),
     TextColumn("Compute time", lambda baseline: duration(baseline.seconds)),
     TextColumn("Omit with", _switch, "text"),
 )

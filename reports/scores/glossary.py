@@ -24,11 +24,12 @@ MEANING: Final = (
     (
         "direction",
         "In which direction attention is read (column variant of the files). dependent->head reads the row of the "
-        "dependent: correct if its most attended word is its "
-        "head. head->dependent reads the row of the head: correct if its most attended word is any of its dependents "
-        "with that label. head<-dependent reads the column of the dependent: correct if the word that attends most to "
-        "it is its head. Other names with an arrow, such as preposition->object, read the row of the first: correct "
-        "if its most attended word is the second. A name without an arrow is that of the candidates.",
+        "dependent: correct if its most attended word is its head. head->dependent reads the row of the head: correct "
+        "if its most attended word is any of its dependents with that label. head<-dependent reads the column of the "
+        "dependent: correct if the word that attends most to it is its head. Other names with an arrow are read "
+        "alike: preposition->object reads the row of the preposition (correct if its most attended word is the "
+        "object), pronoun<-candidate the column of the pronoun (correct if, of the candidates, the antecedent attends "
+        "most to it). A name without an arrow is that of the candidates.",
     ),
     (
         "candidates",
@@ -87,9 +88,10 @@ MEANING: Final = (
         "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a corpus "
         "has no documents), so that long and short documents may differ. Errors leave one document out (CR3; Bell and "
         "McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little was seen: "
-        "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead one "
-        "more item (after Agresti and Min 2005). With an effective number of documents below 20 (⚠) they are rough all "
-        "the same. Intervals are not corrected for the number of heads and labels on the page; the adjusted p is.",
+        "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead "
+        "one more item (after Agresti and Min 2005). The ends of a margin over a control use two of its heads, so the "
+        "margin need not lie in the middle. With an effective number of documents below 20 (⚠) they are rough all the "
+        "same. Intervals are not corrected for the number of heads and labels on the page; the adjusted p is.",
     ),
     (
         "effective number of documents",
@@ -99,16 +101,16 @@ MEANING: Final = (
     (
         "p",
         "One-sided t test from the regression of the intervals, with Hall’s (1992) correction for skewness. H0: the "
-        "lead is at most the margin of [verdict]. The largest p over all baselines of the grade counts. In "
+        "margin is at most the threshold ([verdict] margin). The largest p over all baselines of the grade counts. In "
         "scores.parquet; for one head in one label, so not corrected.",
     ),
     (
         "adjusted p",
         "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
-        "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
-        "to the selected share, Benjamini and Bogomolov 2014). It has a floor: the probability that a sample of so "
-        "many documents (effective number) has no document in which the head fails, if just enough of them existed to "
-        "reduce its lead to the margin. There is one for each grade.",
+        "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held to "
+        "the selected share, Benjamini and Bogomolov 2014). It is never below the chance that a sample of so many "
+        "documents (effective number) has no document in which the head fails, if such documents were just frequent "
+        "enough to bring the margin down to the threshold. There is one for each grade.",
     ),
     (
         "stability",
@@ -138,10 +140,10 @@ MEANING: Final = (
     (
         "verdict on a label and direction",
         "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over all baselines and controls "
-        "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of "
-        "that much or more is excluded. Each no has an error rate of 5 % by itself: of many, some may be wrong. "
-        "Pooled labels (all, or one that ends in :*) and slices of others (by distance, person, place, number of "
-        "attractors) are shown, but not counted.",
+        "lies below the threshold ([verdict] margin; an equivalence test). Undecided: neither. The bound is shown: a "
+        "lead of that much or more is excluded. Each no has an error rate of 5 % by itself: of many, some may be "
+        "wrong. Pooled labels (all, or one that ends in :*) and slices of others (by distance, person, gender, place, "
+        "number of attractors, or by which candidate is correct) are shown, but not counted.",
     ),
     (
         "precision",

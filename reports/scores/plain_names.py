@@ -87,8 +87,8 @@ SUBSETS: Final[Mapping[tuple[str, str], str]] = {
 "(probe, label) -> what a label leaves of the items, where its name does not say it."
 
 TASKS: Final[Mapping[tuple[str, str], str]] = {
-    ("antecedent", "pronoun->candidate"): "attends from a pronoun to the one of two noun phrases that it means",
-    ("antecedent", "pronoun<-candidate"): "attends to a pronoun most from the one of two noun phrases that it means",
+    ("antecedent", "pronoun->candidate"): "attends from a pronoun to its antecedent, not to the other candidate",
+    ("antecedent", "pronoun<-candidate"): "attends to a pronoun more from its antecedent than from the other candidate",
     ("distractors", "noun groups"): "attends to the noun group that agrees, not at another one",
     ("distractors", "head nouns"): "attends to the noun that agrees, not at another one",
     ("preposition", "preposition->object"): "attends from a preposition to its object",

@@ -65,7 +65,7 @@ class RunThresholds:
         )
         yield (
             "Measured, not tested",
-            "Accuracy, mass, precision and lift are reported without a test.",
+            "Accuracy, mass, precision and lift: their intervals are descriptive. Only margins are tested.",
         )
 
 
@@ -168,6 +168,13 @@ class Verdicts:
     def specialised(self) -> frozenset[str]:
         """Heads that have a grade in a role of language."""
         return frozenset(head for one in self.finds if one.of_language for head in one.grades)
+
+    @property
+    def undecided(self) -> str:
+        """That most questions are undecided, where they are; no head with a grade then shows little."""
+        answers = GradeCounts.of(self.finds, self.kinds).answers
+        most = answers.get("undecided", 0) > sum(answers.values()) / 2
+        return "Most label–direction pairs are undecided: this does not show that there is none." if most else ""
 
     def counted(self, heads: int) -> tuple[str, ...]:
         """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""

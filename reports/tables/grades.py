@@ -25,8 +25,11 @@ SPECIAL: Final = ("[CLS]", "[SEP]")
 WRITES_LITTLE, SPREADS = SINK_KINDS = ("writes little", "spreads")
 "Kinds of sinks, as `probes.maps.sinks` names them."
 
-SLICED: Final = r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$"
-"What labels have that are slices of others."
+SLICED: Final = (
+    r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$|^(?:feminine|masculine|neuter|they)\b"
+    r"| is (?:right|meant)$"
+)
+"What labels have that are slices of others; of antecedents by gender, and by which candidate is the antecedent."
 
 
 def grade_name(grade: int, probe: str = "") -> str:
@@ -78,7 +81,8 @@ def counted(labels: pd.Series) -> pd.Series:
     """Return which questions of a probe are counted, by their labels: none whose words another one has as well.
 
     Left out are pools ("all", "nsubj:*"), and slices of other labels: by a count or a distance ("attractors=1"), by
-    person, by place. A probe that has nothing else ("agreement") is counted by "all".
+    person, by gender, by place, by the answer ("nearer is right"). A probe that has nothing else ("agreement") is
+    counted by "all".
 
     >>> counted(pd.Series(["all", "nsubj", "nsubj:*"])).tolist(), counted(pd.Series(["all", "person=1"])).tolist()
     ([False, True, False], [True, False])

@@ -238,8 +238,8 @@ def _gains(found: Sequence[Ensemble]) -> tuple[str, ...]:
     single = sum(one.steps[0].margin_low > 0 for one in known)
     together = sum(one.best.margin_low > 0 for one in known)
     return (
-        f"Several heads together: of {len(known)} relations, in {better} the mean map of the selected heads is better "
-        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The 95 % interval of the "
+        f"Ensembles: for {better} of {len(known)} labels the mean map of the selected heads is better "
+        f"than the best head alone (95 % interval of the gain above 0), for {worse} worse. The 95 % interval of the "
         f"margin over the strongest baseline or control lies above 0 in {single} for the single head and in {together} "
         "for the ensemble (not corrected).",
     )

@@ -20,8 +20,8 @@ STUDY: Final = StudyReport(
             ("distances", "subspaces", "contrasts", "places"),
             "Relations between heads",
             "heads",
-            "All heads were compared by their maps and outputs on {texts} texts of the report split ({words} words "
-            "at the most); the similarity of heads of one layer was tested with {permutations} permutations of heads.",
+            "All heads were compared by their maps and outputs on at most {texts} texts and {words} words of the "
+            "report split; the similarity of heads of one layer was tested with {permutations} permutations of heads.",
         ),
         Method(
             ("ensembles",),

@@ -359,7 +359,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     found = run_findings(of_weights("d" * 64))
     assert found is not None
     assert found.summary.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
-    assert "1 differs, 1 not testable here. Corpora may differ" in found.summary
+    assert "1 differs, 1 not testable here. Nothing of this was measured" in found.summary
     row = {"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": "", "counted": "yes"}
     assert found.verdicts == [row]
     told = FilledSection(next(one for one in SECTIONS if one.name == "run_findings"), found)

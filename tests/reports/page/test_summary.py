@@ -13,7 +13,7 @@ import pytest
 from reports.formats import escaped
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.page_model import gather
-from reports.page.summary import Opening, opening
+from reports.page.summary import Opening, _beside, opening
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, BestHead
 from reports.scores.plain_names import guess, task
@@ -84,12 +84,12 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
         "accuracy 72.5 % (n = 672), +37.1 points [+32.1, +42.0] against the strongest baseline or control, a fixed "
-        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 % (lower), rules of grammar "
-        "92.2 % (higher)."
+        "offset (35.4 %): grade 1: beyond position and controls. Lexical table 60.0 % (lower), best rule of "
+        "grammar 92.2 % (higher)."
     )
     assert (
         leader.beside
-        == "accuracy 72.5 %, baselines and controls 35.4 %, lexical table 60.0 %, rules of grammar 92.2 %."
+        == "accuracy 72.5 %, baselines and controls 35.4 %, lexical table 60.0 %, best rule of grammar 92.2 %."
     )
     assert "circle" in leader.drawing
     assert "hollow" not in leader.drawing
@@ -106,7 +106,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     said = told([row(**missed)], nothing)
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.results[0]
     assert said.results[2] == (
-        "The largest margin is that of head 3-1: a lead of more than 20 points is not significant (adjusted p 0.310, "
+        "The margin with the highest lower end is that of head 3-1 in obj (dependent->head): a lead of more than 20 points is not significant (adjusted p 0.310, "
         "not below 0.05)."
     )
     assert "Stability of selection" not in dict(said.uncertainty)
@@ -266,3 +266,22 @@ def test_the_first_screen_has_at_most_120_words(run_folder: Path) -> None:
     findings = [f"Head {leader.name} {leader.does}: {leader.beside}" for leader in shown.findings]
     assert len(findings) == 3
     assert len(" ".join(["Summary", shown.scope, shown.headline, *findings, shown.effect]).split()) <= 120
+
+
+@pytest.mark.parametrize(
+    ("undecided", "no", "said"),
+    [
+        (3, 2, "Most label–direction pairs are undecided: this does not show that there is none."),
+        (2, 2, ""),
+        (0, 3, ""),
+    ],
+)
+def test_no_specialised_head_among_undecided_pairs_is_no_proof_that_there_is_none(
+    undecided: int, no: int, said: str
+) -> None:
+    finds = (Finds("dependency", {"yes": 0, "no": no, "undecided": undecided}, {}),)
+    assert Verdicts(RunThresholds(), finds, controlled=True).undecided == said
+
+
+def test_a_baseline_that_looks_the_same_in_percent_is_called_equal() -> None:
+    assert [_beside(baseline, 0.86666) for baseline in (0.8667, 0.868, 0.86)] == ["equal", "higher", "lower"]

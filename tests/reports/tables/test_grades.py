@@ -34,6 +34,7 @@ def test_grades_have_names() -> None:
         (["all", "attractors=0", "attractors>=2", "subject=noun", "attractor=Sing"], ["all"]),
         (["pronoun", "pronoun, 3rd person", "words=1-5", "mentions>=6", "cataphora", "all"], ["pronoun"]),
         (["previous", "offset=-2", "within=4", "first half"], ["previous", "offset=-2"]),
+        (["all", "feminine", "they, occupation is meant", "nearer is right"], ["all"]),
         (["all", "verb", "1 distractor", ">=3 distractors"], ["verb"]),
         (["all"], ["all"]),
         (["within=4"], ["within=4"]),

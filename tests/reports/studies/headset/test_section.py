@@ -76,7 +76,7 @@ def test_the_sentences_say_what_the_tables_say(folder: Path):
         "initialised weights" in said
     )
     assert "into 2 groups, of 3, 2 heads (mean silhouette 0.31)." in said
-    assert "of 2 relations, in 1 the mean map of the selected heads is better than the best head alone" in said
+    assert "for 1 of 2 labels the mean map of the selected heads is better than the best head alone" in said
 
 
 def test_ensembles_that_surely_gain_come_first_with_the_size_of_the_selection_split(folder: Path):
