@@ -106,8 +106,8 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     said = told([row(**missed)], nothing)
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.results[0]
     assert said.results[2] == (
-        "The margin with the highest lower end is that of head 3-1 in obj (dependent->head): a lead of more than 20 points "
-        "is not significant (adjusted p 0.310, not below 0.05)."
+        "The margin with the highest lower end is that of head 3-1 in obj (dependent->head): a lead of more than 20 "
+        "points is not significant (adjusted p 0.310, not below 0.05)."
     )
     assert "Stability of selection" not in dict(said.uncertainty)
     assert said.headline == "None of 72 heads is specialised in a role of language."
