@@ -123,5 +123,6 @@ def _ensembles(rows: Sequence[Ensemble], title: str) -> Figure:
     axes.set_axisbelow(True)
     _bare(axes)
     figure.text(0.01, 1 - 0.1 / (height + 1.15), title, fontsize=10.5, va="top")
-    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0), frameon=False, fontsize=7.5, handletextpad=0.3)
+    edge = ((0.02 - left) / width, 1.0)  # of the figure: its entries are wider than the axes
+    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=edge, frameon=False, fontsize=7.5, handletextpad=0.3)
     return figure
