@@ -158,7 +158,7 @@ def _series(rows: Sequence[Drawn], *, verdicts: bool) -> dict[str, tuple[str, st
     return {
         "graded head, 95 % interval" if verdicts else "selected head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
         "no grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
-        "strongest baseline or control": (
+        "baseline or control": (
             "|",
             BASELINE_ORANGE,
             [row.baseline_accuracy for row in rows],
