@@ -174,7 +174,7 @@ def _beside(baseline: float, accuracy: float) -> str:
 
 def _rivals(row: BestHead) -> list[tuple[str, float]]:
     """Return name and accuracy of what the higher grades are compared with, where the label has it."""
-    known = (("lexical table", row.lexical_accuracy), ("best rule of grammar", row.rule_accuracy))
+    known = (("lexical table", row.lexical_accuracy), ("rule of grammar", row.rule_accuracy))
     return [(name, accuracy) for name, accuracy in known if accuracy == accuracy]
 
 
