@@ -126,7 +126,7 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
         assert "Relations between heads" in part
         assert "were compared on 7 texts of the report split" in part
         assert "mean squared cosine of the principal angles" in part
-        assert "Several heads together: of 3 relations" in part
+        assert "of 3 labels the mean map of the selected heads is better" in part
     for figure in ("heads-together", "ensembles"):
         assert f"figures/{figure}.png" in text
         assert (together / "report" / "figures" / f"{figure}.pdf").is_file()

@@ -141,7 +141,7 @@ def test_a_run_with_ensembles_alone_tells_those(run_folder: Path, head_tables: T
     write_studies({"ensembles": head_tables["ensembles"]}, run_folder)
     report = write_report(run_folder).parent
     text = (report / "report.md").read_text("utf-8")
-    assert "Several heads together" in text
+    assert "- Ensembles: for " in text
     assert "within a layer" not in text
     assert "data-pairs" not in (report / "index.html").read_text("utf-8").partition("<script>")[0]
 
