@@ -280,7 +280,7 @@ def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     shapes.locator("td").nth(5).hover()
     assert "significantly above 3" in shapes.locator(".readout").inner_text()
     shapes.locator("[data-role=stretch]").check()
-    assert shapes.locator(".scale").inner_text().split() == ["1.50", "times", "even", "4.00", "times", "even"]
+    assert shapes.locator(".scale").inner_text().split() == ["1.50", "times", "uniform", "4.00", "times", "uniform"]
     chart = page.locator("#shapes [data-chart]").first
     chart.scroll_into_view_if_needed()
     chart.locator("svg").wait_for()
