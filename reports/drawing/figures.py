@@ -158,12 +158,7 @@ def _series(rows: Sequence[Drawn], *, verdicts: bool) -> dict[str, tuple[str, st
     return {
         "graded head, 95 % interval" if verdicts else "selected head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
         "no grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
-        "baseline or control": (
-            "|",
-            BASELINE_ORANGE,
-            [row.baseline_accuracy for row in rows],
-            {"ms": 9, "mew": 2},
-        ),
+        "baseline or control": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
         "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),
         "rule of grammar": ("^", MUTED, [row.rule_accuracy for row in rows], {"ms": 4.6, "mew": 1, "mfc": "none"}),
     }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import points
 from reports.scores.best_heads import CLASSIFIER, probes
-from reports.tables.grades import ANSWERS, GRADES, POSITION, SINK_KINDS, SPECIAL, counted
+from reports.tables.grades import ANSWERS, BY_ANSWER, GRADES, POSITION, SINK_KINDS, SPECIAL, counted
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,8 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
-    graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
+    asks = ~tested["label"].str.contains(BY_ANSWER)
+    graded = tested[(tested["grade"] > 0) & asks].groupby("name")["grade"].max()
     special = tested[(tested["grade"] > 0) & tested["label"].isin(SPECIAL)]["name"]
     answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(

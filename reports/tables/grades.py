@@ -25,9 +25,13 @@ SPECIAL: Final = ("[CLS]", "[SEP]")
 WRITES_LITTLE, SPREADS = SINK_KINDS = ("writes little", "spreads")
 "Kinds of sinks, as `probes.maps.sinks` names them."
 
+BY_ANSWER: Final = r" is (?:right|meant)$"
+"""What labels end in that are defined by the answer: a head that always prefers one kind of candidate is right in all
+of their items, so a grade in one of them makes no head specialised."""
+
 SLICED: Final = (
     r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$|^(?:feminine|masculine|neuter|they)\b"
-    r"| is (?:right|meant)$"
+    rf"|{BY_ANSWER}"
 )
 "What labels have that are slices of others; of antecedents by gender, and by which candidate is the antecedent."
 

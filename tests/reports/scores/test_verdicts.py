@@ -58,6 +58,15 @@ def test_a_question_of_pooled_labels_is_not_counted_beside_its_parts():
     assert alone.answers["undecided"] == 1, "a probe with no other label"
 
 
+def test_a_grade_where_the_answer_defines_the_items_makes_no_head_specialised() -> None:
+    rows = [question(label, "yes", 1, "antecedent") for label in ("occupation is meant", "farther is right")]
+    whole = question("all", "no", 0, "antecedent")
+    (found,) = find_all(pd.DataFrame([*rows, whole]))
+    assert (found.answers, found.grades) == ({"yes": 0, "no": 1, "undecided": 0}, {})
+    (graded,) = find_all(pd.DataFrame([*rows, whole | {"verdict": "yes", "grade": 1}]))
+    assert graded.grades == {"1-1": 1}
+
+
 SPECIAL = frozenset({"1-1", "3-3", "7-7"})
 
 
