@@ -128,7 +128,8 @@ MEANING: Final = (
     ),
     (
         "specialised",
-        "With a grade in a role of language: in any probe but position. Position heads and sinks are counted apart.",
+        "With a grade in a role of language: in any probe but position, and in no label that the answer defines (is "
+        "right). Position heads and sinks are counted apart.",
     ),
     (
         "sink",
