@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -135,11 +135,12 @@ page.examples = 0
 
 
 @pytest.fixture(scope="session")
-def base(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a config file of the tiny model on 6 + 6 documents of the grammar, without controls or examples."""
+def base(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a config file of the tiny model on 6 + 6 documents of the grammar, without controls or examples."""
     path = tmp_path_factory.mktemp("configs") / "base.toml"
     path.write_text(BASE.format(model=tiny), encoding="utf-8")
-    return path
+    yield path
+    assert path.read_text(encoding="utf-8") == BASE.format(model=tiny), "a test has changed the config of all tests"
 
 
 @pytest.fixture(scope="session")

@@ -288,14 +288,14 @@ def test_the_command_asks_the_cluster_that_it_is_told(
 def test_a_config_names_the_cluster_of_its_run_and_a_run_with_another_is_the_same_run(
     base: Path, here: Here, tmp_path: Path
 ) -> None:
-    text = base.read_text(encoding="utf-8")
-    base.write_text(f'{text}\n[cluster]\naddress = "local:2"\nthreads = 1\n', encoding="utf-8")
-    config = load_config(base, CONTROLS)
+    own, text = tmp_path / "own.toml", base.read_text(encoding="utf-8")
+    own.write_text(f'{text}\n[cluster]\naddress = "local:2"\nthreads = 1\n', encoding="utf-8")
+    config = load_config(own, CONTROLS)
     assert config.cluster == ClusterSection(address="local:2", threads=1)
     folder = run(config, tmp_path)
     assert here.begun
     assert "cluster" not in (folder / "config.toml").read_text(encoding="utf-8")
-    run(load_config(base, [*CONTROLS, "cluster.address=''"]), tmp_path)
+    run(load_config(own, [*CONTROLS, "cluster.address=''"]), tmp_path)
 
 
 def test_an_address_that_is_wrong_is_one_line(base: Path, tmp_path: Path, headscope: Callable[..., Said]) -> None:
