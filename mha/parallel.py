@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
+import platform
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 import torch
@@ -26,6 +29,7 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
         if workers == 1:
             yield from map(work, tasks)
             return
+        share_arena()
         with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             waiting: deque[Future[Result]] = deque()
             try:
@@ -47,8 +51,20 @@ def side_by_side(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[
     """
     every = torch.get_num_threads()
     workers = max(min(every, len(tasks)), 1)
+    share_arena()
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(every // workers,)) as pool:
         return [*pool.map(work, tasks)]
+
+
+@cache
+def share_arena() -> None:
+    """Have threads to come take memory where the first one does, so that one uses what another has freed.
+
+    glibc gives each an arena of its own otherwise, and keeps what is freed in it; another libc is left as it is.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        m_arena_max = -8
+        ctypes.CDLL(None).mallopt(m_arena_max, 1)
 
 
 @contextmanager

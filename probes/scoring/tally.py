@@ -15,6 +15,9 @@ from probes.targets import Items
 BLOCKS = 1000
 "Where there are more clusters than this they share blocks, so that sums stop growing."
 
+CHUNK = 2048
+"Rows of sums that are reserved at a time."
+
 Numbers = npt.NDArray[np.float64]
 Question = tuple[str, str, str]
 "Probe, variant and label."
@@ -85,14 +88,16 @@ class Tally:
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
         self._used = 0
-        self._n = np.zeros(0)
-        self._sums = np.zeros((0, measures, scored))
+        self._n: list[Numbers] = []
+        "[row] of every chunk; a chunk stays where it is when more are reserved."
+        self._sums: list[Numbers] = []
+        "[row, measure, scored] of every chunk."
 
     def add(self, segments: Segments, sums: npt.NDArray[np.floating]) -> None:
         """Add the sums [segment, measure, scored] of a batch."""
-        rows = self._find(segments)
-        self._n[rows] += segments.n
-        self._sums[rows] += sums[:, : self.measures]
+        for chunk, here, rows in _chunks(self._find(segments)):
+            self._n[chunk][rows] += segments.n[here]
+            self._sums[chunk][rows] += sums[here, : self.measures]
 
     def add_items(self, segments: Segments, outcome: npt.NDArray[np.floating]) -> None:
         """Add the measures [item, measure, scored] of the items of a batch."""
@@ -110,15 +115,11 @@ class Tally:
         missing = np.flatnonzero(self._rows[place] < 0)
         self._rows[place[0][missing], place[1][missing]] = self._used + np.arange(len(missing))
         self._used += len(missing)
-        self._reserve()
+        while self._used > CHUNK * len(self._n):
+            self._n.append(np.zeros(CHUNK))
+            self._sums.append(np.zeros((CHUNK, self.measures, self.scored)))
         rows: IntArray = self._rows[place]
         return rows
-
-    def _reserve(self) -> None:
-        if self._used > len(self._n):
-            more = max(self._used - len(self._n), len(self._n) // 4)
-            self._n = np.concatenate([self._n, np.zeros(more)])
-            self._sums = np.concatenate([self._sums, np.zeros((more, self.measures, self.scored))])
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
@@ -130,15 +131,24 @@ class Tally:
             yield question, self._sum(sorted(parts[question]))
 
     def _sum(self, questions: list[int]) -> Sums:
-        table = self._rows[questions]
-        order = np.nonzero(table.T >= 0)
-        rows = table.T[order]
-        clusters, first = np.unique(order[0], return_index=True)
-        sums = np.add.reduceat(self._sums[rows], first, axis=0)
-        n = np.add.reduceat(self._n[rows], first)
+        blocks = np.flatnonzero((self._rows[questions] >= 0).any(0))
+        n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self.measures, self.scored))
+        for of_block in self._rows[questions][:, blocks]:
+            known = np.flatnonzero(of_block >= 0)
+            for chunk, here, rows in _chunks(of_block[known]):
+                n[known[here]] += self._n[chunk][rows]
+                sums[known[here]] += self._sums[chunk][rows]
         kept = [sums[:, measure] for measure in range(self.measures)]
         missing = [np.broadcast_to(np.nan, kept[0].shape)] * (4 - self.measures)
-        return Sums(tuple(clusters.tolist()), n, *kept, *missing)
+        return Sums(tuple(blocks.tolist()), n, *kept, *missing)
+
+
+def _chunks(rows: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Yield the number of each chunk that has some of the rows, their places in `rows`, and the rows in the chunk."""
+    chunk = rows // CHUNK
+    for number in np.unique(chunk):
+        here = np.flatnonzero(chunk == number)
+        yield int(number), here, rows[here] % CHUNK
 
 
 def cluster_blocks(ids: Iterable[str]) -> dict[str, int]:

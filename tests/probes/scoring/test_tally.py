@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.scoring.tally import BLOCKS, Segments, Sums, Tally, cluster_blocks
+from probes.scoring.tally import BLOCKS, CHUNK, Segments, Sums, Tally, cluster_blocks
 from probes.targets import OTHERS, Items
 
 Row = tuple[str, str, int, list[float]]
@@ -85,6 +85,24 @@ def test_of_many_clusters_none_is_lost() -> None:
     assert sums.clusters == tuple(range(BLOCKS))
     assert bool((sums.n == 1).all())
     assert bool((sums.hits == [1, 2]).all())
+
+
+@pytest.mark.parametrize("rows", [1, 7, CHUNK])
+def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a question lie in several chunks, and those of a batch in as many."""
+    monkeypatch.setattr("probes.scoring.tally.CHUNK", rows)
+    batches = [
+        [("vw"[n % 2], "ab"[n // 2 % 2], block, [n / 8, 1, 0, n / 8]) for block in range(n % 3, 9, 1 + n % 3)]
+        for n in range(8)
+    ]
+    tally = Tally(2)
+    for batch in batches:
+        add(tally, batch)
+    pooled = dict(tally.pooled(lambda question: (question[2], "all")))
+    assert {question: read(sums) for question, sums in pooled.items()} == added_by_loops(
+        [row for batch in batches for row in batch]
+    )
+    assert len(tally._sums) == -(-tally._used // rows)
 
 
 def test_an_empty_tally_has_no_questions() -> None:
