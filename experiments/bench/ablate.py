@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from experiments.bench.scoring import plain_pass, plain_texts
+from experiments.bench.passes import plain_pass, plain_texts
 from experiments.record.provenance import git_commit
 from mha import load_model
 from mha.models.folders import ModelError

@@ -7,8 +7,6 @@ of that is kept in a record under docs/, from which the tables of docs/planning.
 
 from __future__ import annotations
 
-import json
-import re
 import statistics
 import tempfile
 import time
@@ -20,15 +18,14 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from experiments.bench.records import keep, new_record
 from experiments.cluster.cost import Cluster, CostModel, Plan, Shard, left_out_errors, plan, simulate, sums_bytes
-from experiments.record.provenance import git_commit, processor_name
 from mha import Encoder, EncoderConfig, align, export_encoder, load_model
 from probes import Corpus, Settings, get_probe, score_corpus
 from probes.corpora.corpus import MemoryTexts
 
 RECORD: Final = Path("docs") / "planning.json"
-PAGE: Final = Path("docs") / "planning.md"
-MARKED: Final = re.compile(r"(<!-- (costs|plans) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGES: Final = (Path("docs") / "planning.md",)
 
 SIZES: Final = ((2, 2, 128), (6, 12, 384), (12, 12, 768))
 "Layers, heads of each, and size of vectors: BERT tiny, MiniLM and BERT base."
@@ -50,15 +47,13 @@ def main() -> None:
     torch.set_num_threads(1)
     timed = [*measure()]
     shards, seconds = zip(*timed, strict=True)
-    record: dict[str, Any] = {"made by": "make bench-plan", "commit": git_commit(), "processor": processor_name()}
+    record = new_record("make bench-plan")
     record["shards"] = [asdict(shard) | {"seconds": round(took, 3)} for shard, took in timed]
     record["seconds"] = {what: round(part, 4) for what, part in CostModel.fit(shards, seconds).seconds.items()}
     record["left out"] = [round(error, 3) for error in left_out_errors(shards, seconds)]
     record["plans"] = [*planned(CostModel(record["seconds"]))]
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_tables(page, record), encoding="utf-8")
-    print("\n\n".join(tables(record).values()))
+    keep(record, RECORD, PAGES, blocks(record))
+    print("\n\n".join(blocks(record).values()))
 
 
 def measure() -> Iterator[tuple[Shard, float]]:
@@ -140,8 +135,8 @@ def _checked(found: Plan) -> float:
     return round(simulate(np.full(shards, found.each), cluster, 0).seconds / life, 3)
 
 
-def tables(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the tables of the page by their names."""
+def blocks(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tables of the page, by the names of the marks."""
     errors = [abs(error) for error in record["left out"]]
     costs = ["| what | seconds |", "| --- | ---: |"]
     costs += [f"| {what} | {part:.3g} |" for what, part in record["seconds"].items()]
@@ -165,12 +160,6 @@ def _rough(number: float) -> str:
     ('0.084', '29,000', '220 million', '1,600 million')
     """
     return f"{_rough(number / 1e6)} million" if number >= 1e6 else f"{float(f'{number:.2g}'):,g}"
-
-
-def with_tables(page: str, record: Mapping[str, Any]) -> str:
-    """Return a page with the tables of a record between their marks."""
-    found = tables(record)
-    return MARKED.sub(lambda mark: f"{mark[1]}{found[mark[2]]}\n{mark[3]}", page)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -20,16 +19,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.record.provenance import git_commit, processor_name
+from experiments.bench.records import keep, machine, new_record
 
 GOAL = 45
 "Seconds from the beginning of the quickstart to its end."
 
 RECORD = Path("docs") / "quickstart-cost.json"
 PAGES = (Path("README.md"), Path("docs/cost.md"))
-"What says the sentence, between two marks."
-
-MARKED = re.compile(r"(<!-- quickstart cost -->\n).*?(<!-- end -->)", re.DOTALL)
+"What says the sentence."
 
 
 def main() -> None:
@@ -39,17 +36,12 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="the interpreter that the environment is made with")
     parser.add_argument("--no-install", action="store_true", help="do not time installing")
     options = parser.parse_args()
-    record: dict[str, Any] = {
-        "made by": "make bench-quickstart",
-        "commit": git_commit(),
-        "processor": processor_name(),
-        "cores": os.cpu_count(),
+    record = {
+        **new_record("make bench-quickstart"),
         "install seconds": None if options.no_install else _timed_install(options.python),
         **time_runs(options.rounds),
     }
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    for page in PAGES:
-        page.write_text(with_sentence(page.read_text(encoding="utf-8"), record), encoding="utf-8")
+    keep(record, RECORD, PAGES, blocks(record))
     print(sentence(record))
     sys.exit(median(record) > GOAL)
 
@@ -99,13 +91,15 @@ def sentence(record: Mapping[str, Any]) -> str:
     runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
     before = f", installing before it in an empty environment {installed:.0f}" if installed is not None else ""
     of = f"median of {runs} runs" if runs > 1 else "one run"
-    machine = f"{record['cores']} cores of {record['processor']}"
-    return f"On {machine} the quickstart takes {seconds} seconds ({of}){before}; `make bench-quickstart` measures both."
+    return (
+        f"On {machine(record)} the quickstart takes {seconds} seconds ({of}){before}; "
+        "`make bench-quickstart` measures both."
+    )
 
 
-def with_sentence(page: str, record: Mapping[str, Any]) -> str:
-    """Return a page with the sentence of a record between its marks."""
-    return MARKED.sub(lambda found: f"{found[1]}{sentence(record)}\n{found[2]}", page)
+def blocks(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what pages say of a record, by the names of the marks."""
+    return {"quickstart cost": sentence(record)}
 
 
 if __name__ == "__main__":

