@@ -97,18 +97,21 @@ def score_shard(count: int) -> int:
     return os.getpid()
 
 
-def measure_memory() -> dict[str, dict[str, float]]:
-    """Return time and peak memory of scoring so many sentences, each in a process of its own; 0 for libraries alone."""
-    found = {}
+def measure_memory() -> dict[str, dict[str, float | None]]:
+    """Return time and peak memory of scoring so many sentences, each in a process of its own; 0 for libraries alone.
+
+    The memory is None where the system does not say it.
+    """
+    found: dict[str, dict[str, float | None]] = {}
     for count in (0, *COUNTS):
         command = [sys.executable, "-m", "experiments.bench.scaling", str(count)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds, peak = done.stdout.split()[-2:]
-        found[str(count)] = {"seconds": float(seconds), "peak MB": int(peak)}
+        found[str(count)] = {"seconds": float(seconds), "peak MB": None if peak == "None" else int(peak)}
     return found
 
 
-def _memory(count: int) -> tuple[float, int]:
+def _memory(count: int) -> tuple[float, int | None]:
     """Return the seconds that scoring so many sentences takes, and the peak memory of this process in MB."""
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     seconds = 0.0
@@ -118,7 +121,7 @@ def _memory(count: int) -> tuple[float, int]:
             corpus = _repeated(count, Path(folder) / "repeated.conllu")
             model = load_model("minilm")
             seconds = timed(score, model, corpus.sentences())
-    return seconds, peak_memory_mb() or 0
+    return seconds, peak_memory_mb()
 
 
 def _repeated(count: int, path: Path) -> Corpus:

@@ -193,6 +193,15 @@ def test_goals_are_ratios_of_medians() -> None:
     ]
 
 
+def test_memory_that_was_not_measured_reaches_no_goal() -> None:
+    record = _record(0.7)
+    record["memory"]["100000"]["peak MB"] = None
+    assert [goal.met for goal in goals(record) if "memory" in goal.name] == [False, False]
+    said = blocks(record)["scoring cost"]
+    assert "over that of 2,000 | not measured | at most 1.05 | |" in said
+    assert "| 100,000 | 2.0 | not measured |" in said
+
+
 def test_the_page_tells_every_goal_and_each_ratio() -> None:
     said = blocks(_record(0.9))["scoring cost"]
     assert f"| {ALL} | 0.90 | 0.90 |" in said

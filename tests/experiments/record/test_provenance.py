@@ -1,12 +1,13 @@
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from experiments.record import provenance
-from experiments.record.provenance import PACKAGES, Start, git_commit, machine, peak_memory_mb, version
+from experiments.record.provenance import PACKAGES, STATUS, Start, git_commit, machine, peak_memory_mb, version
 from reports import Run
 
 
@@ -60,6 +61,17 @@ def test_peak_memory_is_in_megabytes_and_never_falls() -> None:
     assert 50 < before <= peak_memory_mb() < 1_000_000
     del held
     assert peak_memory_mb() >= before
+
+
+PEAK = "from experiments.record.provenance import peak_memory_mb; print(peak_memory_mb())"
+
+
+@pytest.mark.skipif(not STATUS.is_file(), reason="only Linux says it")
+def test_the_peak_of_a_process_is_its_own_and_not_that_of_the_one_that_started_it() -> None:
+    held = bytearray(1_500_000_000)
+    held[::1000] = b"x" * len(held[::1000])
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert peak_memory_mb() > 1500 > int(done.stdout)
 
 
 def test_the_record_holds_versions_memory_time_and_threads(whole: Path) -> None:
