@@ -86,6 +86,7 @@ def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
 OPTIONAL = {
     **{"playwright": "dev", "rdkit": "chemistry"},
     **dict.fromkeys(("dask", "dask_jobqueue", "distributed"), "cluster"),
+    **dict.fromkeys(("nnsight", "transformer_lens"), "bench"),
 }
 "Packages that only some commands import, and say so where they are missing: which extra brings them."
 

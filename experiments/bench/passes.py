@@ -83,7 +83,7 @@ def of_sentences() -> list[str]:
 def score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: bool = False) -> None:
     """Learn the offsets and score every head and the offset baseline on all variants of some untrained probes.
 
-    With `shapes` the shape of maps is measured in the same pass.
+    With `shapes` attention statistics (`Shapes`) are measured in the same pass.
     """
     probes: list[Probe] = [get_probe(name) for name in names]
     baselines = learn_baselines(texts, probes, ["offset"], lexical=False)

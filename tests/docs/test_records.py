@@ -15,7 +15,7 @@ Blocks = Callable[[Any], dict[str, str]]
 BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (planning, quickstart, scoring, workers)]
 
 
-@pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=lambda one: str(one))
+@pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=[record.stem for record, *_ in BENCHES])
 def test_a_page_says_what_the_record_says(record: Path, pages: tuple[Path, ...], blocks: Blocks) -> None:
     said = blocks(json.loads((ROOT / record).read_text(encoding="utf-8")))
     for page in pages:
