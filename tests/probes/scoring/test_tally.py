@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.scoring.tally import BLOCKS, CHUNK, Segments, Sums, Tally, cluster_blocks
+from probes.scoring.tally import BLOCKS, CHUNK, Question, Segments, Sums, Tally, cluster_blocks
 from probes.targets import OTHERS, Items
 
 Row = tuple[str, str, int, list[float]]
@@ -52,9 +52,8 @@ def added_by_loops(rows: list[Row]) -> dict[tuple[str, str, str], dict[int, list
     return {question: dict(cells) for question, cells in expected.items()}
 
 
-@pytest.mark.slow
-@given(st.lists(ROWS, max_size=4))
-def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_parts(batches: list[list[Row]]) -> None:
+def added_up(batches: list[list[Row]]) -> tuple[Tally, dict[Question, Sums]]:
+    """Return the tally of some batches and its sums, which are those that loops add up."""
     tally = Tally(2)
     for rows in batches:
         add(tally, rows)
@@ -62,6 +61,13 @@ def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_pa
     assert {question: read(sums) for question, sums in pooled.items()} == added_by_loops(
         [row for rows in batches for row in rows]
     )
+    return tally, pooled
+
+
+@pytest.mark.slow
+@given(st.lists(ROWS, max_size=4))
+def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_parts(batches: list[list[Row]]) -> None:
+    _, pooled = added_up(batches)
     assert list(pooled) == sorted(pooled)
     for sums in pooled.values():
         assert sums.clusters == tuple(sorted(sums.clusters))
@@ -95,13 +101,7 @@ def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time(rows: int, m
         [("vw"[n % 2], "ab"[n // 2 % 2], block, [n / 8, 1, 0, n / 8]) for block in range(n % 3, 9, 1 + n % 3)]
         for n in range(8)
     ]
-    tally = Tally(2)
-    for batch in batches:
-        add(tally, batch)
-    pooled = dict(tally.pooled(lambda question: (question[2], "all")))
-    assert {question: read(sums) for question, sums in pooled.items()} == added_by_loops(
-        [row for batch in batches for row in batch]
-    )
+    tally, _ = added_up(batches)
     assert len(tally._sums) == -(-tally._used // rows)
 
 
