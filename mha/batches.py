@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -15,6 +16,26 @@ from mha.pieces import Pieces
 
 REDUCTIONS = ("mean", "first")
 "How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's."
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The pieces of every word of every text, ordered by word, then text, then piece."""
+
+    text: Int[Tensor, " member"]
+    piece: Int[Tensor, " member"]
+    weight: Float[Tensor, " member"]
+    start: Int[Tensor, "word batch"]
+    "Where a word's pieces begin; it has none where the next word's begin there as well."
+
+    @classmethod
+    def of(cls, weights: Float[Tensor, "batch word piece"]) -> Groups:
+        """Return the pieces whose weight in a word is not 0."""
+        ordered = weights.transpose(0, 1)
+        word, text, piece = ordered.nonzero(as_tuple=True)
+        number = (ordered != 0).sum(2)
+        start = number.flatten().cumsum(0).view_as(number) - number
+        return cls(text, piece, ordered[word, text, piece], start)
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,16 @@ class Batch:
     "Number of words of each text."
     texts: tuple[Pieces, ...] = ()
     "The texts that were padded."
+
+    @cached_property
+    def queries(self) -> Groups:
+        """The pieces of each word as a query, and their weights."""
+        return Groups.of(self.from_words)
+
+    @cached_property
+    def keys(self) -> Groups:
+        """The pieces of each key."""
+        return Groups.of(self.to_words.transpose(1, 2))
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device; the numbers of words stay where they are."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -14,6 +15,9 @@ from mha.device import in_parts, lacks_memory
 from mha.hooks import HookError, watch
 from mha.models.model import Model
 from mha.watches import Seen
+
+QUERIES = 32
+"Queries whose keys are summed at a time: few enough that what is turned round stays in the processor's cache."
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."
@@ -98,12 +102,25 @@ def merge(
     section 4.1.
     """
     texts, heads, length, width = pattern.shape
-    belongs = (batch if attended is None else attended).to_words
-    keys = belongs.shape[2]
-    to_words = torch.bmm(pattern.reshape(texts, heads * length, width), belongs)
-    by_query = to_words.view(texts, heads, length, keys).transpose(1, 2).reshape(texts, length, heads * keys)
-    merged = torch.bmm(batch.from_words, by_query)
-    return merged.view(texts, -1, heads, keys).permute(1, 3, 0, 2).contiguous().permute(2, 3, 0, 1)
+    queries, keys = batch.queries, (batch if attended is None else attended).keys
+    head = torch.arange(heads, device=pattern.device)[:, None]
+    rows = (queries.text * heads + head) * length + queries.piece
+    starts = queries.start.flatten() + head * len(queries.text)
+    by_query = _sums(pattern.reshape(-1, width), rows, starts, queries.weight.repeat(heads))
+    by_query = by_query.view(heads, -1, texts, width)
+    merged = pattern.new_empty(by_query.shape[1], len(keys.start), texts, heads)
+    for some, of_words in zip(by_query.split(QUERIES, 1), merged.split(QUERIES), strict=True):
+        columns = some.permute(3, 2, 1, 0).reshape(width * texts, -1)
+        by_key = _sums(columns, keys.piece * texts + keys.text, keys.start)
+        of_words.copy_(by_key.view(-1, texts, len(of_words), heads).permute(2, 0, 1, 3))
+    return merged.permute(2, 3, 0, 1)
+
+
+def _sums(
+    rows: Float[Tensor, "row value"], which: Tensor, starts: Tensor, weights: Tensor | None = None
+) -> Float[Tensor, "sum value"]:
+    """Return weighted sums of `which` rows, one from each start to the next; far fewer products than by a matrix."""
+    return F.embedding_bag(which.flatten(), rows, starts.flatten(), mode="sum", per_sample_weights=weights)
 
 
 def stream_maps(
