@@ -86,7 +86,10 @@ def run(
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
-            _work(config, around, record, unfinished, started)
+            with open_shards(around.config, record) as shards:
+                _work(config, around, record, unfinished, started, shards)
+                if config.biographies is not None:
+                    _follow(config, around, unfinished, shards)
         except RunError:  # which would come again
             delete_parts(kept_folder(folder))
             raise
@@ -94,11 +97,6 @@ def run(
             if kept.some and not isinstance(error, KeptError):
                 error.add_note("The finished parts are kept: the same command with --resume continues the run.")
             raise
-        if config.biographies is not None:
-            examination = Examination.of(config, opened.model)
-            grade = None if examination is None else examination.grade
-            found = biographies(config, opened.trainings, corpora, behaviour=grade, progress=progress)
-            add_biographies(found, unfinished)
         if page:
             write_report(unfinished, progress)
     return folder
@@ -112,15 +110,15 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
         return run(config, out, **options)
 
 
-def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start) -> None:
+def _work(
+    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, shards: Shards | None
+) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    with open_shards(around.config, record) as shards:
-        parts, examples, compared = _read(around, studies, every, shards)
-        read_by = None if shards is None else shards.read_by
+    parts, examples, compared = _read(around, studies, every, shards)
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
@@ -137,8 +135,21 @@ def _work(config: Config, around: Surroundings, record: RunRecord, folder: Path,
         write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
+    read_by = None if shards is None else shards.read_by
     record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=read_by)
     journal.complete(record).write(folder / "run.json")
+
+
+def _follow(config: Config, around: Surroundings, folder: Path, shards: Shards | None) -> None:
+    """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
+    trainings, corpora, progress = around.opened.trainings, around.corpora, around.progress
+    if shards is None:
+        examination = Examination.of(config, around.model)
+        grade = None if examination is None else examination.grade
+        add_biographies(biographies(config, trainings, corpora, behaviour=grade, progress=progress), folder)
+    else:
+        found = biographies(config, trainings, corpora, progress=progress, read_all=shards.read_checkpoints)
+        add_biographies(found, folder, workers=shards.read_by)
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:

@@ -1,13 +1,17 @@
-"""Shards of a run that workers do: a control on the texts of one scope, or some of the permutations that are tried."""
+"""Shards of a run that workers do.
+
+A shard is a control on the texts of one scope, some of the permutations that are tried, or a checkpoint of a training.
+"""
 
 from __future__ import annotations
 
 import pickle
 import platform
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -22,8 +26,11 @@ from experiments.record.kept import packed, unpacked
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
+from experiments.run.behaviour import Examination
 from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
+from experiments.training.checkpoint_reader import Answers, CheckpointReader
+from experiments.training.checkpoints import Checkpoint
 from mha.parallel import threads
 from probes import Probe
 from probes.maps.relation_attention import RelationAttention
@@ -56,6 +63,13 @@ class Shards:
             for first in range(count)
         ]
         return {seed: hits for call in calls for seed, hits in call.result().items()}
+
+    def read_checkpoints(self, checkpoints: Sequence[Checkpoint]) -> Iterator[Answers]:
+        """Yield what the heads of each checkpoint do, in order; its folder is in the beginning of errors."""
+        whole = [replace(one, folder=one.folder.resolve()) for one in checkpoints]
+        calls = deque(self._begin(f"biographies, {one.folder}", read_checkpoint, one) for one in whole)
+        while calls:
+            yield calls.popleft().result()
 
     @property
     def read_by(self) -> str | None:
@@ -146,27 +160,58 @@ def try_permutations(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
         return part.permutation_strengths(seeds)
 
 
+def read_checkpoint(job: bytes, checkpoint: Checkpoint) -> Answers:
+    """Return what the heads of a checkpoint do."""
+    with _job(job) as opened:
+        return opened.reader.read(checkpoint)
+
+
 _ONE_SHARD: Final = Lock()
 "Held by the shard that a worker is at: Dask gives a worker with several threads several calls."
 
-_open: Final[dict[bytes, tuple[Surroundings, int]]] = {}
-"The job that a worker did last, opened, with its number of threads."
+
+@dataclass(frozen=True)
+class _Job:
+    """A run that a worker has opened."""
+
+    run: Surroundings
+    threads: int
+
+    @cached_property
+    def reader(self) -> CheckpointReader:
+        """What reads checkpoints of its trainings."""
+        config = self.run.config
+        assert config.biographies is not None
+        examination = Examination.of(config, self.run.model)
+        grade = None if examination is None else examination.grade
+        return CheckpointReader(config, config.biographies, self.run.corpora, grade)
+
+
+_open: Final[dict[bytes, _Job]] = {}
+"The job that a worker did last."
 
 
 @contextmanager
-def _part(job: bytes, scope: str) -> Iterator[Part]:
-    """Yield the part of the run whose texts are of that scope, to one shard at a time, which has the job's threads."""
+def _job(job: bytes) -> Iterator[_Job]:
+    """Yield a job, opened, to one shard at a time, which has the job's threads."""
     with _ONE_SHARD:
         if job not in _open:
             _open.clear()
             _open[job] = _opened(job)
-        run, number = _open[job]
-        with threads(number):
-            yield Part(run.config, run.model, scope, run.probes(scope), run.texts(scope))
+        with threads(_open[job].threads):
+            yield _open[job]
 
 
-def _opened(job: bytes) -> tuple[Surroundings, int]:
-    """Open model and corpora of a run; return them with the number of threads.
+@contextmanager
+def _part(job: bytes, scope: str) -> Iterator[Part]:
+    """Yield the part of the run whose texts are of that scope."""
+    with _job(job) as opened:
+        run = opened.run
+        yield Part(run.config, run.model, scope, run.probes(scope), run.texts(scope))
+
+
+def _opened(job: bytes) -> _Job:
+    """Open model and corpora of a run.
 
     Raises ClusterError, which says in what they differ, where this worker has another version, model or corpus.
     """
@@ -179,7 +224,7 @@ def _opened(job: bytes) -> tuple[Surroundings, int]:
         told = " ".join(str(error).split())
         raise ClusterError(f"a worker on {platform.node()} cannot open the run: {told}") from None
     _refuse_differing(inputs, _inputs(machine_record(config, opened.model, corpora, Start())))
-    return Surroundings(config, opened, corpora, Journal(), silent), number
+    return _Job(Surroundings(config, opened, corpora, Journal(), silent), number)
 
 
 def _refuse_differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:

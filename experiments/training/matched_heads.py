@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from mha import Model
-from probes.maps.matching import Match, Matched, SeenMaps, match_models, same_roles, see_maps
+from probes.maps.matching import Match, Matched, SeenMaps, match_models, same_roles
 
 MATCHES = (
     *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "null", "chance"),
@@ -30,19 +29,18 @@ Roles = Mapping[int, Mapping[int, Sequence[str]]]
 class Kinship:
     """Keeps the maps of a few models over the same sentences, and compares them."""
 
-    def __init__(self, sentences: Sequence[Sequence[str]], *, within_layers: bool) -> None:
-        """Compare heads on `sentences`, given as words; match them within layers or over all."""
-        self.sentences, self.within_layers = sentences, within_layers
+    def __init__(self, *, within_layers: bool) -> None:
+        """Match heads within layers or over all."""
+        self.within_layers = within_layers
         self._ends: dict[int, list[tuple[int, SeenMaps]]] = {}
         "Seed -> step and maps of the first and of the newest checkpoint."
         self._steps: list[tuple[int, int, int, Matched]] = []
 
-    def see(self, seed: int, step: int, model: Model) -> None:
+    def see(self, seed: int, step: int, seen: SeenMaps | None) -> None:
         """Take the maps of the next checkpoint of a training, and match its heads with those of the one before.
 
-        Nothing is matched where the model can read no sentence.
+        Nothing is matched where there are none.
         """
-        seen = see_maps(model, self.sentences)
         if seen is None:
             return
         ends = self._ends.setdefault(seed, [])

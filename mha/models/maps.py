@@ -109,7 +109,7 @@ def merge(
     by_query = _sums(pattern.reshape(-1, width), rows, starts, queries.weight.repeat(heads))
     by_query = by_query.view(heads, -1, texts, width)
     merged = pattern.new_empty(by_query.shape[1], len(keys.start), texts, heads)
-    for some, of_words in zip(by_query.split(QUERIES, 1), merged.split(QUERIES), strict=True):
+    for some, of_words in zip(torch.split(by_query, QUERIES, 1), torch.split(merged, QUERIES), strict=True):
         columns = some.permute(3, 2, 1, 0).reshape(width * texts, -1)
         by_key = _sums(columns, keys.piece * texts + keys.text, keys.start)
         of_words.copy_(by_key.view(-1, texts, len(of_words), heads).permute(2, 0, 1, 3))

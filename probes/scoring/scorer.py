@@ -178,15 +178,14 @@ class BatchScorer:
 
     def _every_sum(self, top: Top, hits: Tensor, gold: Tensor, segment: Tensor, segments: int) -> Tensor:
         """Return the sums [segment, measure, head] of items that have gold."""
-        heads = hits.shape[1]
-        of_pairs = torch.zeros(segments, 2 * heads, dtype=torch.float64)
-        of_pairs.index_add_(0, segment[self.gold_item], torch.cat([hits, gold], 1).double())
-        of_items = torch.zeros(segments, heads, dtype=torch.float64)
-        of_items.index_add_(0, segment, top.coverage.index_select(0, self.place).double())
-        near_ties = torch.zeros_like(of_items)
+        sums = torch.zeros(segments, len(MEASURES), hits.shape[1], dtype=torch.float64)
+        of_pair = segment[self.gold_item]
+        sums[:, 0].index_add_(0, of_pair, hits.double())
+        sums[:, 1].index_add_(0, of_pair, gold.double())
+        sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).double())
         if top.near is not None:
-            near_ties.index_add_(0, segment, top.near.index_select(0, self.place).double())
-        return torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
+            sums[:, 3].index_add_(0, segment, top.near.index_select(0, self.place).double())
+        return sums
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from experiments.cluster.calls import ClusterError
@@ -185,6 +187,44 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
     monkeypatch.setattr(here, "begin", begin)
     run(with_workers(taught), Path("runs"))
     assert here.waited == ["control: random weights"]
+
+
+FOLLOWED = """
+[biographies]
+probes = ["position", "agreement"]
+replicates = 10
+match_texts = 5
+[behaviour]
+corpora = ["grammar"]
+first = 20
+"""
+
+
+def test_workers_read_the_checkpoints_of_trainings_and_no_number_differs(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0, 1]") + RUN + FOLLOWED, encoding="utf-8")
+    config = load_config(path)
+    monkeypatch.chdir(tmp_path)
+    with threads(2):
+        alone = run(config, Path("alone"))
+    assert here.begun == []
+    for training in alone.glob("seed-*"):
+        shutil.copytree(training, Path("together") / alone.name / training.name)
+    together = run(with_workers(config), Path("together"))
+    told = [f"biographies, {folder}" for folder in sorted((tmp_path / "together").rglob("step-*"))]
+    assert [what for what in here.waited if what.startswith("biographies")] == told
+    assert len(told) > 4
+    assert pd.read_parquet(together / "biography_steps.parquet")["behaviour"].notna().all()
+    same_but_for_workers(together, alone)
+
+
+def test_workers_that_read_checkpoints_alone_are_named_too(here: Here, tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
+    folder = run(with_workers(load_config(path)), tmp_path / "runs")
+    assert workers_of(folder) == here.described
 
 
 def test_a_worker_with_several_threads_opens_a_run_once_and_does_one_shard_at_a_time(

@@ -11,6 +11,7 @@ from experiments.training.matched_heads import MATCHES, PARTNERS, Kinship
 from mha import Encoder, Model
 from mha.encoder.encoder import Layer
 from mha.planted.heads import word_model
+from probes.maps.matching import see_maps
 from reports.run.biography_tables import TABLES
 
 WORDS = ["the", "a", "dog", "cat", "sees", "runs", "big", "red", "house"]
@@ -42,9 +43,9 @@ def tables(kinship: Kinship, *seen: tuple[int, int]) -> tuple[pd.DataFrame, pd.D
 
 
 def test_heads_that_change_places_are_found_again() -> None:
-    kinship = Kinship(TEXTS, within_layers=False)
-    kinship.see(3, 0, model())
-    kinship.see(3, 10, model(order=[1, 0]))
+    kinship = Kinship(within_layers=False)
+    kinship.see(3, 0, see_maps(model(), TEXTS))
+    kinship.see(3, 10, see_maps(model(order=[1, 0]), TEXTS))
     matches, partners = tables(kinship, (3, 0), (3, 10))
     (row,) = matches.to_dict("records")
     assert tuple(matches.columns) == MATCHES
@@ -56,11 +57,11 @@ def test_heads_that_change_places_are_found_again() -> None:
 
 
 def test_the_last_checkpoints_of_two_seeds_are_matched_head_by_head_and_the_first_ones_too() -> None:
-    kinship = Kinship(TEXTS, within_layers=True)
+    kinship = Kinship(within_layers=True)
     for seed, order in ((0, [0, 1]), (1, [1, 0])):
-        kinship.see(seed, 0, model(seed + 1))
-        kinship.see(seed, 5, model(seed + 5))
-        kinship.see(seed, 10, model(order=order))
+        kinship.see(seed, 0, see_maps(model(seed + 1), TEXTS))
+        kinship.see(seed, 5, see_maps(model(seed + 5), TEXTS))
+        kinship.see(seed, 10, see_maps(model(order=order), TEXTS))
     matches, partners = tables(kinship, *((seed, step) for seed in (0, 1) for step in (0, 5, 10)))
     assert matches[["what", "step", "other_step"]].to_numpy().tolist() == [
         *(["steps", 0, 5], ["steps", 5, 10]) * 2,
@@ -74,9 +75,9 @@ def test_the_last_checkpoints_of_two_seeds_are_matched_head_by_head_and_the_firs
 
 
 def test_sentences_of_different_lengths_leave_the_null_open() -> None:
-    kinship = Kinship([TEXTS[0], TEXTS[2]], within_layers=False)
-    kinship.see(0, 0, model())
-    kinship.see(0, 1, model(1))
+    kinship, texts = Kinship(within_layers=False), [TEXTS[0], TEXTS[2]]
+    kinship.see(0, 0, see_maps(model(), texts))
+    kinship.see(0, 1, see_maps(model(1), texts))
     (row,) = tables(kinship, (0, 0), (0, 1))[0].to_dict("records")
     assert math.isnan(row["null"])
     assert 0 < row["distance"] <= row["chance"]
@@ -84,10 +85,10 @@ def test_sentences_of_different_lengths_leave_the_null_open() -> None:
 
 def test_without_a_sentence_that_models_can_read_nothing_is_matched() -> None:
     for texts in ([["the"] * 20], []):
-        kinship = Kinship(texts, within_layers=False)
+        kinship = Kinship(within_layers=False)
         for seed in (0, 1):
             for step in (0, 1):
-                kinship.see(seed, step, model(seed))
+                kinship.see(seed, step, see_maps(model(seed), texts))
         both = tables(kinship, (0, 0), (0, 1), (1, 0), (1, 1))
         for frame, name in zip(both, ("biography_matches", "biography_partners"), strict=True):
             assert len(TABLES[name].validated(frame, name)) == 0
@@ -95,8 +96,8 @@ def test_without_a_sentence_that_models_can_read_nothing_is_matched() -> None:
 
 def test_models_that_lose_other_sentences_are_not_laid_side_by_side() -> None:
     short = word_model(WORDS, layers=2, heads=2, head_dim=48, positions=5, seed=1)
-    kinship = Kinship(TEXTS, within_layers=False)
-    kinship.see(0, 0, model())
-    kinship.see(1, 0, short)
+    kinship = Kinship(within_layers=False)
+    kinship.see(0, 0, see_maps(model(), TEXTS))
+    kinship.see(1, 0, see_maps(short, TEXTS))
     matches, _ = tables(kinship, (0, 0), (1, 0))
     assert len(matches) == 0

@@ -1,0 +1,121 @@
+"""One checkpoint read for the biographies of its heads, here or by a worker that has the same config and corpora."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from experiments.config.biography_section import BiographiesSection
+from experiments.config.config import Config
+from experiments.training.checkpoints import Checkpoint
+from mha import Model, load_model
+from probes import Corpus, Probe, get_probe
+from probes.corpora.corpus import MemoryTexts, Texts
+from probes.maps.matching import SeenMaps, see_maps
+from probes.scoring.aligned import Dropped
+from probes.scoring.prepared import Exam
+from probes.scoring.score import Settings, learn_baselines
+from probes.scoring.tally import Pooled, Question
+from probes.training.biography import Marks, marks
+
+Behaviour = Callable[[Model], float]
+"Says how well a model behaves, such as its accuracy on minimal pairs of agreement; in [0, 1]."
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the heads of one checkpoint do, and what does not depend on its weights."""
+
+    layers: int
+    heads: int
+    marks: Mapping[Question, Marks]
+    behaviour: float
+    "NaN where none is asked for."
+    maps: SeenMaps | None
+    "Of the sentences on which heads are matched; None where none are matched, or the model can read no sentence."
+    baselines: Mapping[str, Pooled]
+    "By name: the sums of one scored column a question."
+    dropped: Mapping[str, Dropped]
+    "What the exam left out, by scope."
+
+
+@dataclass(frozen=True)
+class CheckpointReader:
+    """Puts the same questions to one checkpoint after the other.
+
+    Baselines learn on the selection corpus, `corpora[0]`. What does not depend on weights is made once for all models
+    with the same tokenizer.
+    """
+
+    config: Config
+    section: BiographiesSection
+    corpora: tuple[Corpus, Corpus]
+    behaviour: Behaviour | None
+
+    @cached_property
+    def probes(self) -> list[Probe]:
+        """What is asked."""
+        return [get_probe(name) for name in self.section.probes]
+
+    @cached_property
+    def _exams(self) -> list[Exam]:
+        """The exams made so far, one a tokenizer and scope."""
+        return []
+
+    @cached_property
+    def _matched(self) -> list[Sequence[str]]:
+        """The words of the sentences on which heads are matched."""
+        texts = self.corpora[1].sentences()
+        return [text.words for text in texts.take(range(min(self.section.match_texts, len(texts))))]
+
+    def read(self, checkpoint: Checkpoint) -> Answers:
+        """Put the exams to a checkpoint."""
+        model = load_model(str(checkpoint.folder), device=self.config.model.device)
+        model = replace(model, precision=self.config.model.precision)
+        labels = None if self.section.labels == "all" else self.section.labels
+        exams, found = self._exams_for(model), dict[Question, Marks]()
+        for exam in exams:
+            found |= marks(exam.put(model), labels)
+        return Answers(
+            model.layers,
+            model.heads,
+            found,
+            math.nan if self.behaviour is None else self.behaviour(model),
+            see_maps(model, self._matched) if self._matched else None,
+            _baselines(exams),
+            {exam.probes[0].scope: exam.dropped for exam in exams},
+        )
+
+    def _exams_for(self, model: Model) -> list[Exam]:
+        """Return the exams that fit a model, made if there are none yet."""
+        fit = [exam for exam in self._exams if exam.fits(model)]
+        if not fit:
+            fit = [self._exam(model, scope) for scope in dict.fromkeys(probe.scope for probe in self.probes)]
+            self._exams.extend(fit)
+        return fit
+
+    def _exam(self, model: Model, scope: str) -> Exam:
+        asked = [probe for probe in self.probes if probe.scope == scope]
+        select, report = (self._texts(corpus, scope) for corpus in self.corpora)
+        if self.section.first is not None:
+            report = MemoryTexts(report.take(range(min(self.section.first, len(report)))))
+        names = sorted({name for probe in asked for name in probe.baselines})
+        baselines = learn_baselines(select, asked, names, lexical=False)
+        scoring = self.config.scoring
+        return Exam.of(
+            model, report, asked, baselines, Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+        )
+
+    def _texts(self, corpus: Corpus, scope: str) -> Texts:
+        return corpus.sentences() if scope == "sentence" else corpus.windows(self.config.scoring.window_words)
+
+
+def _baselines(exams: Sequence[Exam]) -> dict[str, Pooled]:
+    """Return the sums of all baselines, those of every scope together."""
+    names = {name for exam in exams for name in exam.baselines}
+    return {
+        name: {question: sums for exam in exams for question, sums in exam.baselines.get(name, {}).items()}
+        for name in sorted(names)
+    }
