@@ -30,7 +30,7 @@ def run(
     """Load a model, score every head, and write a run folder with its page.
 
     Needs a config; a named corpus also the data that headscope fetch brings.
-    With --cluster, which needs the extra cluster, Dask workers read the controls.
+    With --cluster, which needs the extra cluster, Dask workers read the controls and checkpoints.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Takes about three minutes for the quickstart on two cores.
 

@@ -18,7 +18,7 @@ def _checked(address: str) -> str:
 
 
 class ClusterSection(Section):
-    """The Dask workers that read the controls of a run, or do the runs of a grid; without an address this process does.
+    """The Dask workers that read controls and checkpoints of a run, or do the runs of a grid; else this process does.
 
     Numbers do not depend on it, so it is neither written into a run folder nor compared with one.
     """

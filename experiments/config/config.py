@@ -52,7 +52,7 @@ class LastTables(Section):
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
     cluster: ClusterSection = Field(default=ClusterSection(), exclude=True)
-    "Workers that read the controls; no number depends on them, so they are not part of what a run is."
+    "Workers that read controls and checkpoints; no number depends on them, so they are not part of what a run is."
 
 
 class Config(LastTables, Tables):

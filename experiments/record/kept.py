@@ -101,6 +101,22 @@ class Kept:
 
         return self._made(name, make, write, load)
 
+    def arrays(
+        self,
+        name: str,
+        make: Callable[[], Made],
+        save: Callable[[Made], Mapping[str, Any]],
+        take: Callable[[Mapping[str, Any]], Made],
+    ) -> Made:
+        """Return what can be saved as arrays, as it is kept, else made and kept."""
+        path = "arrays.npz"
+        return self._made(
+            name,
+            make,
+            lambda made, part: np.savez(part / path, **save(made)),
+            lambda part: take(_read_arrays(part / path)),
+        )
+
     def seeds(self, name: str, make: Callable[[], list[int]]) -> list[int]:
         """Return seeds, as they are kept, else drawn and kept."""
         path = "seeds.json"

@@ -68,10 +68,10 @@ def run(
     A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
-    folder: with `resume` they are not measured again. The workers of `config.cluster` read the controls. Raises
-    RunError where the probes find no question in the corpora, so that there is no number to report, KeptError where
-    parts are of another config, model, corpus or version, and ClusterError where there is no cluster, or where its
-    workers are lost or have another version, model or corpus.
+    folder: with `resume` they are not measured again. The workers of `config.cluster` read controls and checkpoints.
+    Raises RunError where the probes find no question in the corpora, so that there is no number to report, KeptError
+    where parts are of another config, model, corpus or version, and ClusterError where there is no cluster, or where
+    its workers are lost or have another version, model or corpus.
     """
     folder = out / config.name
     journal = Journal(command or "")
@@ -142,14 +142,14 @@ def _work(
 
 def _follow(config: Config, around: Surroundings, folder: Path, shards: Shards | None) -> None:
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
-    trainings, corpora, progress = around.opened.trainings, around.corpora, around.progress
+    follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
         examination = Examination.of(config, around.model)
         grade = None if examination is None else examination.grade
-        add_biographies(biographies(config, trainings, corpora, behaviour=grade, progress=progress), folder)
+        found, workers = follow(progress=around.progress, behaviour=grade), None
     else:
-        found = biographies(config, trainings, corpora, progress=progress, read_all=shards.read_checkpoints)
-        add_biographies(found, folder, workers=shards.read_by)
+        found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
+    add_biographies(found, folder, workers=workers, resumed=around.kept.taken)
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config, ConfigError
+from experiments.record.kept import NOTHING, Kept
 from experiments.training.biography_frames import Followed, life_rows, profile_rows, step_rows
 from experiments.training.checkpoint_reader import Answers, Behaviour, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
@@ -48,11 +50,13 @@ def biographies(
     behaviour: Behaviour | None = None,
     progress: Progress = lambda what, done, of: None,
     read_all: ReadAll | None = None,
+    kept: Kept = NOTHING,
 ) -> Biographies:
     """Score every checkpoint of `trainings` (seed -> folder) on the report corpus, and tell when heads got which role.
 
     Checkpoints are read here, one after the other, or by `read_all`, which does what `CheckpointReader.read` does of
-    each. Raises ConfigError where there is no [biographies] in `config`, or nothing to ask.
+    each; those that are `kept` are not read again. Raises ConfigError where there is no [biographies] in `config`, or
+    nothing to ask.
     """
     section = config.biographies
     if section is None:
@@ -61,14 +65,14 @@ def biographies(
     steps = None if section.steps == "all" else section.steps
     chosen = {seed: read_checkpoints(folder, steps) for seed, folder in sorted(trainings.items())}
     reader = CheckpointReader(config, section, corpora, behaviour)
-    every = [checkpoint for checkpoints in chosen.values() for checkpoint in checkpoints]
-    read = iter(map(reader.read, every) if read_all is None else read_all(every))
+    new = [one for seed, found in chosen.items() for one in found if not kept.has(_part_name(seed, one))]
+    read = iter(map(reader.read, new) if read_all is None else read_all(new))
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
     dropped: dict[str, Dropped] = {}
     for seed, checkpoints in chosen.items():
         answers = []
         for number, checkpoint in enumerate(checkpoints, start=1):
-            answer = next(read)
+            answer = kept.arrays(_part_name(seed, checkpoint), partial(next, read), Answers.saved, Answers.from_saved)
             kinship.see(seed, checkpoint.step, answer.maps)
             answers.append(replace(answer, maps=None))
             dropped |= answer.dropped
@@ -79,10 +83,12 @@ def biographies(
     return Biographies(_tables(config, section, lives, kinship), dropped, time.perf_counter() - start)
 
 
-def add_biographies(biographies: Biographies, folder: Path, *, workers: str | None = None) -> None:
+def add_biographies(
+    biographies: Biographies, folder: Path, *, workers: str | None = None, resumed: Sequence[str] = ()
+) -> None:
     """Write the tables into a run folder, where `write_report` finds them.
 
-    Time, what was dropped and the `workers` that read checkpoints go into run.json.
+    Time, what was dropped, the `workers` that read checkpoints, and all that was `resumed` go into run.json.
     """
     write_biographies(biographies.tables, folder)
     path = folder / "run.json"
@@ -94,7 +100,12 @@ def add_biographies(biographies: Biographies, folder: Path, *, workers: str | No
     ]
     stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
     dropped = (*(record.dropped or ()), *lost)
-    replace(record, stages=stages, dropped=dropped, workers=workers or record.workers).write(path)
+    record = replace(record, workers=workers or record.workers, resumed=tuple(resumed) or record.resumed)
+    replace(record, stages=stages, dropped=dropped).write(path)
+
+
+def _part_name(seed: int, checkpoint: Checkpoint) -> str:
+    return f"biographies, seed {seed}, step {checkpoint.step}"
 
 
 def _follow(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
 
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config
+from experiments.record.kept import packed, unpacked
 from experiments.training.checkpoints import Checkpoint
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
@@ -39,6 +45,41 @@ class Answers:
     "By name: the sums of one scored column a question."
     dropped: Mapping[str, Dropped]
     "What the exam left out, by scope."
+
+    def saved(self) -> dict[str, Any]:
+        """Return everything as arrays; of baselines the hits alone, which are all that biographies ask of them."""
+        facts = {
+            **{"layers": self.layers, "heads": self.heads, "questions": [*self.marks], "baselines": [*self.baselines]},
+            "dropped": {scope: asdict(dropped) for scope, dropped in self.dropped.items()},
+            "maps": None if self.maps is None else {"layers": self.maps.layers, "kept": self.maps.kept},
+        }
+        arrays = {"facts": np.array(json.dumps(facts)), "behaviour": np.array(self.behaviour)}
+        for number, one in enumerate(self.marks.values()):
+            arrays |= {f"{name} {number}": value for name, value in vars(one).items()}
+        for name, pooled in self.baselines.items():
+            arrays |= {f"{name}: {key}": value for key, value in packed(pooled).items()}
+        if self.maps is not None:
+            arrays |= {"maps": self.maps.maps.numpy(), "words": self.maps.words}
+        return arrays
+
+    @classmethod
+    def from_saved(cls, arrays: Mapping[str, Any]) -> Answers:
+        """Return what was `saved`."""
+        facts = json.loads(arrays["facts"].item())
+        found = {
+            (probe, variant, label): Marks(*(arrays[f"{one.name} {number}"] for one in fields(Marks)))
+            for number, (probe, variant, label) in enumerate(facts["questions"])
+        }
+        baselines = {
+            name: unpacked(
+                {key.removeprefix(f"{name}: "): arrays[key] for key in arrays if key.startswith(f"{name}: ")}
+            )
+            for name in facts["baselines"]
+        }
+        maps = facts["maps"] and SeenMaps(**facts["maps"], maps=torch.from_numpy(arrays["maps"]), words=arrays["words"])
+        dropped = {scope: Dropped(**one) for scope, one in facts["dropped"].items()}
+        behaviour = float(arrays["behaviour"])
+        return cls(facts["layers"], facts["heads"], found, behaviour, maps, baselines, dropped)
 
 
 @dataclass(frozen=True)

@@ -110,8 +110,8 @@ class RunRecord:
     """Parts taken from an interrupted run, see `headscope run --resume`; None where it was not resumed. Times and
     memory are then those of the last attempt."""
     workers: str | None = None
-    """Who read the controls, such as "2 local workers, 1 thread each"; None where the process of the run did. Stages of
-    controls are then the seconds that it waited for them, and peak memory is its own."""
+    """Who read controls and checkpoints, such as "2 local workers, 1 thread each"; None where the process of the run
+    did. Stages of controls are then the seconds that it waited for them, and peak memory is its own."""
     peak_memory_mb: float | int | None = None
     "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -15,10 +15,13 @@ from experiments.record.kept import Kept, KeptError
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.scope import Part
+from experiments.training.checkpoint_reader import Answers, CheckpointReader
+from experiments.training.checkpoints import Checkpoint
 from probes.maps.relation_attention import RelationAttention
 from probes.scoring.tally import Pooled, Sums
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
+from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
 
 NAME = "resumed"
 HINT = "The finished parts are kept: the same command with --resume continues the run."
@@ -287,3 +290,35 @@ def test_hits_come_back_bit_for_bit(hits: list[list[float]], config: Config, tmp
     np.testing.assert_array_equal(sums.n, [5, 2])
     assert np.isnan(sums.mass).all()
     assert sums.mass.shape == sums.hits.shape
+
+
+@pytest.mark.slow
+def test_checkpoints_that_were_read_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0, 1]") + RUN + FOLLOWED, encoding="utf-8")
+    config = load_config(path)
+    whole = run(config, tmp_path / "whole")
+    for training in whole.glob("seed-*"):
+        shutil.copytree(training, tmp_path / "killed" / whole.name / training.name)
+    read, real = list[int](), CheckpointReader.read
+
+    def counted(self: CheckpointReader, checkpoint: Checkpoint) -> Answers:
+        if len(read) == 5:
+            raise Killed
+        read.append(checkpoint.step)
+        return real(self, checkpoint)
+
+    monkeypatch.setattr(CheckpointReader, "read", counted)
+    with pytest.raises(Killed) as caught:
+        run(config, tmp_path / "killed")
+    assert caught.value.__notes__ == [HINT]
+    steps = [*read]
+    read.clear()
+    resumed = run(config, tmp_path / "killed", resume=True)
+    every = pd.read_parquet(whole / "biography_steps.parquet")
+    assert [*steps, *read] == every.step.tolist()
+    told = [f"biographies, seed {seed}, step {step}" for seed, step in zip(every.seed, every.step, strict=True)]
+    assert [one for one in json.loads((resumed / "run.json").read_text("utf-8"))["resumed"] if "seed" in one] == told[
+        :5
+    ]
+    same(resumed, whole)

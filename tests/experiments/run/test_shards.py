@@ -26,7 +26,7 @@ from experiments.studies.scope import Part
 from mha.parallel import threads
 from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
-from tests.experiments.training.test_train import RUN, TOML
+from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
 
 CHOSEN = (*CONTROLS, "controls={random=2, permuted=2, permutations_tried=5, words=true, arcs=true}")
 
@@ -189,17 +189,7 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
     assert here.waited == ["control: random weights"]
 
 
-FOLLOWED = """
-[biographies]
-probes = ["position", "agreement"]
-replicates = 10
-match_texts = 5
-[behaviour]
-corpora = ["grammar"]
-first = 20
-"""
-
-
+@pytest.mark.slow
 def test_workers_read_the_checkpoints_of_trainings_and_no_number_differs(
     here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,15 @@ permuted = 0
 words = false
 arcs = false
 """
+FOLLOWED = """
+[biographies]
+probes = ["position", "agreement"]
+replicates = 10
+match_texts = 5
+[behaviour]
+corpora = ["grammar"]
+first = 20
+"""
 
 
 def section(**changes: Any) -> TrainSection:
