@@ -6,13 +6,49 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from experiments.record.provenance import git_commit, processor_name
+from mha.messages import OneLineError
 
 BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 "What a page says of a record: its first mark, name and text."
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A ratio, or a number of megabytes, and what it is to reach; None was not measured, and reaches nothing."""
+
+    name: str
+    value: float | None
+    goal: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether it is reached."""
+        if self.value is None:
+            return False
+        return self.value >= self.goal if self.at_least else self.value <= self.goal
+
+    def __str__(self) -> str:
+        """Return the row of a table."""
+        asked = f"{'at least' if self.at_least else 'at most'} {self.goal:g}"
+        if self.value is None:
+            return f"| {self.name} | not measured | {asked} | |"
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+        return f"| {self.name} | {value} | {asked} | {'met' if self.met else '**missed**'} |"
+
+
+def goal_table(goals: Iterable[Goal]) -> list[str]:
+    """Return the lines of a table of goals."""
+    return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals)]
+
+
+class BenchError(OneLineError):
+    """Something without which the benchmark cannot measure."""
 
 
 def new_record(made_by: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,14 +31,13 @@ from experiments.bench.passes import (
     timed,
 )
 from experiments.bench.quickstart import time_runs
-from experiments.bench.records import keep, machine, new_record
+from experiments.bench.records import BenchError, Goal, goal_table, keep, machine, new_record
 from experiments.bench.scaling import measure_memory, time_lengths, time_workers
 from experiments.config.file import find_config
 from experiments.inputs.corpora import open_corpora
 from experiments.record.provenance import installed
 from experiments.run.config import load_config
 from mha import Model, load_model
-from mha.messages import OneLineError
 from mha.models.folders import ModelError
 from probes import Document
 from probes.corpora.corpus import MemoryTexts
@@ -60,31 +59,6 @@ NNSIGHT: Final = "nnsight, three probes by our scorer"
 PUBLISHED: Final = "the scripts of Clark et al. 2019 restated, the dependency probe"
 SENTENCES: Final = 1000
 "How many are timed for the record."
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A ratio, or a number of megabytes, and what it is to reach; None was not measured, and reaches nothing."""
-
-    name: str
-    value: float | None
-    goal: float
-    at_least: bool = False
-
-    @property
-    def met(self) -> bool:
-        """Whether it is reached."""
-        if self.value is None:
-            return False
-        return self.value >= self.goal if self.at_least else self.value <= self.goal
-
-    def __str__(self) -> str:
-        """Return the row of a table."""
-        asked = f"{'at least' if self.at_least else 'at most'} {self.goal:g}"
-        if self.value is None:
-            return f"| {self.name} | not measured | {asked} | |"
-        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
-        return f"| {self.name} | {value} | {asked} | {'met' if self.met else '**missed**'} |"
 
 
 def main() -> None:
@@ -110,10 +84,6 @@ def main() -> None:
     if (record["corpus"], record["sentences"]) == (EWT, SENTENCES):
         keep(record, RECORD, PAGES, blocks(record))
     sys.exit(not all(goal.met for goal in goals(record)))
-
-
-class BenchError(OneLineError):
-    """Something without which the benchmark cannot measure."""
 
 
 def measure(count: int, rounds: int, parts: Sequence[str]) -> dict[str, Any]:
@@ -223,7 +193,7 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
         for name, one in sorted(seconds.items(), key=lambda item: (item[0] != PLAIN, item[1]))
     ]
     passes = ["| | seconds | over the plain pass |", "| --- | ---: | ---: |", *rows]
-    asked = ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals(record))]
+    asked = goal_table(goals(record))
     lengths = ["| words of a text | position and coreference scored, over the plain pass |", "| ---: | ---: |"]
     for length, raw in record["lengths"].items():
         of = _medians(raw)

@@ -1,7 +1,8 @@
 """The same masked-LM training twice, for `make bench-train`: our step, and the Trainer of `transformers`.
 
 Both start from the same weights and see the same pieces, masks and order, with the same optimiser, weight decay,
-clipping and learning rate, in bfloat16 where the products are (weights stay float32). Only dropout's noise differs.
+clipping and learning rate; products are made in bfloat16 where the processor has it (weights stay float32). Only
+dropout's noise differs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -19,11 +20,16 @@ from torch import Tensor
 from mha import Encoder, export_encoder, load_encoder
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.foreign import attention_setting
+from mha.precision import autocast, uses_bf16
 
 ATTENTION = ("eager", "sdpa")
 "The attention settings of `transformers`; the faster one counts."
 
 LEARNING_RATE, WEIGHT_DECAY, CLIP = 5e-4, 0.01, 1.0
+
+CPU: Final = torch.device("cpu")
+BF16: Final = uses_bf16("auto", CPU)
+"Whether both sides make products in bfloat16."
 
 
 def train_ours(encoder: Encoder, batches: Sequence[MaskedBatch], seed: int) -> list[float]:
@@ -37,7 +43,7 @@ def train_ours(encoder: Encoder, batches: Sequence[MaskedBatch], seed: int) -> l
     encoder.train()
     ends = [time.perf_counter()]
     for batch in batches:
-        with torch.autocast("cpu", torch.bfloat16):
+        with autocast(BF16, CPU):
             loss = masked_lm_loss(encoder, batch)
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         torch.nn.utils.clip_grad_norm_(encoder.parameters(), CLIP)
@@ -97,7 +103,7 @@ def _trainer(model: Any, batches: Sequence[MaskedBatch], seed: int, folder: str)
         max_grad_norm=CLIP,
         lr_scheduler_type="linear",
         optim="adamw_torch_fused",
-        bf16=True,
+        bf16=BF16,
         use_cpu=True,
         seed=seed,
         train_sampling_strategy="sequential",
