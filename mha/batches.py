@@ -19,7 +19,7 @@ REDUCTIONS = ("mean", "first")
 
 
 @dataclass(frozen=True)
-class Groups:
+class WordPieces:
     """The pieces of every word of every text, ordered by word, then text, then piece."""
 
     text: Int[Tensor, " member"]
@@ -29,7 +29,7 @@ class Groups:
     "Where a word's pieces begin; it has none where the next word's begin there as well."
 
     @classmethod
-    def of(cls, weights: Float[Tensor, "batch word piece"]) -> Groups:
+    def of(cls, weights: Float[Tensor, "batch word piece"]) -> WordPieces:
         """Return the pieces whose weight in a word is not 0."""
         ordered = weights.transpose(0, 1)
         word, text, piece = ordered.nonzero(as_tuple=True)
@@ -40,7 +40,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded pieces of some texts and the two matrices that turn maps of pieces into maps of words."""
+    """Padded pieces of some texts, and which of them belong to which word: as matrices, and as `queries` and `keys`."""
 
     ids: Int[Tensor, "batch piece"]
     mask: Bool[Tensor, "batch piece"] | None
@@ -55,14 +55,14 @@ class Batch:
     "The texts that were padded."
 
     @cached_property
-    def queries(self) -> Groups:
+    def queries(self) -> WordPieces:
         """The pieces of each word as a query, and their weights."""
-        return Groups.of(self.from_words)
+        return WordPieces.of(self.from_words)
 
     @cached_property
-    def keys(self) -> Groups:
+    def keys(self) -> WordPieces:
         """The pieces of each key."""
-        return Groups.of(self.to_words.transpose(1, 2))
+        return WordPieces.of(self.to_words.transpose(1, 2))
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device; the numbers of words stay where they are."""

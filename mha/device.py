@@ -13,6 +13,9 @@ from mha.messages import OneLineError
 DEVICES = ("auto", "cpu", "cuda", "mps")
 "auto: the first of cuda, mps and cpu that is there."
 
+MPS_SINCE = (2, 10)
+"The torch that can sum rows (`embedding_bag`) on MPS."
+
 SHORT = ("out of memory", "DefaultCPUAllocator", "alloc_cpu")
 "What torch's errors say where memory lacks, of whatever device."
 
@@ -25,8 +28,13 @@ class DeviceError(OneLineError):
 
 def devices_there() -> tuple[str, ...]:
     """Return the devices that torch can use on this machine, the one that "auto" takes first."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    mps = torch.backends.mps.is_available() and _version() >= MPS_SINCE
+    there = {"cuda": torch.cuda.is_available(), "mps": mps, "cpu": True}
     return tuple(name for name, is_there in there.items() if is_there)
+
+
+def _version() -> tuple[int, ...]:
+    return tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 def find_device(name: str) -> torch.device:

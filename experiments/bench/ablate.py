@@ -40,7 +40,7 @@ SENTENCES: Final = 500
 def main() -> None:
     """Measure, print, and write record and page; exit with 1 where the goal is missed, 2 where there is no model.
 
-    Record and page stay as they are where less was read, or another corpus than EWT.
+    Record and page stay as they are where another number of sentences was read, or another corpus than EWT.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sentences", type=int, default=SENTENCES, help=f"sentences to read (default {SENTENCES})")
@@ -71,8 +71,8 @@ def goal(record: Mapping[str, Any]) -> Goal:
 def blocks(record: Mapping[str, Any]) -> dict[str, str]:
     """Return what the page says of a record, by the names of the marks."""
     intro = (
-        f"On {machine(record)}: every one of MiniLM's {record['heads']} heads ablated by itself, on "
-        f"{record['sentences']:,} sentences of {record['corpus']}, beside {record['heads']} plain passes:"
+        f"On {machine(record)}, {record['threads']} threads: every one of MiniLM's {record['heads']} heads ablated by "
+        f"itself, on {record['sentences']:,} sentences of {record['corpus']}, beside {record['heads']} plain passes:"
     )
     rows = [f"| {name} | {sum(times):.1f} |" for name, times in record["seconds"].items()]
     times = ["| | seconds |", "| --- | ---: |", *rows]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.record.provenance import git_commit, processor_name
-from mha.messages import OneLineError
 
 BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 "What a page says of a record: its first mark, name and text."
@@ -19,7 +18,7 @@ BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 
 @dataclass(frozen=True)
 class Goal:
-    """A ratio, or a number of megabytes, and what it is to reach; None was not measured, and reaches nothing."""
+    """A number, and what it is to reach; None was not measured, and reaches nothing."""
 
     name: str
     value: float | None
@@ -45,10 +44,6 @@ class Goal:
 def goal_table(goals: Iterable[Goal]) -> list[str]:
     """Return the lines of a table of goals."""
     return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals)]
-
-
-class BenchError(OneLineError):
-    """Something without which the benchmark cannot measure."""
 
 
 def new_record(made_by: str) -> dict[str, Any]:

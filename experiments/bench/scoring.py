@@ -31,13 +31,14 @@ from experiments.bench.passes import (
     timed,
 )
 from experiments.bench.quickstart import time_runs
-from experiments.bench.records import BenchError, Goal, goal_table, keep, machine, new_record
+from experiments.bench.records import Goal, goal_table, keep, machine, new_record
 from experiments.bench.scaling import measure_memory, time_lengths, time_workers
 from experiments.config.file import find_config
 from experiments.inputs.corpora import open_corpora
 from experiments.record.provenance import installed
 from experiments.run.config import load_config
 from mha import Model, load_model
+from mha.messages import OneLineError
 from mha.models.folders import ModelError
 from probes import Document
 from probes.corpora.corpus import MemoryTexts
@@ -84,6 +85,10 @@ def main() -> None:
     if (record["corpus"], record["sentences"]) == (EWT, SENTENCES):
         keep(record, RECORD, PAGES, blocks(record))
     sys.exit(not all(goal.met for goal in goals(record)))
+
+
+class BenchError(OneLineError):
+    """Something without which the benchmark cannot measure."""
 
 
 def measure(count: int, rounds: int, parts: Sequence[str]) -> dict[str, Any]:

@@ -56,6 +56,8 @@ def main() -> None:
     torch.set_flush_denormal(True)  # before any thread is started, so that all inherit it, on both sides
     record = new_record("make bench-train") | {"threads": torch.get_num_threads(), "torch": torch.__version__}
     record |= {"precision": "bf16" if BF16 else "fp32", "rounds": options.rounds, "loss steps": options.loss_steps}
+    record |= {"layers": SHAPE.layers, "d_model": SHAPE.model, "rows": ROWS, "pieces": LENGTH}
+    record |= {"loss rows": LOSS_ROWS, "product": PRODUCT}
     record |= time_all(SHAPE, ROWS, options.rounds, options.steps)
     record["losses"] = compare_losses(SHAPE, options.seeds, options.loss_steps)
     print(blocks(record)["training cost"])
@@ -174,14 +176,15 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
     precision = record["precision"]
     why = "" if precision == "bf16" else ", for this processor has no bf16 instructions"
     intro = (
-        f"On {machine(record)}, products in {precision}{why}; {SHAPE.layers} layers, d_model {SHAPE.model}, "
-        f"{ROWS} rows of {LENGTH} pieces, medians of {record['rounds']} alternating rounds. The peak, "
-        f"{_peak(record) / 1e12:.2f} TFLOP/s, is that of products of {PRODUCT:,} x {PRODUCT:,} matrices."
+        f"On {machine(record)}, {record['threads']} threads, products in {precision}{why}; {record['layers']} layers, "
+        f"d_model {record['d_model']}, {record['rows']} rows of {record['pieces']} pieces, medians of "
+        f"{record['rounds']} alternating rounds. The peak, {_peak(record) / 1e12:.2f} TFLOP/s, is that of products of "
+        f"{record['product']:,} x {record['product']:,} matrices."
     )
     names = {OURS: OURS, **{name: f"Trainer, {name}" for name in ATTENTION}}
     speeds = ["| | tokens a second |", "| --- | ---: |"]
     speeds += [f"| {names[name]} | {record['tokens'] / median:,.0f} |" for name, median in _medians(record).items()]
-    after = f"evaluation loss in nats after {record['loss steps']} equal steps of {LOSS_ROWS} rows"
+    after = f"evaluation loss in nats after {record['loss steps']} equal steps of {record['loss rows']} rows"
     losses = [f"| {after} | untrained | {OURS} | Trainer |", "| --- | ---: | ---: | ---: |"]
     for loss in record["losses"]:
         of_each = " | ".join(f"{loss[name]:.4f}" for name in ("untrained", OURS, "transformers"))
@@ -203,7 +206,7 @@ def _faster(medians: Mapping[str, float]) -> float:
 
 
 def _peak(record: Mapping[str, Any]) -> float:
-    return float(2 * PRODUCT**3 / statistics.median(record["product_seconds"]))
+    return float(2 * record["product"] ** 3 / statistics.median(record["product_seconds"]))
 
 
 if __name__ == "__main__":

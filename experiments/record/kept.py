@@ -108,12 +108,12 @@ class Kept:
         save: Callable[[Made], Mapping[str, Any]],
         take: Callable[[Mapping[str, Any]], Made],
     ) -> Made:
-        """Return what can be saved as arrays, as it is kept, else made and kept."""
+        """Return what can be saved as arrays, as it is kept, else made and kept, compressed: padding takes no room."""
         path = "arrays.npz"
         return self._made(
             name,
             make,
-            lambda made, part: np.savez(part / path, **save(made)),
+            lambda made, part: np.savez_compressed(part / path, **save(made)),
             lambda part: take(_read_arrays(part / path)),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,12 @@ class Examination:
         lm = MaskedLM.of(model, config.seed)
         corpora = [open_pairs(name, first=section.first, seed=section.seed) for name in section.corpora]
         return cls(lm, corpora, config)
+
+    @classmethod
+    def grader(cls, config: Config, model: Model) -> Callable[[Model], float] | None:
+        """Return what `grade`s models; None where the config names no pairs, see `of`."""
+        examination = cls.of(config, model)
+        return None if examination is None else examination.grade
 
     def hold(self, journal: Journal, progress: Progress) -> pd.DataFrame:
         """Return the accuracy on all pairs, without columns of the run; note what was asked and left out."""

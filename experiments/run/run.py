@@ -144,9 +144,7 @@ def _follow(config: Config, around: Surroundings, folder: Path, shards: Shards |
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
     follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
-        examination = Examination.of(config, around.model)
-        grade = None if examination is None else examination.grade
-        found, workers = follow(progress=around.progress, behaviour=grade), None
+        found, workers = follow(progress=around.progress, behaviour=Examination.grader(config, around.model)), None
     else:
         found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
     add_biographies(found, folder, workers=workers, resumed=around.kept.taken)

@@ -31,9 +31,11 @@ from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.checkpoint_reader import Answers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
+from mha.models.folders import weights_sha256
 from mha.parallel import threads
 from probes import Probe
 from probes.maps.relation_attention import RelationAttention
+from probes.pairs.corpora import open_pairs
 from probes.scoring.tally import Pooled
 from reports.run.record import RunRecord
 
@@ -65,9 +67,11 @@ class Shards:
         return {seed: hits for call in calls for seed, hits in call.result().items()}
 
     def read_checkpoints(self, checkpoints: Sequence[Checkpoint]) -> Iterator[Answers]:
-        """Yield what the heads of each checkpoint do, in order; its folder is in the beginning of errors."""
+        """Yield what the heads of each checkpoint do, in order; errors begin with its folder."""
         whole = [replace(one, folder=one.folder.resolve()) for one in checkpoints]
-        calls = deque(self._begin(f"biographies, {one.folder}", read_checkpoint, one) for one in whole)
+        calls = deque(
+            self._begin(f"biographies, {one.folder}", read_checkpoint, one, weights_sha256(one.folder)) for one in whole
+        )
         while calls:
             yield calls.popleft().result()
 
@@ -91,7 +95,7 @@ def open_shards(config: Config, record: RunRecord) -> Iterator[Shards | None]:
         yield None
         return
     with open_cluster(config.cluster) as workers:
-        shared = pickle.dumps((config, _inputs(record), workers.threads))
+        shared = pickle.dumps((config, _inputs(config, record), workers.threads))
         yield Shards(workers, pickle.dumps((_code(), shared)))
 
 
@@ -160,9 +164,11 @@ def try_permutations(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
         return part.permutation_strengths(seeds)
 
 
-def read_checkpoint(job: bytes, checkpoint: Checkpoint) -> Answers:
-    """Return what the heads of a checkpoint do."""
+def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> Answers:
+    """Return what the heads of a checkpoint do; raises ClusterError where its weights have another sha256 here."""
     with _job(job) as opened:
+        where = str(checkpoint.folder)
+        _refuse_differing({where: sha256}, {where: weights_sha256(checkpoint.folder)})
         return opened.reader.read(checkpoint)
 
 
@@ -182,8 +188,7 @@ class _Job:
         """What reads checkpoints of its trainings."""
         config = self.run.config
         assert config.biographies is not None
-        examination = Examination.of(config, self.run.model)
-        grade = None if examination is None else examination.grade
+        grade = Examination.grader(config, self.run.model)
         return CheckpointReader(config, config.biographies, self.run.corpora, grade)
 
 
@@ -223,7 +228,7 @@ def _opened(job: bytes) -> _Job:
     except (OSError, ValueError) as error:
         told = " ".join(str(error).split())
         raise ClusterError(f"a worker on {platform.node()} cannot open the run: {told}") from None
-    _refuse_differing(inputs, _inputs(machine_record(config, opened.model, corpora, Start())))
+    _refuse_differing(inputs, _inputs(config, machine_record(config, opened.model, corpora, Start())))
     return _Job(Surroundings(config, opened, corpora, Journal(), silent), number)
 
 
@@ -246,9 +251,14 @@ def _loaded() -> dict[str, Any]:
     return _code()
 
 
-def _inputs(record: RunRecord) -> dict[str, Any]:
-    """Return what the numbers of controls depend on, but for the code."""
+def _inputs(config: Config, record: RunRecord) -> dict[str, Any]:
+    """Return what the numbers of shards depend on, but for the code and the weights of checkpoints."""
+    section, pairs = config.behaviour, dict[str, str]()
+    if config.biographies is not None:
+        for name in section.corpora:
+            pairs[name] = open_pairs(name, first=section.first, seed=section.seed).count()[1]
     return {
+        "pairs": pairs,
         "device": record.device,
         "precision": dict(record.precision),
         "model": {"sha256": record.model.sha256, "tokenizer_sha256": record.model.tokenizer_sha256},

@@ -19,6 +19,7 @@ from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.matched_heads import Kinship
 from probes import Corpus, Probe
 from probes.scoring.aligned import Dropped
+from probes.scoring.tally import Pooled
 from probes.training.biography import Biography, courses
 from probes.training.concentration import LifeRule, Profiles
 from probes.training.onset import OnsetRule
@@ -54,9 +55,10 @@ def biographies(
 ) -> Biographies:
     """Score every checkpoint of `trainings` (seed -> folder) on the report corpus, and tell when heads got which role.
 
-    Checkpoints are read here, one after the other, or by `read_all`, which does what `CheckpointReader.read` does of
-    each; those that are `kept` are not read again. Raises ConfigError where there is no [biographies] in `config`, or
-    nothing to ask.
+    Checkpoints are read here, one after the other, `behaviour` being asked of each, or by `read_all`, which does what
+    `CheckpointReader.read` does of each; those that are `kept` are not read again. Raises ConfigError where there is no
+    [biographies] in `config`, or nothing to ask, KeptError for one that is kept and cannot be read, and whatever
+    `read_all` raises.
     """
     section = config.biographies
     if section is None:
@@ -68,16 +70,16 @@ def biographies(
     new = [one for seed, found in chosen.items() for one in found if not kept.has(_part_name(seed, one))]
     read = iter(map(reader.read, new) if read_all is None else read_all(new))
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
-    dropped: dict[str, Dropped] = {}
+    dropped: Mapping[str, Dropped] = {}
     for seed, checkpoints in chosen.items():
-        answers = []
+        answers, baselines = list[Answers](), dict[str, Pooled]()
         for number, checkpoint in enumerate(checkpoints, start=1):
             answer = kept.arrays(_part_name(seed, checkpoint), partial(next, read), Answers.saved, Answers.from_saved)
             kinship.see(seed, checkpoint.step, answer.maps)
-            answers.append(replace(answer, maps=None))
-            dropped |= answer.dropped
+            answers.append(replace(answer, maps=None, baselines={}))
+            baselines, dropped = answer.baselines, dropped | answer.dropped
             progress(f"biographies, seed {seed}", number, len(checkpoints))
-        lives.append(_follow(seed, checkpoints, answers, corpora[1].name, reader.probes))
+        lives.append(_followed(seed, checkpoints, answers, baselines, corpora[1].name, reader.probes))
     if not any(life.biography.courses for life in lives):
         raise ConfigError(f"[biographies]: {corpora[1].name} has no items with the labels {section.labels!r}")
     return Biographies(_tables(config, section, lives, kinship), dropped, time.perf_counter() - start)
@@ -108,10 +110,15 @@ def _part_name(seed: int, checkpoint: Checkpoint) -> str:
     return f"biographies, seed {seed}, step {checkpoint.step}"
 
 
-def _follow(
-    seed: int, checkpoints: list[Checkpoint], answers: Sequence[Answers], corpus: str, probes: Sequence[Probe]
+def _followed(
+    seed: int,
+    checkpoints: list[Checkpoint],
+    answers: Sequence[Answers],
+    baselines: Mapping[str, Pooled],
+    corpus: str,
+    probes: Sequence[Probe],
 ) -> Followed:
-    """Return a training whose checkpoints have answered."""
+    """Return a training whose checkpoints have answered what `baselines` have too."""
     biography = Biography(
         seed=seed,
         steps=tuple(one.step for one in checkpoints),
@@ -119,7 +126,7 @@ def _follow(
         corpus=corpus,
         layers=answers[-1].layers,
         heads=answers[-1].heads,
-        courses=courses([one.marks for one in answers], answers[-1].baselines),
+        courses=courses([one.marks for one in answers], baselines),
     )
     return Followed(biography, Profiles.of(biography, probes), checkpoints, [one.behaviour for one in answers])
 

@@ -17,7 +17,7 @@ from mha.models.model import Model
 from mha.watches import Seen
 
 QUERIES = 32
-"Queries whose keys are summed at a time: few enough that what is turned round stays in the processor's cache."
+"Queries whose keys are summed at a time: few enough that what is transposed stays in the cache of a core."
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."
@@ -104,23 +104,23 @@ def merge(
     texts, heads, length, width = pattern.shape
     queries, keys = batch.queries, (batch if attended is None else attended).keys
     head = torch.arange(heads, device=pattern.device)[:, None]
-    rows = (queries.text * heads + head) * length + queries.piece
+    index = (queries.text * heads + head) * length + queries.piece
     starts = queries.start.flatten() + head * len(queries.text)
-    by_query = _sums(pattern.reshape(-1, width), rows, starts, queries.weight.repeat(heads))
-    by_query = by_query.view(heads, -1, texts, width)
-    merged = pattern.new_empty(by_query.shape[1], len(keys.start), texts, heads)
+    by_query = _sums(pattern.reshape(-1, width), index, starts, queries.weight.repeat(heads))
+    by_query = by_query.view(heads, len(queries.start), texts, width)
+    merged = pattern.new_empty(len(queries.start), len(keys.start), texts, heads)
     for some, of_words in zip(torch.split(by_query, QUERIES, 1), torch.split(merged, QUERIES), strict=True):
         columns = some.permute(3, 2, 1, 0).reshape(width * texts, -1)
         by_key = _sums(columns, keys.piece * texts + keys.text, keys.start)
-        of_words.copy_(by_key.view(-1, texts, len(of_words), heads).permute(2, 0, 1, 3))
+        of_words.copy_(by_key.view(len(keys.start), texts, len(of_words), heads).permute(2, 0, 1, 3))
     return merged.permute(2, 3, 0, 1)
 
 
 def _sums(
-    rows: Float[Tensor, "row value"], which: Tensor, starts: Tensor, weights: Tensor | None = None
+    rows: Float[Tensor, "row value"], index: Tensor, starts: Tensor, weights: Tensor | None = None
 ) -> Float[Tensor, "sum value"]:
-    """Return weighted sums of `which` rows, one from each start to the next; far fewer products than by a matrix."""
-    return F.embedding_bag(which.flatten(), rows, starts.flatten(), mode="sum", per_sample_weights=weights)
+    """Return weighted sums of the rows at `index`, from each start to the next; 0 where there is none."""
+    return F.embedding_bag(index.flatten(), rows, starts.flatten(), mode="sum", per_sample_weights=weights)
 
 
 def stream_maps(

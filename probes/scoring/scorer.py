@@ -166,26 +166,20 @@ class BatchScorer:
         hits = torch.ge(gold, winner, out=winner)
         if top.ties is not None:
             hits = hits / top.ties.index_select(0, self.gold_place)
-        heads = maps.shape[1]
-        if hits_alone:
-            sums = torch.zeros(segments, len(MEASURES), heads, dtype=torch.float64)
-            sums[:, 0].index_add_(0, segment[self.gold_item], hits.double())
-        else:
-            sums = self._every_sum(top, hits, gold, segment, segments)
+        sums = torch.zeros(segments, len(MEASURES), maps.shape[1], dtype=torch.float64)
+        sums[:, 0].index_add_(0, segment[self.gold_item], hits.double())
+        if not hits_alone:
+            self._add_others(sums, top, gold, segment)
         if len(self.spread):
             self._add_spread(sums, top, segment[self.spread], shares=shares)
         return sums
 
-    def _every_sum(self, top: Top, hits: Tensor, gold: Tensor, segment: Tensor, segments: int) -> Tensor:
-        """Return the sums [segment, measure, head] of items that have gold."""
-        sums = torch.zeros(segments, len(MEASURES), hits.shape[1], dtype=torch.float64)
-        of_pair = segment[self.gold_item]
-        sums[:, 0].index_add_(0, of_pair, hits.double())
-        sums[:, 1].index_add_(0, of_pair, gold.double())
+    def _add_others(self, sums: Tensor, top: Top, gold: Tensor, segment: Tensor) -> None:
+        """Add all measures but the hits of items that have gold."""
+        sums[:, 1].index_add_(0, segment[self.gold_item], gold.double())
         sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).double())
         if top.near is not None:
             sums[:, 3].index_add_(0, segment, top.near.index_select(0, self.place).double())
-        return sums
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""

@@ -106,7 +106,7 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         *corpora,
         ("wall time", duration(record.wall_seconds)),
         ("resumed", f"parts taken: {len(record.resumed)}; times are of the last attempt" if record.resumed else None),
-        ("controls read by", record.workers),
+        ("read by workers", record.workers),
         ("stages", ", ".join(f"{name} {duration(took)}" for name, took in record.stages.items())),
         ("peak memory", f"{memory:,.0f} MB" if memory is not None else None),
         *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),

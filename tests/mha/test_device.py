@@ -41,6 +41,10 @@ def test_auto_is_the_first_device_that_is_there(monkeypatch: pytest.MonkeyPatch)
     assert devices_there() == ("mps", "cpu")
     assert find_device("auto").type == "mps"
     assert find_device("cpu").type == "cpu"
+    monkeypatch.setattr("torch.__version__", "2.9.1")
+    assert devices_there() == ("cpu",), "torch 2.9 does not sum rows there"
+    monkeypatch.setattr("torch.__version__", "3.0.0+cpu")
+    assert devices_there() == ("mps", "cpu")
 
 
 def test_a_device_that_is_not_there_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from mha import load_model
 from mha.planted.heads import word_model
 from probes import Corpus, Document
 
-RECORD = {"processor": "a CPU", "cores": 2, "corpus": "EWT dev", "sentences": 500, "heads": 72}
+RECORD = {"processor": "a CPU", "cores": 2, "threads": 2, "corpus": "EWT dev", "sentences": 500, "heads": 72}
 
 
 def test_the_goal_is_the_ratio_of_all_parts() -> None:

@@ -318,7 +318,6 @@ def test_checkpoints_that_were_read_are_not_read_again(tmp_path: Path, monkeypat
     every = pd.read_parquet(whole / "biography_steps.parquet")
     assert [*steps, *read] == every.step.tolist()
     told = [f"biographies, seed {seed}, step {step}" for seed, step in zip(every.seed, every.step, strict=True)]
-    assert [one for one in json.loads((resumed / "run.json").read_text("utf-8"))["resumed"] if "seed" in one] == told[
-        :5
-    ]
+    taken = json.loads((resumed / "run.json").read_text("utf-8"))["resumed"]
+    assert [one for one in taken if one.startswith("biographies")] == told[:5]
     same(resumed, whole)

@@ -5,9 +5,10 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,13 @@ from experiments.record.kept import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.run.shards import Shards
 from experiments.studies.scope import Part
+from experiments.training.checkpoint_reader import Answers
+from experiments.training.checkpoints import Checkpoint
+from mha.models.folders import weights_sha256
 from mha.parallel import threads
+from probes.pairs.corpora import PairCorpus
 from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
@@ -50,7 +56,7 @@ class Here:
 
         def do() -> Any:
             self.waited.append(what)
-            return work(*call)
+            return pickle.loads(pickle.dumps(work(*pickle.loads(pickle.dumps(call)))))
 
         return Asked(do)
 
@@ -210,11 +216,48 @@ def test_workers_read_the_checkpoints_of_trainings_and_no_number_differs(
     same_but_for_workers(together, alone)
 
 
-def test_workers_that_read_checkpoints_alone_are_named_too(here: Here, tmp_path: Path) -> None:
+def test_workers_read_the_checkpoints_that_are_not_kept(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "small.toml"
     path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
-    folder = run(with_workers(load_config(path)), tmp_path / "runs")
-    assert workers_of(folder) == here.described
+    config, real = with_workers(load_config(path)), Shards.read_checkpoints
+
+    def two(self: Shards, checkpoints: Sequence[Checkpoint]) -> Iterator[Answers]:
+        yield from islice(real(self, checkpoints), 2)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Shards, "read_checkpoints", two)
+        with pytest.raises(KeyboardInterrupt):
+            run(config, tmp_path)
+    told = [f"biographies, {folder}" for folder in sorted(tmp_path.rglob("step-*"))]
+    assert here.waited == told[:2]
+    here.waited.clear()
+    assert workers_of(run(config, tmp_path, resume=True)) == here.described
+    assert here.waited == told[2:]
+
+
+def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
+    asked = list[Path]()
+
+    def other_at_last(folder: Path) -> str:
+        asked.append(folder)
+        return f"{weights_sha256(folder)}{' changed' * (asked.count(folder) > 1)}"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shards, "weights_sha256", other_at_last)
+        with pytest.raises(ClusterError, match=r"has another .*step-0+ \(.* changed, not "):
+            run(with_workers(load_config(path)), tmp_path)
+    forget()
+    prints = iter(("0c", "0c", "0d"))  # of the job, of the run itself, of the worker
+    monkeypatch.setattr(PairCorpus, "count", lambda self: (20, next(prints)))
+    with pytest.raises(ClusterError, match=r"has another pairs.grammar \(0d, not 0c\)"):
+        run(with_workers(load_config(path)), tmp_path)
 
 
 def test_a_worker_with_several_threads_opens_a_run_once_and_does_one_shard_at_a_time(

@@ -40,7 +40,7 @@ def test_what_is_known_of_the_run_is_told_and_what_is_empty_is_not(run: Run):
     facts = dict(told.facts)
     assert facts["corpus (report)"].startswith("b: 1,234 sentences")
     assert (facts["seed"], facts["maps"]) == ("0", MAPS["norms"])
-    assert facts["controls read by"] == "2 local workers, 1 thread each"
+    assert facts["read by workers"] == "2 local workers, 1 thread each"
     assert facts["resumed"] == "parts taken: 2; times are of the last attempt"
     assert {"device", "git commit", "peak memory"}.isdisjoint(facts)
 
@@ -49,7 +49,7 @@ def test_a_run_that_wrote_little_has_empty_parts(run: Run):
     told = provenance(replace(run, record=RunRecord()), "unheard of")
     assert (told.corpora, told.dropped, told.scored, told.versions, told.command) == ({}, (), (), (), "")
     assert dict(told.facts)["maps"] == "unheard of"
-    assert {"resumed", "controls read by"}.isdisjoint(dict(told.facts))
+    assert {"resumed", "read by workers"}.isdisjoint(dict(told.facts))
 
 
 @pytest.mark.slow
