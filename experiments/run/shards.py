@@ -29,7 +29,7 @@ from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
-from experiments.training.checkpoint_reader import Answers, CheckpointReader
+from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
@@ -66,7 +66,7 @@ class Shards:
         ]
         return {seed: hits for call in calls for seed, hits in call.result().items()}
 
-    def read_checkpoints(self, checkpoints: Sequence[Checkpoint]) -> Iterator[Answers]:
+    def read_checkpoints(self, checkpoints: Sequence[Checkpoint]) -> Iterator[CheckpointAnswers]:
         """Yield what the heads of each checkpoint do, in order; errors begin with its folder."""
         whole = [replace(one, folder=one.folder.resolve()) for one in checkpoints]
         calls = deque(
@@ -164,7 +164,7 @@ def try_permutations(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
         return part.permutation_strengths(seeds)
 
 
-def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> Answers:
+def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> CheckpointAnswers:
     """Return what the heads of a checkpoint do; raises ClusterError where its weights have another sha256 here."""
     with _job(job) as opened:
         where = str(checkpoint.folder)

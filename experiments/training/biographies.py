@@ -14,7 +14,7 @@ from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config, ConfigError
 from experiments.record.kept import NOTHING, Kept
 from experiments.training.biography_frames import Followed, life_rows, profile_rows, step_rows
-from experiments.training.checkpoint_reader import Answers, Behaviour, CheckpointReader
+from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.matched_heads import Kinship
 from probes import Corpus, Probe
@@ -27,7 +27,7 @@ from probes.training.onset_order import head_onsets, timeline
 from reports.run.biography_files import write_biographies
 from reports.run.record import Lost, read_record
 
-ReadAll = Callable[[Sequence[Checkpoint]], Iterable[Answers]]
+ReadAll = Callable[[Sequence[Checkpoint]], Iterable[CheckpointAnswers]]
 "Has checkpoints read, and gives their answers in order."
 
 Progress = Callable[[str, int, int], None]
@@ -72,9 +72,11 @@ def biographies(
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
     dropped: Mapping[str, Dropped] = {}
     for seed, checkpoints in chosen.items():
-        answers, baselines = list[Answers](), dict[str, Pooled]()
+        answers, baselines = list[CheckpointAnswers](), dict[str, Pooled]()
         for number, checkpoint in enumerate(checkpoints, start=1):
-            answer = kept.arrays(_part_name(seed, checkpoint), partial(next, read), Answers.saved, Answers.from_saved)
+            answer = kept.arrays(
+                _part_name(seed, checkpoint), partial(next, read), CheckpointAnswers.saved, CheckpointAnswers.from_saved
+            )
             kinship.see(seed, checkpoint.step, answer.maps)
             answers.append(replace(answer, maps=None, baselines={}))
             baselines, dropped = answer.baselines, dropped | answer.dropped
@@ -113,7 +115,7 @@ def _part_name(seed: int, checkpoint: Checkpoint) -> str:
 def _followed(
     seed: int,
     checkpoints: list[Checkpoint],
-    answers: Sequence[Answers],
+    answers: Sequence[CheckpointAnswers],
     baselines: Mapping[str, Pooled],
     corpus: str,
     probes: Sequence[Probe],

@@ -31,7 +31,7 @@ Behaviour = Callable[[Model], float]
 
 
 @dataclass(frozen=True)
-class Answers:
+class CheckpointAnswers:
     """What the heads of one checkpoint do, and what does not depend on its weights."""
 
     layers: int
@@ -63,7 +63,7 @@ class Answers:
         return arrays
 
     @classmethod
-    def from_saved(cls, arrays: Mapping[str, Any]) -> Answers:
+    def from_saved(cls, arrays: Mapping[str, Any]) -> CheckpointAnswers:
         """Return what was `saved`."""
         facts = json.loads(arrays["facts"].item())
         found = {
@@ -111,7 +111,7 @@ class CheckpointReader:
         texts = self.corpora[1].sentences()
         return [text.words for text in texts.take(range(min(self.section.match_texts, len(texts))))]
 
-    def read(self, checkpoint: Checkpoint) -> Answers:
+    def read(self, checkpoint: Checkpoint) -> CheckpointAnswers:
         """Put the exams to a checkpoint."""
         model = load_model(str(checkpoint.folder), device=self.config.model.device)
         model = replace(model, precision=self.config.model.precision)
@@ -119,7 +119,7 @@ class CheckpointReader:
         exams, found = self._exams_for(model), dict[Question, Marks]()
         for exam in exams:
             found |= marks(exam.put(model), labels)
-        return Answers(
+        return CheckpointAnswers(
             model.layers,
             model.heads,
             found,

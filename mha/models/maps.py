@@ -109,10 +109,11 @@ def merge(
     by_query = _sums(pattern.reshape(-1, width), index, starts, queries.weight.repeat(heads))
     by_query = by_query.view(heads, len(queries.start), texts, width)
     merged = pattern.new_empty(len(queries.start), len(keys.start), texts, heads)
-    for some, of_words in zip(torch.split(by_query, QUERIES, 1), torch.split(merged, QUERIES), strict=True):
-        columns = some.permute(3, 2, 1, 0).reshape(width * texts, -1)
-        by_key = _sums(columns, keys.piece * texts + keys.text, keys.start)
-        of_words.copy_(by_key.view(len(keys.start), texts, len(of_words), heads).permute(2, 0, 1, 3))
+    for first in range(0, len(merged), QUERIES):
+        some = by_query[:, first : first + QUERIES]
+        by_key = _sums(some.permute(3, 2, 1, 0).reshape(width * texts, -1), keys.piece * texts + keys.text, keys.start)
+        by_key = by_key.view(len(keys.start), texts, some.shape[1], heads)
+        merged[first : first + QUERIES] = by_key.permute(2, 0, 1, 3)
     return merged.permute(2, 3, 0, 1)
 
 

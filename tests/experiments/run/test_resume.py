@@ -15,7 +15,7 @@ from experiments.record.kept import Kept, KeptError
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.scope import Part
-from experiments.training.checkpoint_reader import Answers, CheckpointReader
+from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from probes.maps.relation_attention import RelationAttention
 from probes.scoring.tally import Pooled, Sums
@@ -302,7 +302,7 @@ def test_checkpoints_that_were_read_are_not_read_again(tmp_path: Path, monkeypat
         shutil.copytree(training, tmp_path / "killed" / whole.name / training.name)
     read, real = list[int](), CheckpointReader.read
 
-    def counted(self: CheckpointReader, checkpoint: Checkpoint) -> Answers:
+    def counted(self: CheckpointReader, checkpoint: Checkpoint) -> CheckpointAnswers:
         if len(read) == 5:
             raise Killed
         read.append(checkpoint.step)

@@ -25,7 +25,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.shards import Shards
 from experiments.studies.scope import Part
-from experiments.training.checkpoint_reader import Answers
+from experiments.training.checkpoint_reader import CheckpointAnswers
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
@@ -223,7 +223,7 @@ def test_workers_read_the_checkpoints_that_are_not_kept(
     path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
     config, real = with_workers(load_config(path)), Shards.read_checkpoints
 
-    def two(self: Shards, checkpoints: Sequence[Checkpoint]) -> Iterator[Answers]:
+    def two(self: Shards, checkpoints: Sequence[Checkpoint]) -> Iterator[CheckpointAnswers]:
         yield from islice(real(self, checkpoints), 2)
         raise KeyboardInterrupt
 

@@ -16,7 +16,7 @@ from experiments.run import run as run_module
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
-from experiments.training.checkpoint_reader import Answers, CheckpointReader
+from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import read_checkpoints
 from mha import Model, export_encoder, load_model
 from mha.planted.heads import plant_weights, word_model
@@ -290,7 +290,7 @@ def test_answers_are_the_same_when_they_were_saved(match_texts: int, trainings: 
     assert config.biographies is not None
     reader = CheckpointReader(config, config.biographies, open_corpora(config), None)
     answers = reader.read(read_checkpoints(trainings[0])[1])
-    again = Answers.from_saved(answers.saved())
+    again = CheckpointAnswers.from_saved(answers.saved())
     assert (again.layers, again.heads, again.dropped) == (2, 2, answers.dropped)
     assert math.isnan(again.behaviour)
     assert again.marks.keys() == answers.marks.keys()

@@ -88,6 +88,15 @@ def test_what_is_merged_stays_as_it_was() -> None:
     assert all(map(torch.equal, before, [pattern, batch.to_words, batch.from_words]))
 
 
+def test_gradients_of_merged_maps_are_those_of_the_definition() -> None:
+    texts = [text_of([1, 3]), text_of([2])]
+    batch, pattern = collate(texts), random_pattern(texts, 2, 0).requires_grad_()
+    weights = torch.randn(2, 2, 2, 4, generator=torch.Generator().manual_seed(1))
+    (merge(pattern, batch) * weights).sum().backward()
+    expected = torch.einsum("bhqk,bqp,bok->bhpo", weights, batch.from_words, batch.to_words)
+    torch.testing.assert_close(pattern.grad, expected)
+
+
 def test_of_a_word_of_one_piece_merging_changes_no_bit() -> None:
     texts = [text_of([1, 1, 1])]
     pattern = random_pattern(texts, 2, 0)
