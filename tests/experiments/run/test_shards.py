@@ -216,6 +216,19 @@ def test_workers_read_the_checkpoints_of_trainings_and_no_number_differs(
     same_but_for_workers(together, alone)
 
 
+@pytest.mark.slow
+def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds="[0]") + RUN + FOLLOWED, encoding="utf-8")
+    config = load_config(path)
+    alone = run(config, tmp_path / "alone")
+    shutil.copytree(alone / "seed-0", tmp_path / "together" / alone.name / "seed-0")
+    together = run(with_workers(config), tmp_path / "together")
+    assert workers_of(together) == "2 local workers, 1 thread each"
+    same_but_for_workers(together, alone)
+
+
 def test_workers_read_the_checkpoints_that_are_not_kept(
     here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
