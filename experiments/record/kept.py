@@ -212,7 +212,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
     hits = arrays[f"{number} hits"].astype(np.float64)
     clusters = tuple(arrays[f"{number} clusters"].tolist())
-    return Sums(clusters, arrays[f"{number} n"], hits, *([np.broadcast_to(np.nan, hits.shape)] * 3))
+    return Sums.of_hits(clusters, arrays[f"{number} n"], hits)
 
 
 def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def _made(n: Numbers, hits: Numbers, baselines: Mapping[str, Numbers], controls:
     """Return the pool of one question with these hits [document, head]."""
 
     def sums(values: Numbers) -> Pooled:
-        return {MADE: Sums(tuple(range(len(n))), n, values, values, values, np.zeros_like(values))}
+        return {MADE: replace(Sums.of_hits(tuple(range(len(n))), n, values), mass=values)}
 
     return Pool(
         len(n),

@@ -64,7 +64,7 @@ def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
     """
     chosen = {question: best_head(sums, report.get(question)) for question, sums in select.items()}
     one, other = (
-        {question: _column(sums, chosen[question]) for question, sums in pooled.items() if question in chosen}
+        {question: sums.columns([chosen[question]]) for question, sums in pooled.items() if question in chosen}
         for pooled in (select, report)
     )
     return one, other
@@ -73,7 +73,7 @@ def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
 def blind_control_sums(select: Pooled, report: Pooled) -> Pooled:
     """Return the sums on the report split of the head that is best on the selection split."""
     return {
-        question: _column(sums, best_head(select[question])) for question, sums in report.items() if question in select
+        question: sums.columns([best_head(select[question])]) for question, sums in report.items() if question in select
     }
 
 
@@ -83,7 +83,7 @@ def guessed_control_sums(sample: Pooled, report: Pooled) -> Pooled:
     Whichever head it is, it was chosen without the report split, so that bounds of leads over it hold.
     """
     chosen = {question: best_head(sample[question]) if question in sample else 0 for question in report}
-    return {question: _column(report[question], head) for question, head in chosen.items()}
+    return {question: report[question].columns([head]) for question, head in chosen.items()}
 
 
 def known_control_sums(report: Pooled) -> Pooled:
@@ -91,12 +91,7 @@ def known_control_sums(report: Pooled) -> Pooled:
 
     No other choice of a head has more hits, so that no lead is larger with it.
     """
-    return {question: _column(sums, best_head(sums)) for question, sums in report.items()}
-
-
-def _column(sums: Sums, head: int) -> Sums:
-    every = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
-    return Sums(sums.clusters, sums.n, *(part[:, [head]] for part in every))  # copies: the other heads are let go
+    return {question: sums.columns([best_head(sums)]) for question, sums in report.items()}
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,7 @@ class Pool:
         """Return the pool of a model that has only these heads."""
         keep = np.array(heads, np.int64)
         own, arcs = (
-            {question: _take(sums, columns=keep) for question, sums in pooled.items()}
-            for pooled in (self.heads, self.arcs)
+            {question: sums.columns(keep) for question, sums in pooled.items()} for pooled in (self.heads, self.arcs)
         )
         return replace(self, heads=own, arcs=arcs)
 
@@ -125,11 +124,12 @@ def _joined(pooled: Pooled, group: IntArray) -> Pooled:
     joined = {}
     for question, sums in pooled.items():
         clusters, place = np.unique(group[list(sums.clusters)], return_inverse=True)
-        parts = (sums.n[:, None], sums.hits, sums.mass, sums.coverage, sums.near_ties)
-        n, *others = (np.zeros((len(clusters), part.shape[1])) for part in parts)
-        for total, part in zip((n, *others), parts, strict=True):
-            np.add.at(total, place, part)
-        joined[question] = Sums(tuple(clusters.tolist()), n[:, 0], *others)
+        totals: dict[str, Numbers] = {}
+        for name in ("n", "hits", "mass"):
+            part = getattr(sums, name)
+            totals[name] = np.zeros((len(clusters), *part.shape[1:]))
+            np.add.at(totals[name], place, part)
+        joined[question] = replace(sums, clusters=tuple(clusters.tolist()), **totals)
     return joined
 
 
@@ -232,9 +232,10 @@ def stacked(pools: Sequence[Pool]) -> Pool:
                 tuple(
                     cluster + by for part, by in zip(parts, shift, strict=True) for cluster in part[question].clusters
                 ),
+                *(np.concatenate([getattr(part[question], name) for part in parts]) for name in ("n", "hits", "mass")),
                 *(
-                    np.concatenate([getattr(part[question], name) for part in parts])
-                    for name in ("n", "hits", "mass", "coverage", "near_ties")
+                    np.sum([getattr(part[question], name) for part in parts], axis=0)
+                    for name in ("coverage", "near_ties")
                 ),
             )
             for question in parts[0]
@@ -250,22 +251,19 @@ def stacked(pools: Sequence[Pool]) -> Pool:
 
 
 def drawn(sums: Sums, documents: IntArray) -> Sums | None:
-    """Return the sums of drawn documents as clusters of their own, in the order drawn; None if none has an item."""
+    """Return the sums of drawn documents as clusters of their own, in the order drawn; None if none has an item.
+
+    Coverage and near-ties, which sums do not keep by document, are missing.
+    """
     place = np.searchsorted(sums.clusters, documents).clip(max=len(sums.clusters) - 1)
     there = np.flatnonzero(np.asarray(sums.clusters)[place] == documents)
     if not len(there):
         return None
-    return replace(_take(sums, rows=place[there]), clusters=tuple(there.tolist()))
+    rows, missing = place[there], np.full((2, sums.hits.shape[1]), np.nan)
+    return Sums(tuple(there.tolist()), sums.n[rows], sums.hits[rows], sums.mass[rows], *missing)
 
 
 def _all_drawn(pooled: Pooled, documents: IntArray) -> Pooled:
     """Return the sums of drawn documents for every question that has an item there."""
     parts = ((question, drawn(sums, documents)) for question, sums in pooled.items())
     return {question: sums for question, sums in parts if sums is not None}
-
-
-def _take(sums: Sums, rows: IntArray | None = None, columns: IntArray | None = None) -> Sums:
-    across = slice(None) if rows is None else rows
-    parts = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
-    hits, mass, coverage, near_ties = (part[across] if columns is None else part[across][:, columns] for part in parts)
-    return replace(sums, n=sums.n[across], hits=hits, mass=mass, coverage=coverage, near_ties=near_ties)

@@ -37,7 +37,7 @@ class Confusion:
         """Measure heads of that many layers; `blocks` is the cluster block of every document id."""
         self.probe, self.blocks = Distractors(), blocks
         self.shape = (layers, heads + 1)
-        self.tally = Tally(layers * (heads + 1) + 1, measures=1)
+        self.tally = Tally(layers * (heads + 1) + 1, hits_alone=True)
         "Bits [layer * (head, then their mean)], and the bits of chance."
 
     def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> _Observation:

@@ -103,7 +103,7 @@ def score_corpus(
         raise ValueError("baselines, control arcs and observers read words in their order, without `places`")
     aligned = Aligned.of(model, texts, places)
     count = model.layers * model.heads
-    heads, on_arcs = Tally(count, measures=1 if hits_alone else 4), Tally(count, measures=1)
+    heads, on_arcs = Tally(count, hits_alone=hits_alone), Tally(count, hits_alone=True)
     tallies = {name: Tally(1) for name in baselines}
     how = (settings, aligned.blocks(), arcs, places, changes, observers, hits_alone)
     work = _Work(model, aligned, probes, baselines, *how)

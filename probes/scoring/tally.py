@@ -1,4 +1,4 @@
-"""Sums of measures by question and cluster: all that a run keeps of the maps it has seen."""
+"""Sums of measures by question, and of hits and mass by cluster: all that a run keeps of the maps it has seen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Question = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Sums:
-    """The sums of one question, cluster by cluster."""
+    """The sums of one question."""
 
     clusters: tuple[int, ...]
     "Block numbers, ascending."
@@ -36,9 +36,19 @@ class Sums:
     mass: Numbers
     "[cluster, scored]"
     coverage: Numbers
-    "[cluster, scored]"
+    "[scored] Of all clusters."
     near_ties: Numbers
-    "[cluster, scored]"
+    "[scored] Of all clusters."
+
+    @classmethod
+    def of_hits(cls, clusters: tuple[int, ...], n: Numbers, hits: Numbers) -> Sums:
+        """Return sums whose other measures are missing."""
+        return cls(clusters, n, hits, np.broadcast_to(np.nan, hits.shape), *np.full((2, hits.shape[1]), np.nan))
+
+    def columns(self, keep: Sequence[int] | IntArray) -> Sums:
+        """Return a copy that has these columns alone."""
+        across = [part[:, keep] for part in (self.hits, self.mass)]
+        return Sums(self.clusters, self.n, *across, self.coverage[keep], self.near_ties[keep])
 
 
 Pooled = Mapping[Question, Sums]
@@ -78,12 +88,13 @@ class Segments:
 class Tally:
     """Adds up measures; `scored` is the number of heads (or baselines) that are scored side by side.
 
-    Only the first `measures` of MEASURES are kept: 1 keeps the hits alone, all else is missing.
+    With `hits_alone` all other measures are missing.
     """
 
-    def __init__(self, scored: int, measures: int = 4) -> None:
+    def __init__(self, scored: int, *, hits_alone: bool = False) -> None:
         """Create an empty tally."""
-        self.scored, self.measures = scored, measures
+        self.scored, self.hits_alone = scored, hits_alone
+        self._by_cluster = 1 if hits_alone else 2
         self._questions: dict[Question, int] = {}
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
@@ -91,13 +102,20 @@ class Tally:
         self._n: list[Numbers] = []
         "[row] of every chunk; a chunk stays where it is when more are reserved."
         self._sums: list[Numbers] = []
-        "[row, measure, scored] of every chunk."
+        "[row, measure, scored] of every chunk; hits, then mass."
+        self._totals = np.zeros((0, 2, scored))
+        "[question, measure, scored] Coverage and near-ties."
 
     def add(self, segments: Segments, sums: npt.NDArray[np.floating]) -> None:
         """Add the sums [segment, measure, scored] of a batch."""
-        for chunk, here, rows in _chunks(self._find(segments)):
+        known = self._find(segments.questions)
+        for chunk, here, rows in _chunks(self._reserve(known[segments.question], segments.block)):
             self._n[chunk][rows] += segments.n[here]
-            self._sums[chunk][rows] += sums[here, : self.measures]
+            self._sums[chunk][rows] += sums[here, : self._by_cluster]
+        if self.hits_alone:
+            return
+        first = np.flatnonzero(np.diff(segments.question, prepend=-1))
+        self._totals[known[segments.question[first]]] += np.add.reduceat(sums[:, 2:], first)
 
     def add_items(self, segments: Segments, outcome: npt.NDArray[np.floating]) -> None:
         """Add the measures [item, measure, scored] of the items of a batch."""
@@ -105,20 +123,23 @@ class Tally:
         first = np.cumsum(segments.n) - segments.n
         self.add(segments, np.add.reduceat(outcome[order], first, axis=0, dtype=np.float64))
 
-    def _find(self, segments: Segments) -> IntArray:
-        """Return the row of every segment, and make those that are missing."""
-        known = np.array([self._questions.setdefault(q, len(self._questions)) for q in segments.questions], np.int64)
-        if len(self._questions) > len(self._rows):
-            more = np.full((len(self._questions) - len(self._rows), BLOCKS), -1, np.int64)
-            self._rows = np.concatenate([self._rows, more])
-        place = (known[segments.question], segments.block)
-        missing = np.flatnonzero(self._rows[place] < 0)
-        self._rows[place[0][missing], place[1][missing]] = self._used + np.arange(len(missing))
+    def _find(self, questions: Sequence[Question]) -> IntArray:
+        """Return the number of every question, and number those that are new."""
+        known = np.array([self._questions.setdefault(one, len(self._questions)) for one in questions], np.int64)
+        if new := len(self._questions) - len(self._rows):
+            self._rows = np.concatenate([self._rows, np.full((new, BLOCKS), -1, np.int64)])
+            self._totals = np.concatenate([self._totals, np.zeros((new, *self._totals.shape[1:]))])
+        return known
+
+    def _reserve(self, question: IntArray, block: IntArray) -> IntArray:
+        """Return the row of every question and block, and make those that are missing."""
+        missing = np.flatnonzero(self._rows[question, block] < 0)
+        self._rows[question[missing], block[missing]] = self._used + np.arange(len(missing))
         self._used += len(missing)
         while self._used > CHUNK * len(self._n):
             self._n.append(np.zeros(CHUNK))
-            self._sums.append(np.zeros((CHUNK, self.measures, self.scored)))
-        rows: IntArray = self._rows[place]
+            self._sums.append(np.zeros((CHUNK, self._by_cluster, self.scored)))
+        rows: IntArray = self._rows[question, block]
         return rows
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
@@ -132,15 +153,16 @@ class Tally:
 
     def _sum(self, questions: list[int]) -> Sums:
         blocks = np.flatnonzero((self._rows[questions] >= 0).any(0))
-        n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self.measures, self.scored))
+        n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self._by_cluster, self.scored))
         for of_block in self._rows[questions][:, blocks]:
             known = np.flatnonzero(of_block >= 0)
             for chunk, here, rows in _chunks(of_block[known]):
                 n[known[here]] += self._n[chunk][rows]
                 sums[known[here]] += self._sums[chunk][rows]
-        kept = [sums[:, measure] for measure in range(self.measures)]
-        missing = [np.broadcast_to(np.nan, kept[0].shape)] * (4 - self.measures)
-        return Sums(tuple(blocks.tolist()), n, *kept, *missing)
+        clusters, hits = tuple(blocks.tolist()), sums[:, 0]
+        if self.hits_alone:
+            return Sums.of_hits(clusters, n, hits)
+        return Sums(clusters, n, hits, sums[:, 1], *self._totals[questions].sum(0))
 
 
 def _chunks(rows: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:

@@ -27,8 +27,7 @@ TRAIN = TrainSection.model_validate(
 
 
 def sums(n: list[int], hits: list[list[int]]) -> Sums:
-    missing = np.full((len(n), len(hits[0])), np.nan)
-    return Sums((0, 1)[: len(n)], np.array(n, float), np.array(hits, float), missing, missing, missing)
+    return Sums.of_hits((0, 1)[: len(n)], np.array(n, float), np.array(hits, float))
 
 
 def test_heads_are_selected_on_one_corpus_and_counted_on_the_other() -> None:

@@ -276,9 +276,7 @@ def test_attention_on_relations_goes_on_from_what_was_saved(tmp_path: Path) -> N
 )
 def test_hits_come_back_bit_for_bit(hits: list[list[float]], config: Config, tmp_path: Path) -> None:
     """Shared hits are fractions; those of many items need more than two bytes."""
-    pooled: Pooled = {
-        ("p", "v", "l"): Sums((0, 7), np.array([5.0, 2.0]), np.array(hits, np.float64), *[np.zeros(0)] * 3)
-    }
+    pooled: Pooled = {("p", "v", "l"): Sums.of_hits((0, 7), np.array([5.0, 2.0]), np.array(hits, np.float64))}
     kept = Kept.open(tmp_path / "run", config, RunRecord(), resume=False)
     kept.sums("one", lambda: [pooled, {}])
     found, nothing = Kept.open(tmp_path / "run", config, RunRecord(), resume=True).sums("one", lambda: [])

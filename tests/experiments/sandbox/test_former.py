@@ -16,7 +16,7 @@ EVERY = np.arange(12)
 def sums(*hits: list[float]) -> Sums:
     """Twelve documents of ten items; each head has its hits in turn."""
     columns = np.array([(one * 12)[:12] for one in hits], np.float64).T
-    return Sums(tuple(range(12)), np.full(12, 10.0), columns, columns, columns, columns)
+    return Sums.of_hits(tuple(range(12)), np.full(12, 10.0), columns)
 
 
 def test_a_head_is_found_that_is_above_every_baseline_by_ten_points_as_measured() -> None:

@@ -23,7 +23,7 @@ QUESTION = ("probe", "variant", "label")
 def split(hits: list[list[float]]) -> Split:
     """Return a split of two clusters of ten items; `hits` [cluster, head]."""
     found = np.array(hits, np.float64)
-    return Split({QUESTION: Sums((0, 1), np.array([10.0, 10.0]), found, found, found, found)}, {})
+    return Split({QUESTION: Sums.of_hits((0, 1), np.array([10.0, 10.0]), found)}, {})
 
 
 def test_the_best_head_is_sought_among_those_that_stay() -> None:

@@ -14,7 +14,13 @@ from probes.scoring.tally import Sums
 def sums_of(n: Sequence[float], *hits: Sequence[float], mass: float = 0.5) -> Sums:
     """Sums over clusters 0, 1, ..; a list of hits a head, of whose hits `mass` is the attention."""
     columns = np.array(hits, np.float64).T
-    return Sums(tuple(range(len(n))), np.array(n, np.float64), columns, mass * columns, columns + 1, columns / 4)
+    return Sums(
+        tuple(range(len(n))),
+        np.array(n, np.float64),
+        columns,
+        mass * columns,
+        *((columns + 1).sum(0), columns.sum(0) / 4),
+    )
 
 
 def given(*weights: Sequence[float]) -> Bootstrap:

@@ -21,7 +21,7 @@ def sums_of(model: Model, documents: list[Document], kind: str, pieces: int) -> 
     texts = Corpus.of(documents).sentences()
     heads = score_corpus(model, texts, PROBES, {}, Settings(pieces, workers=1, maps=kind)).heads
     pooled = heads.pooled(lambda question: (question[2],))
-    return {question: np.stack([one.hits.sum(0), one.mass.sum(0), one.coverage.sum(0)]) for question, one in pooled}
+    return {question: np.stack([one.hits.sum(0), one.mass.sum(0), one.coverage]) for question, one in pooled}
 
 
 @pytest.mark.parametrize("kind", MAPS)
