@@ -43,7 +43,8 @@ class Sums:
     @classmethod
     def of_hits(cls, clusters: tuple[int, ...], n: Numbers, hits: Numbers) -> Sums:
         """Return sums whose other measures are missing."""
-        return cls(clusters, n, hits, np.broadcast_to(np.nan, hits.shape), *np.full((2, hits.shape[1]), np.nan))
+        missing = np.full(hits.shape[1], np.nan)
+        return cls(clusters, n, hits, np.broadcast_to(missing, hits.shape), missing, missing)
 
     def columns(self, keep: Sequence[int] | IntArray) -> Sums:
         """Return a copy that has these columns alone."""
