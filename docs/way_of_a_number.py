@@ -159,7 +159,7 @@ WAY = (
         CORPUS,
         "Add up by document",
         "sums of one batch [segment, measure, head]",
-        "sums [cluster, head] of each label and direction",
+        "hits, mass [cluster, head], coverage, near-ties [head] of each label and direction",
     ),
     Station(
         "probes.evidence.question",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -86,7 +85,7 @@ def _made(n: Numbers, hits: Numbers, baselines: Mapping[str, Numbers], controls:
     """Return the pool of one question with these hits [document, head]."""
 
     def sums(values: Numbers) -> Pooled:
-        return {MADE: replace(Sums.of_hits(tuple(range(len(n))), n, values), mass=values)}
+        return {MADE: Sums.of_hits(tuple(range(len(n))), n, values, mass=values)}
 
     return Pool(
         len(n),

@@ -124,12 +124,12 @@ def _joined(pooled: Pooled, group: IntArray) -> Pooled:
     joined = {}
     for question, sums in pooled.items():
         clusters, place = np.unique(group[list(sums.clusters)], return_inverse=True)
-        totals: dict[str, Numbers] = {}
+        by_cluster: dict[str, Numbers] = {}
         for name in ("n", "hits", "mass"):
             part = getattr(sums, name)
-            totals[name] = np.zeros((len(clusters), *part.shape[1:]))
-            np.add.at(totals[name], place, part)
-        joined[question] = replace(sums, clusters=tuple(clusters.tolist()), **totals)
+            by_cluster[name] = np.zeros((len(clusters), *part.shape[1:]))
+            np.add.at(by_cluster[name], place, part)
+        joined[question] = replace(sums, clusters=tuple(clusters.tolist()), **by_cluster)
     return joined
 
 
@@ -259,8 +259,8 @@ def drawn(sums: Sums, documents: IntArray) -> Sums | None:
     there = np.flatnonzero(np.asarray(sums.clusters)[place] == documents)
     if not len(there):
         return None
-    rows, missing = place[there], np.full((2, sums.hits.shape[1]), np.nan)
-    return Sums(tuple(there.tolist()), sums.n[rows], sums.hits[rows], sums.mass[rows], *missing)
+    rows = place[there]
+    return Sums.of_hits(tuple(there.tolist()), sums.n[rows], sums.hits[rows], sums.mass[rows])
 
 
 def _all_drawn(pooled: Pooled, documents: IntArray) -> Pooled:

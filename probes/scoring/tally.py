@@ -15,6 +15,9 @@ from probes.targets import Items
 BLOCKS = 1000
 "Where there are more clusters than this they share blocks, so that sums stop growing."
 
+BY_CLUSTER = 2
+"Of `probes.scoring.scorer.MEASURES` hits and mass are kept cluster by cluster; of the others in all is enough."
+
 CHUNK = 2048
 "Rows of sums that are reserved at a time."
 
@@ -41,15 +44,15 @@ class Sums:
     "[scored] Of all clusters."
 
     @classmethod
-    def of_hits(cls, clusters: tuple[int, ...], n: Numbers, hits: Numbers) -> Sums:
-        """Return sums whose other measures are missing."""
-        missing = np.full(hits.shape[1], np.nan)
-        return cls(clusters, n, hits, np.broadcast_to(missing, hits.shape), missing, missing)
+    def of_hits(cls, clusters: tuple[int, ...], n: Numbers, hits: Numbers, mass: Numbers | None = None) -> Sums:
+        """Return sums of hits and, where it is given, mass; what is missing is NaN."""
+        missing = np.broadcast_to(np.nan, hits.shape)
+        return cls(clusters, n, hits, missing if mass is None else mass, missing[0], missing[0])
 
     def columns(self, keep: Sequence[int] | IntArray) -> Sums:
         """Return a copy that has these columns alone."""
-        across = [part[:, keep] for part in (self.hits, self.mass)]
-        return Sums(self.clusters, self.n, *across, self.coverage[keep], self.near_ties[keep])
+        hits, mass = self.hits[:, keep], self.mass[:, keep]
+        return Sums(self.clusters, self.n, hits, mass, self.coverage[keep], self.near_ties[keep])
 
 
 Pooled = Mapping[Question, Sums]
@@ -62,7 +65,7 @@ class Segments:
 
     questions: tuple[Question, ...]
     question: IntArray
-    "[segment] Index into `questions`."
+    "[segment] Index into `questions`, ascending."
     block: IntArray
     "[segment] Block of the cluster."
     n: IntArray
@@ -72,7 +75,7 @@ class Segments:
 
     @classmethod
     def of(cls, groups: Sequence[Items], blocks: IntArray) -> Segments:
-        """Group items; `blocks` is the cluster block of each text of the batch."""
+        """Group items; no question is in two groups. `blocks` is the cluster block of each text of the batch."""
         questions: list[Question] = []
         codes = []
         for group in groups:
@@ -95,7 +98,7 @@ class Tally:
     def __init__(self, scored: int, *, hits_alone: bool = False) -> None:
         """Create an empty tally."""
         self.scored, self.hits_alone = scored, hits_alone
-        self._by_cluster = 1 if hits_alone else 2
+        self._measures = 1 if hits_alone else BY_CLUSTER
         self._questions: dict[Question, int] = {}
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
@@ -104,19 +107,19 @@ class Tally:
         "[row] of every chunk; a chunk stays where it is when more are reserved."
         self._sums: list[Numbers] = []
         "[row, measure, scored] of every chunk; hits, then mass."
-        self._totals = np.zeros((0, 2, scored))
+        self._totals = np.zeros((0, 0 if hits_alone else 2, scored))
         "[question, measure, scored] Coverage and near-ties."
 
     def add(self, segments: Segments, sums: npt.NDArray[np.floating]) -> None:
-        """Add the sums [segment, measure, scored] of a batch."""
+        """Add the sums [segment, measure, scored] of a batch, in the order of MEASURES."""
         known = self._find(segments.questions)
         for chunk, here, rows in _chunks(self._reserve(known[segments.question], segments.block)):
             self._n[chunk][rows] += segments.n[here]
-            self._sums[chunk][rows] += sums[here, : self._by_cluster]
+            self._sums[chunk][rows] += sums[here, : self._measures]
         if self.hits_alone:
             return
         first = np.flatnonzero(np.diff(segments.question, prepend=-1))
-        self._totals[known[segments.question[first]]] += np.add.reduceat(sums[:, 2:], first)
+        self._totals[known[segments.question[first]]] += np.add.reduceat(sums[:, BY_CLUSTER:], first, dtype=np.float64)
 
     def add_items(self, segments: Segments, outcome: npt.NDArray[np.floating]) -> None:
         """Add the measures [item, measure, scored] of the items of a batch."""
@@ -139,7 +142,7 @@ class Tally:
         self._used += len(missing)
         while self._used > CHUNK * len(self._n):
             self._n.append(np.zeros(CHUNK))
-            self._sums.append(np.zeros((CHUNK, self._by_cluster, self.scored)))
+            self._sums.append(np.zeros((CHUNK, self._measures, self.scored)))
         rows: IntArray = self._rows[question, block]
         return rows
 
@@ -154,7 +157,7 @@ class Tally:
 
     def _sum(self, questions: list[int]) -> Sums:
         blocks = np.flatnonzero((self._rows[questions] >= 0).any(0))
-        n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self._by_cluster, self.scored))
+        n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self._measures, self.scored))
         for of_block in self._rows[questions][:, blocks]:
             known = np.flatnonzero(of_block >= 0)
             for chunk, here, rows in _chunks(of_block[known]):

@@ -191,7 +191,7 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     """Five runs in tasks of two, for two cells that differ in size."""
     random = np.random.default_rng(0)
     n, hits = np.full(9, 10.0), random.integers(0, 10, (9, 2)).astype(float)
-    sums, offset = (Sums.of_hits(tuple(range(9)), n, part) for part in (hits, hits[:, :1]))
+    sums, offset = (Sums.of_hits(tuple(range(9)), n, part, mass=part) for part in (hits, hits[:, :1]))
     pool = Pool(9, {A: sums}, {"offset": {A: offset}}, {}, {})
     cells = {size: SandboxCell(pool, size, {"one": (A, 1)}) for size in (4, 7)}
     seen: list[tuple[int, int]] = []
@@ -208,4 +208,5 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     for size in cells:
         assert parts[size].values == whole[size].values
         assert whole[size].values["items", "one"] == [10 * size] * 5
+        assert len(whole[size].values["mass", "one"]) == 5
     assert whole[4].values["estimate", "one"] != whole[7].values["estimate", "one"]

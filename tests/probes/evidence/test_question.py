@@ -19,7 +19,8 @@ def sums_of(n: Sequence[float], *hits: Sequence[float], mass: float = 0.5) -> Su
         np.array(n, np.float64),
         columns,
         mass * columns,
-        *((columns + 1).sum(0), columns.sum(0) / 4),
+        (columns + 1).sum(0),
+        columns.sum(0) / 4,
     )
 
 

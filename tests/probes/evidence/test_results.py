@@ -365,5 +365,5 @@ def test_pooled_labels_are_sums_of_their_parts() -> None:
             assert np.array_equal(getattr(sums[name], measure), together)
     assert list(of_baselines) == ["offset"]
     for question, expected in of_heads.items():
-        assert np.array_equal(of_baselines["offset"][question].hits, expected.hits)
-        assert np.array_equal(of_baselines["offset"][question].n, expected.n)
+        for measure in ("n", "hits", "mass", "coverage", "near_ties"):
+            assert np.array_equal(getattr(of_baselines["offset"][question], measure), getattr(expected, measure))

@@ -79,9 +79,9 @@ def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_pa
 def test_sums_are_kept_in_double_precision() -> None:
     tally = Tally(2)
     for _ in range(300):
-        add(tally, [("v", "a", 0, [1e-8, 0, 0, 0]), ("v", "a", 0, [1, 0, 0, 0])])
+        add(tally, [("v", "a", 0, [1e-8, 0, 1e-8, 0]), ("v", "a", 0, [1, 0, 1, 0])])
     ((_, sums),) = tally.pooled(lambda question: (question[2],))
-    np.testing.assert_allclose(sums.hits[0, 0], 300 + 300e-8, rtol=1e-12)
+    np.testing.assert_allclose([sums.hits[0, 0], sums.coverage[0]], 300 + 300e-8, rtol=1e-12)
 
 
 def test_of_many_clusters_none_is_lost() -> None:
@@ -99,7 +99,7 @@ def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time(rows: int, m
     """Rows of a question lie in several chunks, and those of a batch in as many."""
     monkeypatch.setattr("probes.scoring.tally.CHUNK", rows)
     batches = [
-        [("vw"[n % 2], "ab"[n // 2 % 2], block, [n / 8, 1, 0, n / 8]) for block in range(n % 3, 9, 1 + n % 3)]
+        [("vw"[block % 2], "ba"[n // 2 % 2], block, [n / 8, 1, n / 4, n / 8]) for block in range(n % 3, 9, 1 + n % 3)]
         for n in range(8)
     ]
     tally, _ = added_up(batches)

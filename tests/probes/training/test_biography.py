@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ QUESTION = ("dependency", "dependent->head", "det")
 def sums(clusters: tuple[int, ...], n: list[float], hits: list[list[float]]) -> Sums:
     """Return sums [cluster, head], with half of the hits as mass."""
     array = np.array(hits, np.float64)
-    return replace(Sums.of_hits(clusters, np.array(n, np.float64), array), mass=array / 2)
+    return Sums.of_hits(clusters, np.array(n, np.float64), array, mass=array / 2)
 
 
 def course(n: list[float], hits: list[list[list[float]]], beaten: list[float] | float = 0.0) -> Course:
