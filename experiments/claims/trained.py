@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -126,12 +127,13 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
     )
     corpora, journal = open_corpora(config), Journal()
     asked = [get_probe(name) for name in config.probes.names]
-    words, permutations = config.scoring.window_words, None
+    words = config.scoring.window_words
+    permutations: Callable[[], Sequence[int]] | None = None
     frames = []
     for scope in dict.fromkeys(probe.scope for probe in asked):
         texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
-        permutations = part.selected_permutations(journal) if permutations is None else permutations
+        permutations = permutations or cache(partial(part.selected_permutations, journal))
         frames.append(part.score(journal, silent, permutations).scores)
     scores = add_verdicts(
         pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
+from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.run.studies import Studies
-from experiments.studies.scope import Part, Scored
+from experiments.studies.scope import Part, Scored, ShowScores
 from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
@@ -62,6 +63,7 @@ def run(
     model: Model | None = None,
     page: bool = True,
     resume: bool = False,
+    first: Callable[[Path], None] | None = None,
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
@@ -69,6 +71,7 @@ def run(
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
     folder: with `resume` they are not measured again. The workers of `config.cluster` read controls and checkpoints.
+    `first` is told the path of a first page (`FirstPage`) once it is there, before any control has been read.
     Raises RunError where the probes find no question in the corpora, so that there is no number to report, KeptError
     where parts are of another config, model, corpus or version, and ClusterError where there is no cluster, or where
     its workers are lost or have another version, model or corpus.
@@ -76,7 +79,8 @@ def run(
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    with replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder))) as unfinished:
+    place = replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder)))
+    with first_page(folder, first) as opening, place as unfinished:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -87,7 +91,7 @@ def run(
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
             with open_shards(around.config, record) as shards:
-                _work(config, around, record, unfinished, started, shards)
+                _work(config, around, record, unfinished, started, shards, opening.showing(around))
                 if config.biographies is not None:
                     _follow(config, around, unfinished, shards)
         except RunError:  # which would come again
@@ -111,14 +115,20 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
 
 
 def _work(
-    config: Config, around: Surroundings, record: RunRecord, folder: Path, started: Start, shards: Shards | None
+    config: Config,
+    around: Surroundings,
+    record: RunRecord,
+    folder: Path,
+    started: Start,
+    shards: Shards | None,
+    first: ShowScores | None,
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
     studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, every, shards)
+    parts, examples, compared = _read(around, studies, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
@@ -168,15 +178,20 @@ def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None
 
 
 def _read(
-    run: Surroundings, studies: Studies, every: EveryHead, shards: Shards | None
+    run: Surroundings,
+    studies: Studies,
+    every: EveryHead,
+    shards: Shards | None,
+    first: ShowScores | None,
 ) -> tuple[list[Scored], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
     """Have the model read all texts; return its parts with their scores, the examples, and how far metrics agree.
 
-    `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`.
+    `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`; `first` is
+    shown the scores of each part before.
     """
     config, model, journal = run.config, run.model, run.journal
     parts, examples, compared = [], [], []
-    permutations: list[int] | None = None
+    permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
     codelength = any(study.codelength for study in studies)
     for scope in run.scopes:
@@ -186,8 +201,8 @@ def _read(
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
-            permutations = part.selected_permutations(journal)
-        scored = part.score(journal, run.progress, permutations or [])
+            permutations = cache(partial(part.selected_permutations, journal))
+        scored = part.score(journal, run.progress, permutations or list, first)
         studies.add(scored)
         parts.append(scored)
         if config.scoring.metrics:

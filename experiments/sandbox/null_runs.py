@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -108,11 +109,11 @@ class NullRuns:
         model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
-        permutations: list[int] = []
+        permutations: Callable[[], Sequence[int]] | None = None
         for scope in run.scopes:
             shared = self.shared.setdefault(scope, Shared())
             part = SharingPart(config, model, scope, run.probes(scope), run.texts(scope), shared=shared)
-            permutations = permutations or part.selected_permutations(run.journal)
+            permutations = permutations or cache(partial(part.selected_permutations, run.journal))
             frames += part.score(run.journal, silent, permutations).frames
         return run.verdicts(frames)
 

@@ -44,6 +44,9 @@ from probes.scoring.tally import Pooled
 Looker = TypeVar("Looker", bound=Observer)
 "A kind of observer."
 
+ShowScores = Callable[[pd.DataFrame], None]
+"Is shown the scores of a part before any control is read; nothing in them is tested."
+
 
 class Observing(Protocol):
     """What a part needs of a study while heads are scored, see `experiments.studies.study.Study`."""
@@ -81,10 +84,16 @@ class Part:
         scoring, later = self.config.scoring, self.config.probes.trained or self.studies
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
-    def score(self, journal: Journal, progress: Progress, permutations: Sequence[int]) -> Scored:
+    def score(
+        self,
+        journal: Journal,
+        progress: Progress,
+        permutations: Callable[[], Sequence[int]],
+        first: ShowScores | None = None,
+    ) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `permutations` are the seeds of the permuted weights that are controls.
+        `permutations` chooses the seeds of the permuted weights that are controls.
         """
         config = self.config
         observers: dict[str, Sequence[Observer]] = {
@@ -93,9 +102,12 @@ class Part:
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
         splits = self._splits(journal, progress, observers)
-        observers |= self._add_controls(splits, permutations, journal, progress)
+        if first is not None:
+            with journal.stage("first page"):
+                first(self._table(splits, observers[SPLITS[1]], test=False))
+        observers |= self._add_controls(splits, permutations(), journal, progress)
         with journal.stage("statistics"):
-            scores = self._table(splits, observers[SPLITS[1]])
+            scores = self._table(splits, observers[SPLITS[1]], test=True)
         for probe in self.probes:
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
@@ -164,11 +176,11 @@ class Part:
         weights = self.config.scoring.maps == "weights"
         return [RelationAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
 
-    def _table(self, splits: Sequence[Split], observers: Sequence[Observer]) -> pd.DataFrame:
+    def _table(self, splits: Sequence[Split], observers: Sequence[Observer], *, test: bool) -> pd.DataFrame:
         """Return the scores of all heads; `observers` have seen the report split."""
         shape, scoring = (self.model.layers, self.model.heads), self.config.scoring
         effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
-        scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin)
+        scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin, test=test)
         for pairs in (one for one in observers if isinstance(one, RelationAttention)):
             scores = add_relation_attention(scores, pairs)
         return scores

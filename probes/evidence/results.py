@@ -120,21 +120,21 @@ class Split:
 
 
 def score_table(
-    select: Split, report: Split, *, shape: tuple[int, int], effort: Effort, margin: float = MARGIN
+    select: Split, report: Split, *, shape: tuple[int, int], effort: Effort, margin: float = MARGIN, test: bool = True
 ) -> pd.DataFrame:
     """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
 
     The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
     choice. Leads above `margin` are tested on the report split, of questions that the selection split asks as well: of
-    others no baseline learned anything, and no control has a head. What depends on all questions of a run is left to
-    `add_verdicts`.
+    others no baseline learned anything, and no control has a head. Without `test` nothing is tested. What depends on
+    all questions of a run is left to `add_verdicts`.
     """
     splits = (select, report)
     drawings = [effort.resamples(split.clusters, number) for number, split in enumerate(splits)]
     blocks: list[Mapping[str, object]] = []
     for question in questions(select, report):
         evidence = [
-            split.weigh(question, drawn, test=name == "report" and question in select.heads, margin=margin)
+            split.weigh(question, drawn, test=test and name == "report" and question in select.heads, margin=margin)
             for name, split, drawn in zip(SPLITS, splits, drawings, strict=True)
         ]
         chosen = evidence[0]

@@ -18,12 +18,12 @@ from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False) -> TextTable:
+def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False, graded: bool = True) -> TextTable:
     """Return a probe's best heads: eight columns, and behind them those that are folded.
 
-    With `layers` one of those says whether the head's layer is local or global.
+    With `layers` one of those says whether the head's layer is local or global. Without `graded` there is no grade.
     """
-    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *[LAYER] * layers, *MORE), rows)
+    return TextTable.of(probe, (*NAMED, *[GRADE] * graded, *FIRST, *[LAYER] * layers, *MORE), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:

@@ -1,0 +1,156 @@
+"""The first page of a run: there before any control is read, gone when the run is, and no number depends on it."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from experiments.config.config import Config
+from experiments.run.config import load_config
+from experiments.run.run import run
+from experiments.studies.scope import Part
+from reports.run.lock import LockedError, locked
+from tests.experiments.conftest import Said
+
+CHANGES = (
+    'name="early"',
+    'probes.names=["position", "coreference"]',
+    "scoring.window_words=20",
+    "controls={random=1, permuted=1, permutations_tried=2, words=true, arcs=true}",
+)
+
+
+@pytest.fixture
+def config(base: Path) -> Config:
+    return load_config(base, CHANGES)
+
+
+@pytest.fixture(autouse=True)
+def _no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Controls in the order in which a run begins with them."""
+    seen: list[str] = []
+    choose, read = Part.selected_permutations, Part.control_heads
+
+    def chosen(part: Part, *rest: Any) -> Any:
+        seen.append("permutations")
+        return choose(part, *rest)
+
+    def heads(part: Part, control: Any, *rest: Any) -> Any:
+        seen.append(f"{control.name} ({part.scope}s)")
+        return read(part, control, *rest)
+
+    monkeypatch.setattr(Part, "selected_permutations", chosen)
+    monkeypatch.setattr(Part, "control_heads", heads)
+    return seen
+
+
+def test_it_is_there_before_any_control_and_gone_with_the_end_and_moves_no_number(
+    config: Config, tmp_path: Path, steps: list[str]
+) -> None:
+    pages: list[str] = []
+
+    def look(page: Path) -> None:
+        assert page == tmp_path / "early-first.html"
+        assert steps == []
+        pages.append(page.read_text("utf-8"))
+
+    folder = run(config, tmp_path, first=look)
+    assert [path.name for path in tmp_path.iterdir()] == ["early"]
+    assert len(steps) > 4
+    (page,) = pages
+    assert "No verdict yet" in page
+    assert 'href="early/report/index.html"' in page
+    assert re.search("still to be scored: coreference", page)
+    other = run(config, tmp_path / "other")
+    for path in sorted(folder.glob("*.parquet")):
+        pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(other / path.name), check_exact=True)
+
+
+def test_it_gets_the_windows_probes_once_they_are_scored(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[str] = []
+    add = Part._add_controls
+
+    def look(part: Part, *rest: Any) -> Any:
+        pages.append((tmp_path / "early-first.html").read_text("utf-8"))
+        return add(part, *rest)
+
+    monkeypatch.setattr(Part, "_add_controls", look)
+    told: list[Path] = []
+    run(config, tmp_path, first=told.append)
+    assert len(told) == 1
+    sentences, windows = pages
+    assert ">coreference</h3>" not in sentences
+    assert ">position</h3>" in windows
+    assert ">coreference</h3>" in windows
+    assert "still to be scored" not in windows
+
+
+def test_it_does_not_outlive_a_run_that_fails(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there: list[bool] = []
+
+    def fail(*anything: Any) -> None:
+        there.append((tmp_path / "early-first.html").is_file())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Part, "_add_controls", fail)
+    with pytest.raises(KeyboardInterrupt):
+        run(config, tmp_path, first=lambda page: None)
+    assert there == [True]
+    assert not [*tmp_path.glob("*first*")]
+
+
+def test_a_run_that_may_not_begin_leaves_the_page_of_another_process(config: Config, tmp_path: Path) -> None:
+    page = tmp_path / "early-first.html"
+    page.write_text("of another process", "utf-8")
+    with locked(tmp_path / "early"), pytest.raises(LockedError):
+        run(config, tmp_path, first=lambda page: None)
+    assert page.read_text("utf-8") == "of another process"
+
+
+def test_nobody_is_told_and_nothing_is_written_without_being_asked(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.run.first_page.write_first_page", None)
+    run(config, tmp_path)
+
+
+def test_the_command_says_where_it_is_and_is_silent_when_asked_to_be(
+    headscope: Callable[..., Said], base: Path, tmp_path: Path
+) -> None:
+    words = ("run", base, *(part for change in CHANGES for part in ("--set", change)), "--out", tmp_path)
+    said = headscope(*words)
+    assert said.code == 0
+    assert said.err.splitlines() == [f"first page, before the controls: {tmp_path / 'early-first.html'}"]
+    assert headscope("--quiet", *words).err == ""
+
+
+def test_it_has_the_estimates_of_the_whole_run_where_no_control_has_a_part_in_them(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[pd.DataFrame] = []
+
+    def keep(path: Path, name: str, parts: list[pd.DataFrame], later: list[str]) -> Path:
+        shown[:] = parts
+        return path
+
+    monkeypatch.setattr("experiments.run.first_page.write_first_page", keep)
+    whole = pd.read_parquet(run(config, tmp_path, first=lambda page: None) / "scores.parquet")
+    early = pd.concat(shown, ignore_index=True)
+    same = ["probe", "label", "variant", "name", "split", "selected", "n", "accuracy", "ci_low", "ci_high", "mass"]
+    pd.testing.assert_frame_equal(early[same], whole[same], check_dtype=False)
+    assert early[["p", "p_label", "excluded"]].isna().all(axis=None)
+    assert not early.verdict.any()
+    assert not early.grade.any()
+    measured = early.margin.notna()
+    assert (early.margin[measured] >= whole.margin[measured]).all()
+    assert (early.margin[measured] > whole.margin[measured]).any(), "some control is stronger than all baselines"

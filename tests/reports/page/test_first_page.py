@@ -1,0 +1,62 @@
+"""What the first page of a run shows, and what it does not claim."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reports.formats import percent, signed
+from reports.page.first_page import write_first_page
+
+
+@pytest.fixture
+def untested(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of two probes as they are before any control, without what a run adds at its end."""
+    tests = {name: float("nan") for name in ("p", "p_label", "p_adjusted", "p_words", "p_rules", "excluded")}
+    rows = scores[scores.probe.isin(["dependency", "position"])].drop(columns=["maps", "layer_attention"])
+    return rows.assign(**tests, verdict="", grade=0, specialised=False)
+
+
+def page_of(parts: list[pd.DataFrame], folder: Path, later: tuple[str, ...] = ()) -> str:
+    return write_first_page(folder / "a-first.html", "a", parts, later).read_text("utf-8")
+
+
+def test_it_has_the_selected_head_of_every_label_and_no_grade(untested: pd.DataFrame, tmp_path: Path) -> None:
+    page = page_of([untested], tmp_path)
+    chosen = untested[(untested.split == "report") & untested.selected]
+    row = chosen[(chosen.label == "obj") & (chosen.variant == "dependent->head")].iloc[0]
+    (line,) = (line for line in page.split("<tr>") if ">obj<" in line and ">dependent-&gt;head<" in line)
+    for number in (row["name"], percent(row.accuracy), percent(row.baseline_accuracy), signed(row.margin)):
+        assert number in line
+    assert page.count("<tr>") == len(chosen) + 2, "and the heads of two tables"
+    assert "Grade" not in page
+    assert "No verdict yet" in page
+
+
+def test_parts_are_one_page_and_later_probes_are_named(untested: pd.DataFrame, tmp_path: Path) -> None:
+    apart = [part for _, part in untested.groupby("probe", sort=False)]
+    assert page_of(apart, tmp_path) == page_of([untested], tmp_path)
+    assert "still to be scored: coreference, senses" in page_of(apart[:1], tmp_path, ("coreference", "senses"))
+
+
+def test_names_are_texts_on_it(untested: pd.DataFrame, tmp_path: Path, hostile: str) -> None:
+    page = page_of([untested.assign(model=hostile, corpus=hostile)], tmp_path)
+    assert hostile not in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_can_be_used_in_a_browser(
+    untested: pd.DataFrame, tmp_path: Path, opened: Any, serious_faults: Callable[[Path], list[str]], width: int
+) -> None:
+    page_of([untested], tmp_path, ("coreference",))
+    path = tmp_path / "a-first.html"
+    assert serious_faults(path) == []
+    page = opened(path, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    shown = page.locator("#table-1 thead th:visible")
+    before = shown.count()
+    page.locator("[data-more]").first.check()
+    assert shown.count() > before
