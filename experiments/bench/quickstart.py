@@ -1,8 +1,8 @@
-"""What the first page costs: seconds to install and to run the quickstart, `make bench-quickstart`.
+"""What the quickstart costs: seconds to install and to run it, `make bench-quickstart`.
 
 Installing is `make install` into an empty environment without a cache of packages; running is the command of `make
 report`, from its start to its first page and to its end, several times. All is kept in a record under docs/, and the
-sentence that README and docs/cost.md say of it is written there anew.
+sentence of README and docs/cost.md is written there anew.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -66,11 +67,13 @@ def time_runs(rounds: int, changes: Sequence[str] = ()) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             before, start = _of_children(), time.perf_counter()
             with subprocess.Popen([*command, "--out", folder], stdout=subprocess.DEVNULL) as running:
-                while running.poll() is None and not first_page_path(Path(folder) / "quickstart").is_file():
+                while not first_page_path(Path(folder) / "quickstart").is_file():
+                    if running.poll() is not None:
+                        raise RuntimeError(f"{shlex.join(command)} ended without a first page")
                     time.sleep(0.1)
                 first.append(round(time.perf_counter() - start, 1))
             if running.returncode:
-                raise subprocess.CalledProcessError(running.returncode, running.args)
+                raise subprocess.CalledProcessError(running.returncode, command)
             seconds.append(round(time.perf_counter() - start, 1))
             cpu.append(round(_of_children() - before, 1))
             found = json.loads((Path(folder) / "quickstart" / "run.json").read_text(encoding="utf-8"))
@@ -97,8 +100,8 @@ def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
     runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
     before = f", installing before it in an empty environment {installed:.0f}" if installed is not None else ""
-    if first := record.get("first page seconds"):  # which older records have not
-        before = f", its first page {statistics.median(first):.0f}{before}"
+    if first := record.get("first page seconds"):  # which older records lack
+        before = f", {statistics.median(first):.0f} to the first page{before}"
     of = f"median of {runs} runs" if runs > 1 else "one run"
     return (
         f"On {machine(record)} the quickstart takes {seconds} seconds ({of}){before}; "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -133,7 +132,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
     for scope in dict.fromkeys(probe.scope for probe in asked):
         texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
-        permutations = permutations or cache(partial(part.selected_permutations, journal))
+        permutations = permutations or part.permutations(journal)
         frames.append(part.score(journal, silent, permutations).scores)
     scores = add_verdicts(
         pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)

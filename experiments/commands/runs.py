@@ -32,7 +32,7 @@ def run(
     Needs a config; a named corpus also the data that headscope fetch brings.
     With --cluster, which needs the extra cluster, Dask workers read the controls and checkpoints.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
-    Before, OUT/NAME-first.html has the heads beside baselines, without controls and verdicts.
+    Until that is complete, OUT/NAME-first.html has the heads beside baselines, without verdicts.
     Takes two to four minutes for the quickstart on two cores.
 
     Example: headscope run quickstart
@@ -49,7 +49,7 @@ def run(
     with shown() as progress:
         try:
             folder = do_run(
-                loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_tell_first
+                loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_show_first
             )
         except KeyboardInterrupt as error:  # of which nothing else is said
             for note in getattr(error, "__notes__", ()):
@@ -58,10 +58,10 @@ def run(
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 
-def _tell_first(page: Path) -> None:
+def _show_first(page: Path) -> None:
     """Say where the first page of a run is."""
     if Voice.talk is not Talk.QUIET:
-        errors.print(f"first page, before the controls: {page}", markup=False)
+        errors.print(f"first page, without verdicts: {page}", markup=False)
 
 
 def _with_cluster(changes: list[str] | None, address: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def run(
     `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
     already. Without `page` the folder has no report. The finished parts of an interrupted run are kept beside its
     folder: with `resume` they are not measured again. The workers of `config.cluster` read controls and checkpoints.
-    `first` is told the path of a first page (`FirstPage`) once it is there, before any control has been read.
+    `first` is shown the path of a first page (`FirstPage`) once that is there, long before the run is complete.
     Raises RunError where the probes find no question in the corpora, so that there is no number to report, KeptError
     where parts are of another config, model, corpus or version, and ClusterError where there is no cluster, or where
     its workers are lost or have another version, model or corpus.
@@ -80,7 +80,7 @@ def run(
     journal = Journal(command or "")
     started = Start()
     place = replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder)))
-    with first_page(folder, first) as opening, place as unfinished:
+    with place as unfinished, first_page(folder, first) as opening:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
@@ -91,7 +91,7 @@ def run(
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
             with open_shards(around.config, record) as shards:
-                _work(config, around, record, unfinished, started, shards, opening.showing(around))
+                _work(config, around, record, unfinished, started, shards, opening.of(around))
                 if config.biographies is not None:
                     _follow(config, around, unfinished, shards)
         except RunError:  # which would come again
@@ -187,7 +187,7 @@ def _read(
     """Have the model read all texts; return its parts with their scores, the examples, and how far metrics agree.
 
     `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`; `first` is
-    shown the scores of each part before.
+    shown the scores of each part before they are compared with controls.
     """
     config, model, journal = run.config, run.model, run.journal
     parts, examples, compared = [], [], []
@@ -201,7 +201,7 @@ def _read(
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
-            permutations = cache(partial(part.selected_permutations, journal))
+            permutations = part.permutations(journal)
         scored = part.score(journal, run.progress, permutations or list, first)
         studies.add(scored)
         parts.append(scored)

@@ -119,7 +119,7 @@ class ShardedPart(Part):
         for control in model_controls(self.config, self.model, seeds):
             if control.probes(self.probes) and not self.kept.has(self.part_name(control)):
                 self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
-        return super().score(journal, progress, lambda: seeds, first)
+        return super().score(journal, progress, permutations, first)
 
     def each_control(
         self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]

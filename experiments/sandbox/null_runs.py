@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -113,7 +112,7 @@ class NullRuns:
         for scope in run.scopes:
             shared = self.shared.setdefault(scope, Shared())
             part = SharingPart(config, model, scope, run.probes(scope), run.texts(scope), shared=shared)
-            permutations = permutations or cache(partial(part.selected_permutations, run.journal))
+            permutations = permutations or part.permutations(run.journal)
             frames += part.score(run.journal, silent, permutations).frames
         return run.verdicts(frames)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Protocol, TypeVar
 
 import pandas as pd
@@ -45,7 +45,7 @@ Looker = TypeVar("Looker", bound=Observer)
 "A kind of observer."
 
 ShowScores = Callable[[pd.DataFrame], None]
-"Is shown the scores of a part before any control is read; nothing in them is tested."
+"Is shown the scores of a part before it is compared with other models; nothing in them is tested."
 
 
 class Observing(Protocol):
@@ -93,7 +93,8 @@ class Part:
     ) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `permutations` chooses the seeds of the permuted weights that are controls.
+        `permutations` selects the seeds of the permuted weights that are controls; `first` sees the scores before these
+        and all other controls in which a model reads.
         """
         config = self.config
         observers: dict[str, Sequence[Observer]] = {
@@ -184,6 +185,10 @@ class Part:
         for pairs in (one for one in observers if isinstance(one, RelationAttention)):
             scores = add_relation_attention(scores, pairs)
         return scores
+
+    def permutations(self, journal: Journal) -> Callable[[], Sequence[int]]:
+        """Return what selects permutations the first time that it is called, and has them from then on."""
+        return cache(partial(self.selected_permutations, journal))
 
     def selected_permutations(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""

@@ -18,12 +18,15 @@ from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False, graded: bool = True) -> TextTable:
+def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False, tested: bool = True) -> TextTable:
     """Return a probe's best heads: eight columns, and behind them those that are folded.
 
-    With `layers` one of those says whether the head's layer is local or global. Without `graded` there is no grade.
+    With `layers` one of those says whether the head's layer is local or global. Where nothing was `tested` there are
+    no grades and no p.
     """
-    return TextTable.of(probe, (*NAMED, *[GRADE] * graded, *FIRST, *[LAYER] * layers, *MORE), rows)
+    return TextTable.of(
+        probe, (*NAMED, *[GRADE] * tested, *FIRST, *[LAYER] * layers, *(MORE if tested else UNTESTED)), rows
+    )
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -117,6 +120,8 @@ MORE: Final = tuple(
         SCORES["near_ties"].shown(),
     )
 )
+
+UNTESTED: Final = tuple(column for column in MORE if not column.title.startswith("Adj. p"))
 
 TRAINED: Final = (
     *_LABEL,

@@ -1,4 +1,4 @@
-"""The record of the first page's seconds, and the sentence that is made of it."""
+"""The record of the quickstart's seconds, and the sentence that is made of it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_the_sentence_says_seconds_to_install_and_the_median_of_runs() -> None:
     assert median(RECORD) == 44.6
     assert sentence(RECORD) == SAID
     early = sentence({**RECORD, "first page seconds": [21.0, 22.4, 30.0]})
-    assert early == SAID.replace("runs), ", "runs), its first page 22, ")
+    assert early == SAID.replace("runs), ", "runs), 22 to the first page, ")
     alone = {**RECORD, "install seconds": None, "run seconds": [52.0]}
     assert sentence(alone).startswith("On 2 cores of AMD EPYC the quickstart takes 52 seconds (one run); ")
 

@@ -1,5 +1,6 @@
 """The first page of a run: there before any control is read, gone when the run is, and no number depends on it."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -117,11 +118,50 @@ def test_a_run_that_may_not_begin_leaves_the_page_of_another_process(config: Con
     assert page.read_text("utf-8") == "of another process"
 
 
-def test_nobody_is_told_and_nothing_is_written_without_being_asked(
-    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+NO_MODEL = "controls={random=0, permuted=0, words=false, arcs=true}"
+
+
+def test_nothing_is_written_unless_it_is_asked_for_and_other_models_read(
+    base: Path, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("experiments.run.first_page.write_first_page", None)
     run(config, tmp_path)
+    run(load_config(base, (*CHANGES[:3], NO_MODEL)), tmp_path / "other", first=lambda page: pytest.fail("a page"))
+
+
+def test_a_scope_without_items_leaves_the_page_to_the_next(base: Path, tmp_path: Path) -> None:
+    """No sentence of the grammar has the two senses of a word."""
+    pages: list[str] = []
+    changes = (*CHANGES[:1], 'probes.names=["sense", "coreference"]', *CHANGES[2:])
+    run(load_config(base, changes), tmp_path, first=lambda page: pages.append(page.read_text("utf-8")))
+    (page,) = pages
+    assert ">coreference</h3>" in page
+    assert ">sense</h3>" not in page
+    assert "still to be scored" not in page
+
+
+def test_one_that_a_killed_run_has_left_goes_when_the_next_begins(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "early-first.html"
+    page.write_text("of a killed run", "utf-8")
+    there: list[bool] = []
+
+    def fail(*anything: Any) -> None:
+        there.append(page.is_file())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.run.run.open_corpora", fail)
+    with pytest.raises(KeyboardInterrupt):
+        run(config, tmp_path)
+    assert there == [False]
+
+
+def test_a_run_does_without_it_where_it_cannot_be_written(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "early-first.html" / "in the way").mkdir(parents=True)
+    folder = run(config, tmp_path, first=lambda page: pytest.fail("a page"))
+    (note,) = (note for note in json.loads((folder / "run.json").read_text("utf-8"))["notes"] if "first" in note)
+    assert note.startswith("the first page could not be written: ")
 
 
 def test_the_command_says_where_it_is_and_is_silent_when_asked_to_be(
@@ -130,7 +170,7 @@ def test_the_command_says_where_it_is_and_is_silent_when_asked_to_be(
     words = ("run", base, *(part for change in CHANGES for part in ("--set", change)), "--out", tmp_path)
     said = headscope(*words)
     assert said.code == 0
-    assert said.err.splitlines() == [f"first page, before the controls: {tmp_path / 'early-first.html'}"]
+    assert said.err.splitlines() == [f"first page, without verdicts: {tmp_path / 'early-first.html'}"]
     assert headscope("--quiet", *words).err == ""
 
 
@@ -139,7 +179,7 @@ def test_it_has_the_estimates_of_the_whole_run_where_no_control_has_a_part_in_th
 ) -> None:
     shown: list[pd.DataFrame] = []
 
-    def keep(path: Path, name: str, parts: list[pd.DataFrame], later: list[str]) -> Path:
+    def keep(path: Path, name: str, parts: list[pd.DataFrame], *rest: Any) -> Path:
         shown[:] = parts
         return path
 

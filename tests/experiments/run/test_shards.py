@@ -367,7 +367,8 @@ def test_the_command_asks_the_cluster_that_it_is_told(
     base: Path, here: Here, tmp_path: Path, headscope: Callable[..., Said]
 ) -> None:
     said = headscope("run", base, "--out", tmp_path, "--cluster", "local:2", "--set", "controls.random=1")
-    assert (said.code, said.err) == (0, "")
+    assert said.code == 0
+    assert said.err.splitlines() == [f"first page, without verdicts: {tmp_path / 'quick-first.html'}"]
     assert "control: random weights" in {call[0] for call in here.begun}
 
 
