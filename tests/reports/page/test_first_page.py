@@ -33,7 +33,7 @@ def test_it_has_the_selected_head_of_every_label_and_no_grade(untested: pd.DataF
         assert number in line
     assert page.count("<tr>") == len(chosen) + 2, "and the heads of two tables"
     assert not re.search("Grade|Adj\\. p", page)
-    assert "still missing are random weights, " in page
+    assert "Still missing: random weights, " in page
     assert "No verdict yet" in page
 
 
