@@ -25,7 +25,8 @@ from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.run.studies import Studies
-from experiments.studies.scope import Part, Scored, ShowScores
+from experiments.studies.scope import Part, ShowScores
+from experiments.studies.scored import Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
@@ -197,12 +198,12 @@ def _read(
     for scope in run.scopes:
         asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept)
+        part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept, first)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
             permutations = part.permutations(journal)
-        scored = part.score(journal, run.progress, permutations or list, first)
+        scored = part.score(journal, run.progress, permutations or list)
         studies.add(scored)
         parts.append(scored)
         if config.scoring.metrics:

@@ -27,7 +27,8 @@ from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
-from experiments.studies.scope import Part, Scored, ShowScores
+from experiments.studies.scope import Part
+from experiments.studies.scored import Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
@@ -107,19 +108,13 @@ class ShardedPart(Part):
     calls: dict[str, WorkerCall[ControlSums]] = field(default_factory=dict)
     "By name, the controls that workers read."
 
-    def score(
-        self,
-        journal: Journal,
-        progress: Progress,
-        permutations: Callable[[], Sequence[int]],
-        first: ShowScores | None = None,
-    ) -> Scored:
+    def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
         seeds = permutations()
         for control in model_controls(self.config, self.model, seeds):
             if control.probes(self.probes) and not self.kept.has(self.part_name(control)):
                 self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
-        return super().score(journal, progress, permutations, first)
+        return super().score(journal, progress, permutations)
 
     def each_control(
         self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]

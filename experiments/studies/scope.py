@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import pandas as pd
 
@@ -27,6 +27,7 @@ from experiments.inputs.controls import (
 from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
+from experiments.studies.scored import Scored
 from mha import Model
 from mha.models.kept_maps import KeptMaps
 from mha.parallel import side_by_side
@@ -40,9 +41,6 @@ from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled
-
-Looker = TypeVar("Looker", bound=Observer)
-"A kind of observer."
 
 ShowScores = Callable[[pd.DataFrame], None]
 "Is shown the scores of a part before it is compared with other models; nothing in them is tested."
@@ -71,6 +69,7 @@ class Part:
     "Whether the trained probes are coded too."
     kept: Kept = NOTHING
     "The finished parts of the run."
+    first: ShowScores | None = None
 
     @property
     def settings(self) -> Settings:
@@ -84,17 +83,10 @@ class Part:
         scoring, later = self.config.scoring, self.config.probes.trained or self.studies
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
-    def score(
-        self,
-        journal: Journal,
-        progress: Progress,
-        permutations: Callable[[], Sequence[int]],
-        first: ShowScores | None = None,
-    ) -> Scored:
+    def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `permutations` selects the seeds of the permuted weights that are controls; `first` sees the scores before these
-        and all other controls in which a model reads.
+        `permutations` selects the seeds of the permuted weights that are controls.
         """
         config = self.config
         observers: dict[str, Sequence[Observer]] = {
@@ -103,9 +95,9 @@ class Part:
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
         splits = self._splits(journal, progress, observers)
-        if first is not None:
+        if self.first is not None:
             with journal.stage("first page"):
-                first(self._table(splits, observers[SPLITS[1]], test=False))
+                self.first(self._table(splits, observers[SPLITS[1]], test=False))
         observers |= self._add_controls(splits, permutations(), journal, progress)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]], test=True)
@@ -286,26 +278,3 @@ class Part:
             codelength=self.codelength,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A part of a run whose heads have been scored."""
-
-    part: Part
-    scores: pd.DataFrame
-    splits: Sequence[Split]
-    "The sums that the scores come from."
-    trained: Sequence[pd.DataFrame]
-    "The scores of trained probes, where the config wants them."
-    observers: Mapping[str, Sequence[Observer]]
-    "Split, or name of a control -> what has seen its maps: of all studies; of a control's only the report split."
-
-    @property
-    def frames(self) -> list[pd.DataFrame]:
-        """All scores: those of the heads, then those of trained probes."""
-        return [self.scores, *self.trained]
-
-    def observed(self, kind: type[Looker], split: str) -> list[Looker]:
-        """Return the observers of a kind that have seen the maps of a split, or of a control; none where it was not."""
-        return [one for one in self.observers.get(split, ()) if isinstance(one, kind)]
