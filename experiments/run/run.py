@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
 from experiments.record.parts import delete_parts
-from experiments.record.progress import Progress, silent
+from experiments.record.progress import Progress, counter, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
@@ -25,8 +25,7 @@ from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.run.studies import Studies
-from experiments.studies.scope import Part, ShowScores
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Part, Scored, ShowScores
 from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
@@ -208,7 +207,7 @@ def _read(
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
-                compared.append(part.compare(scored.trained, journal, run.progress))
+                compared.append(_compare(scored, journal, run.progress))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -218,6 +217,22 @@ def _read(
                 every.observe(example.text, asked)
         part.own_maps.clear()
     return parts, examples, compared
+
+
+def _compare(scored: Scored, journal: Journal, progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return other metrics of all heads on the report split, and how far they rank heads alike."""
+    from probes.trained.rankings import compare_metrics
+
+    part, texts = scored.part, scored.part.texts[1]
+    step = counter(progress, f"report, other metrics ({part.scope}s)", len(texts))
+    classifiers = scored.trained[0] if scored.trained else None
+
+    def make() -> Mapping[str, pd.DataFrame]:
+        compared = compare_metrics(part.model, texts, part.probes, part.settings, classifiers, step)
+        return dict(zip(("metrics", "agreement"), compared, strict=True))
+
+    metrics, agreement = part.kept.tables(f"metrics ({part.scope}s)", journal, make).values()
+    return metrics, agreement
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:

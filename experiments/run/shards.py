@@ -27,8 +27,7 @@ from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
-from experiments.studies.scope import Part
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint

@@ -32,7 +32,7 @@ from experiments.studies.maps.mixing import MixingStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.maps.sinks import SinkStudy
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Results, Study
 from experiments.studies.surroundings import Surroundings
 from experiments.studies.trained.answers import AnswerStudy

@@ -1,4 +1,4 @@
-"""The part of a run in which a model, and what it is compared with, reads texts of one scope."""
+"""The part of a run in which a model, and what it is compared with, reads texts of one scope, and its scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pandas as pd
 
@@ -27,7 +27,6 @@ from experiments.inputs.controls import (
 from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
-from experiments.studies.scored import Scored
 from mha import Model
 from mha.models.kept_maps import KeptMaps
 from mha.parallel import side_by_side
@@ -41,6 +40,9 @@ from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled
+
+Looker = TypeVar("Looker", bound=Observer)
+"A kind of observer."
 
 ShowScores = Callable[[pd.DataFrame], None]
 "Is shown the scores of a part before it is compared with other models; nothing in them is tested."
@@ -225,23 +227,6 @@ class Part:
             add_control(CONTROL_ARCS, splits, beside)
         return splits
 
-    def compare(
-        self, trained: Sequence[pd.DataFrame], journal: Journal, progress: Progress
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return other metrics of all heads on the report split, and how far they rank heads alike."""
-        from probes.trained.rankings import compare_metrics
-
-        texts = self.texts[1]
-        step = self._counter(progress, "report, other metrics", len(texts))
-        classifiers = trained[0] if trained else None
-
-        def make() -> Mapping[str, pd.DataFrame]:
-            compared = compare_metrics(self.model, texts, self.probes, self.settings, classifiers, step)
-            return dict(zip(("metrics", "agreement"), compared, strict=True))
-
-        metrics, agreement = self.kept.tables(f"metrics ({self.scope}s)", journal, make).values()
-        return metrics, agreement
-
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         return counter(progress, f"{what} ({self.scope}s)", of)
 
@@ -278,3 +263,26 @@ class Part:
             codelength=self.codelength,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A part of a run whose heads have been scored."""
+
+    part: Part
+    scores: pd.DataFrame
+    splits: Sequence[Split]
+    "The sums that the scores come from."
+    trained: Sequence[pd.DataFrame]
+    "The scores of trained probes, where the config wants them."
+    observers: Mapping[str, Sequence[Observer]]
+    "Split, or name of a control -> what has seen its maps: of all studies; of a control's only the report split."
+
+    @property
+    def frames(self) -> list[pd.DataFrame]:
+        """All scores: those of the heads, then those of trained probes."""
+        return [self.scores, *self.trained]
+
+    def observed(self, kind: type[Looker], split: str) -> list[Looker]:
+        """Return the observers of a kind that have seen the maps of a split, or of a control; none where it was not."""
+        return [one for one in self.observers.get(split, ()) if isinstance(one, kind)]

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import pandas as pd
 
 from experiments.config.config import StudySection
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.surroundings import Surroundings
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer

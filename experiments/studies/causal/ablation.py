@@ -14,7 +14,7 @@ from experiments.config.config import StudySection
 from experiments.config.section import BehaviourNames
 from experiments.studies.causal.behaviours import Behaviours, Weighed
 from experiments.studies.maps.ensembles import choose_relations
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from probes import get_probe

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.studies.maps.headset import HeadsSection
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from probes import Probe

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from probes.evidence.results import SPLITS, named_heads

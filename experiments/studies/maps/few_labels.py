@@ -11,7 +11,7 @@ from pydantic import Field
 
 from experiments.config.config import StudySection
 from experiments.studies.maps.ensembles import choose_relations
-from experiments.studies.scored import Scored
+from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from mha import Model

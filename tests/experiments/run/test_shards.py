@@ -329,7 +329,7 @@ def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here:
         ("_code", {"headscope": "0.1"}, "headscope (0.1, not "),
         ("_code", {"versions": {"torch": "1"}}, "versions.torch (1, not "),
         ("_code", {"changes": "0a"}, "changes (0a, not "),
-        ("_inputs", {"precision": {"controls": "bf16"}}, "precision.controls (bf16, not "),
+        ("_inputs", {"precision": {"controls": "fp8"}}, "precision.controls (fp8, not "),
         ("_inputs", {"corpora": {"report": "0b"}}, "corpora.report (0b, not "),
         ("_inputs", {"model": {"tokenizer_sha256": "0c"}}, "model.tokenizer_sha256 (0c, not "),
     ],
