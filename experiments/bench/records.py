@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.record.provenance import git_commit, processor_name
+from mha.foreign import has_bf16_instructions
 
 BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 "What a page says of a record: its first mark, name and text."
@@ -48,7 +49,8 @@ def goal_table(goals: Iterable[Goal]) -> list[str]:
 
 def new_record(made_by: str) -> dict[str, Any]:
     """Return the beginning of a record: the command that measures, the commit and the machine."""
-    return {"made by": made_by, "commit": git_commit(), "processor": processor_name(), "cores": os.cpu_count()}
+    machine = {"processor": processor_name(), "cores": os.cpu_count(), "bf16 instructions": has_bf16_instructions()}
+    return {"made by": made_by, "commit": git_commit(), **machine}
 
 
 def keep(record: Mapping[str, Any], path: Path, pages: Iterable[Path], blocks: Mapping[str, str]) -> None:
@@ -73,5 +75,6 @@ def blocks_of(page: str) -> dict[str, str]:
 
 
 def machine(record: Mapping[str, Any]) -> str:
-    """Name the machine of a record, as in "2 cores of AMD EPYC"."""
-    return f"{record['cores']} cores of {record['processor']}"
+    """Name the machine of a record, as in "2 cores of AMD EPYC with bf16 instructions"; older records lack the last."""
+    has = {True: " with bf16 instructions", False: " without bf16 instructions", None: ""}
+    return f"{record['cores']} cores of {record['processor']}{has[record.get('bf16 instructions')]}"

@@ -173,11 +173,9 @@ def goals(record: Mapping[str, Any]) -> list[Goal]:
 
 def blocks(record: Mapping[str, Any]) -> dict[str, str]:
     """Return what the page says of a record, by the names of the marks."""
-    precision = record["precision"]
-    why = "" if precision == "bf16" else ", for this processor has no bf16 instructions"
     intro = (
-        f"On {machine(record)}, {record['threads']} threads, products in {precision}{why}; {record['layers']} layers, "
-        f"d_model {record['d_model']}, {record['rows']} rows of {record['pieces']} pieces, medians of "
+        f"On {machine(record)}, {record['threads']} threads, products in {record['precision']}; {record['layers']} "
+        f"layers, d_model {record['d_model']}, {record['rows']} rows of {record['pieces']} pieces, medians of "
         f"{record['rounds']} alternating rounds. The peak, {_peak(record) / 1e12:.2f} TFLOP/s, is that of products of "
         f"{record['product']:,} x {record['product']:,} matrices."
     )
