@@ -22,8 +22,8 @@ BROWSER := $(VENV)/.browser
 PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
 ROOMS := mha probes reports experiments
 
-.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
-	bench-quickstart bench-atlas bench-plan \
+.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate \
+	bench-precision bench-page bench-quickstart bench-atlas bench-plan \
 	fuzz faults kills same mutants versions docs docs-commands clean
 
 help:  ## show the targets
@@ -76,6 +76,9 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain passes, into docs/ablation-cost.json
 	@$(BIN)/python -m experiments.bench.ablate
+
+bench-precision: $(INSTALLED)  ## compare scores on EWT in fp32 and bf16, into docs/precision.json
+	@$(BIN)/python -m experiments.bench.precision
 
 bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
 	@$(BIN)/python -m experiments.bench.page

@@ -3,7 +3,7 @@
     python -m tests.hardness.kills --kills 100 --seed 1
 
 Each action is a fork, killed with SIGKILL after a random part of the time that it takes. Then it is done again, and
-after that what was finished before must be there whole, and no hidden folder beside it.
+after that what was finished before must be there whole, and no hidden folder and no first page beside it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def actions(folder: Path) -> Mapping[str, Callable[[int], object]]:
     subject = Subject.of(str(folder / "model"))
 
     def score(number: int) -> object:
-        return run(load_config(run_config, [f"seed={number}"]), out, overwrite=True, resume=number % 2 == 0)
+        config = load_config(run_config, [f"seed={number}", "controls.random=1"])
+        return run(config, out, overwrite=True, resume=number % 2 == 0, first=lambda page: None)
 
     def train(number: int) -> object:
         return train_seeds(load_training(training, [f"name='training-{number // 8}'"]), out, resume=True)
@@ -86,9 +87,9 @@ def finished(out: Path) -> dict[str, Any]:
     return found
 
 
-def hidden(out: Path) -> list[str]:
-    """Return hidden files and folders."""
-    return sorted(str(path.relative_to(out)) for path in out.rglob(".*"))
+def left_over(out: Path) -> list[str]:
+    """Return hidden files and folders, and first pages of runs."""
+    return sorted(str(path.relative_to(out)) for path in (*out.rglob(".*"), *out.rglob("*-first.html")))
 
 
 def kill_often(folder: Path, kills: int, seed: int, minutes: float) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def kill_often(folder: Path, kills: int, seed: int, minutes: float) -> dict[str,
             failed.append(f"{name} {number}")
         after = finished(out)
         lost += [f"{name} {number}: {what}" for what, whole in before.items() if whole and not after.get(what)]
-        left += [f"{name} {number}: {what}" for what in hidden(out)]
+        left += [f"{name} {number}: {what}" for what in left_over(out)]
     return {"kills": dict(sorted(killed.items())), "seed": seed, "lost": lost, "left_over": left, "failed": failed}
 
 

@@ -157,6 +157,30 @@ def test_one_that_a_killed_run_has_left_goes_when_the_next_begins(
     assert there == [False]
 
 
+def test_a_resumed_run_shows_the_same_page_and_removes_it(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[str] = []
+
+    def look(page: Path) -> None:
+        pages.append(page.read_text("utf-8"))
+
+    def killed(*anything: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.run.run.write_scores", killed)
+        patch.setattr("experiments.run.first_page._remove", lambda folder: None)  # a killed process removes nothing
+        with pytest.raises(KeyboardInterrupt):
+            run(config, tmp_path, first=look)
+    assert (tmp_path / "early-first.html").is_file()
+    folder = run(config, tmp_path, resume=True, first=look)
+    assert json.loads((folder / "run.json").read_text("utf-8"))["resumed"]
+    assert len(pages) == 2
+    assert pages[0] == pages[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["early"]
+
+
 def test_a_run_does_without_it_where_it_cannot_be_written(config: Config, tmp_path: Path) -> None:
     (tmp_path / "early-first.html" / "in the way").mkdir(parents=True)
     folder = run(config, tmp_path, first=lambda page: pytest.fail("a page"))
