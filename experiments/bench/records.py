@@ -47,10 +47,20 @@ def goal_table(goals: Iterable[Goal]) -> list[str]:
     return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals)]
 
 
+def paragraphs(*parts: Iterable[str]) -> str:
+    """Return paragraphs and tables, each given as its lines."""
+    return "\n\n".join("\n".join(lines) for lines in parts)
+
+
 def new_record(made_by: str) -> dict[str, Any]:
     """Return the beginning of a record: the command that measures, the commit and the machine."""
-    machine = {"processor": processor_name(), "cores": os.cpu_count(), "bf16 instructions": has_bf16_instructions()}
-    return {"made by": made_by, "commit": git_commit(), **machine}
+    return {
+        "made by": made_by,
+        "commit": git_commit(),
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "bf16 instructions": has_bf16_instructions(),
+    }
 
 
 def keep(record: Mapping[str, Any], path: Path, pages: Iterable[Path], blocks: Mapping[str, str]) -> None:

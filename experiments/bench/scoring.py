@@ -31,7 +31,7 @@ from experiments.bench.passes import (
     timed,
 )
 from experiments.bench.quickstart import time_runs
-from experiments.bench.records import Goal, goal_table, keep, machine, new_record
+from experiments.bench.records import Goal, goal_table, keep, machine, new_record, paragraphs
 from experiments.bench.scaling import measure_memory, time_lengths, time_workers
 from experiments.config.file import find_config
 from experiments.inputs.corpora import open_corpora
@@ -209,8 +209,7 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
         for count, one in record["memory"].items()
         if int(count)
     ]
-    parts = ([intro], passes, asked, lengths, memory)
-    return {"scoring cost": "\n\n".join("\n".join(part) for part in parts)}
+    return {"scoring cost": paragraphs([intro], passes, asked, lengths, memory)}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
-from experiments.bench.records import Goal, goal_table, keep, machine, new_record
+from experiments.bench.records import Goal, goal_table, keep, machine, new_record, paragraphs
 from experiments.bench.trainers import ATTENTION, BF16, evaluation_loss, train_ours, train_theirs
 from mha import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch
@@ -187,8 +187,7 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
     for loss in record["losses"]:
         of_each = " | ".join(f"{loss[name]:.4f}" for name in ("untrained", OURS, "transformers"))
         losses.append(f"| seed {loss['seed']} | {of_each} |")
-    parts = ([intro], speeds, goal_table(goals(record)), losses)
-    return {"training cost": "\n\n".join("\n".join(part) for part in parts)}
+    return {"training cost": paragraphs([intro], speeds, goal_table(goals(record)), losses)}
 
 
 def _medians(record: Mapping[str, Any]) -> dict[str, float]:

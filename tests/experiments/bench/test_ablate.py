@@ -18,14 +18,14 @@ EFFECTS = {"mean in fp32": 0.0123, "largest difference": 0.00045, "rank correlat
 
 
 def test_the_goals_are_the_ratios_of_all_parts() -> None:
-    seconds = {bench_ablate.PLAIN: [2.0, 6.0], bench_ablate.SWEEP: [1.0, 2.0], bench_ablate.ROUGH: [1.0, 1.0]}
+    seconds = {bench_ablate.PLAIN: [2.0, 6.0], bench_ablate.SWEEP: [1.0, 2.0], bench_ablate.BF16: [1.0, 1.0]}
     record = {**RECORD, "seconds": seconds, "effects in bf16": EFFECTS}
     assert [goal.value for goal in bench_ablate.goals(record)] == [3 / 8, 2 / 8]
     said = bench_ablate.blocks(record)["ablation cost"]
     assert f"| {bench_ablate.SWEEP} | 3.0 |" in said
-    assert "in fp32, over as many plain passes | 0.375 | at most 0.33 | **missed** |" in said
-    assert "in bf16, over as many plain passes | 0.25 | at most 0.33 | met |" in said
-    assert "In bf16 that of no head differs by more than 0.00045" in said
+    assert "every head ablated in fp32, over as many plain passes in fp32 | 0.375 | at most 0.33 | **missed** |" in said
+    assert "every head ablated in bf16, over as many plain passes in fp32 | 0.25 | at most 0.33 | met |" in said
+    assert "The largest difference between a head's effect in bf16 and in fp32 is 4.5e-04" in said
 
 
 def test_differences_are_those_of_the_mean_effects_of_heads() -> None:
@@ -34,10 +34,11 @@ def test_differences_are_those_of_the_mean_effects_of_heads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("corpus", "sweep", "kept", "code"), [("EWT dev", 3.0, True, 0), ("the grammar", 4.0, False, 1)]
+    ("corpus", "sweeps", "kept", "code"),
+    [("EWT dev", (3.0, 3.0), True, 0), ("the grammar", (3.0, 4.0), False, 1), ("EWT dev", (4.0, 3.0), True, 1)],
 )
 def test_the_record_is_that_of_ewt_and_the_end_is_by_the_goal(
-    corpus: str, sweep: float, kept: bool, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: str, sweeps: tuple[float, float], kept: bool, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [Document("one", ())] * bench_ablate.SENTENCES
     page, record = tmp_path / "cost.md", tmp_path / "times.json"
@@ -47,7 +48,7 @@ def test_the_record_is_that_of_ewt_and_the_end_is_by_the_goal(
     small = word_model(["ship"], layers=2, heads=5, head_dim=4, positions=8, seed=0)
     monkeypatch.setattr(bench_ablate, "load_model", lambda name: small)
     monkeypatch.setattr(bench_ablate, "sentences", lambda count: (corpus, texts[:count]))
-    seconds = {bench_ablate.PLAIN: [10.0], bench_ablate.SWEEP: [3.0], bench_ablate.ROUGH: [sweep]}
+    seconds = {bench_ablate.PLAIN: [10.0], bench_ablate.SWEEP: [sweeps[0]], bench_ablate.BF16: [sweeps[1]]}
     monkeypatch.setattr(bench_ablate, "time_all", lambda *how: {"seconds": seconds, "effects in bf16": EFFECTS})
     assert _exit_code(monkeypatch) == code
     assert record.is_file() == kept

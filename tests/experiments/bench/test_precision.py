@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,11 +14,14 @@ import torch
 from torch import Tensor
 
 from experiments.bench import precision
-from experiments.bench.precision import ALL, CONTROLS, LARGEST, blocks, change, measure, other_keys
+from experiments.bench.precision import ALL, CONTROLS, DIFFER, LARGEST, blocks, differences, measure, other_keys
+from experiments.config.config import Config
+from experiments.run.run import run
 from mha import Model, load_model
 from mha.batches import Batch
 from mha.planted.heads import word_model
 from probes import Document
+from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
 
 COLUMNS = ["label", "head", "split", "n", "accuracy", "grade", "verdict", "selected"]
@@ -39,23 +46,35 @@ def test_differences_are_counted_on_the_report_split() -> None:
         ("obl", 0, "report", 199, 0.900, 0, "undecided", True),
         ("obj", 0, "select", 900, 0.900, 3, "yes", True),
     )
-    assert change(EXACT, other) == {
-        "heads x labels": 2,
+    assert differences(EXACT, other) == {
+        "accuracies": 2,
         LARGEST: 1.0,
+        "largest change of an accuracy of a selected head, points": 0.2,
         "mean change of an accuracy, points": 0.6,
         "accuracies that change by more than 0.5 points": 1,
-        "largest change of an accuracy of a selected head, points": 0.2,
         "grades": 1,
-        "other grades": 1,
-        "labels": 2,
-        "other verdicts": 1,
-        "other selected heads": 1,
+        DIFFER: 1,
+        "verdicts": 2,
+        "verdicts that differ": 1,
+        "selected heads": 2,
+        "selected heads that differ": 1,
     }
+
+
+def test_one_word_of_two_hundred_is_no_more_than_half_a_point() -> None:
+    found = differences(EXACT, EXACT.assign(accuracy=EXACT["accuracy"] + 1 / 200))
+    assert (found[LARGEST], found["accuracies that change by more than 0.5 points"]) == (0.5, 0)
+
+
+def test_pools_slices_and_untested_labels_are_no_verdicts() -> None:
+    rows = [(label, 0, "report", 300, 0.5, 0, "no", True) for label in ("all", "obj", "obj:*", "distance=1")]
+    frame = scores(*rows, ("obl", 0, "report", 300, 0.5, 0, "", True))
+    assert differences(frame, frame.assign(verdict="undecided"))["verdicts that differ"] == 1
 
 
 def test_scores_of_other_heads_are_refused() -> None:
     with pytest.raises(ValueError, match="4 and 3 scores, of which 3 are of the same head and label"):
-        change(EXACT, EXACT[:3])
+        differences(EXACT, EXACT[:3])
 
 
 @pytest.fixture(scope="module")
@@ -91,29 +110,78 @@ def test_padding_counts_for_no_words_of_other_keys(texts: Sequence[Document], mo
     assert other_keys(model, two) == 0
 
 
-def test_bf16_has_a_few_other_keys(minilm: Model, texts: Sequence[Document]) -> None:
-    assert 0 < other_keys(minilm, texts) < 0.05
-
-
 @pytest.mark.slow
-def test_three_runs_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_runs_are_compared(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[tuple[str, str]] = []
+
+    def noted(config: Config, *rest: Any, **more: Any) -> Path:
+        folder = run(config, *rest, **more)
+        precision_of = json.loads((folder / "run.json").read_text("utf-8"))["precision"]
+        asked_for.append((precision_of["model"], precision_of["controls"]))
+        return folder
+
+    monkeypatch.setattr(precision, "run", noted)
     few = ['corpus.select={name="grammar", documents=6}', 'corpus.report={name="grammar", documents=6, seed=2}']
     asked = ['probes.names=["dependency"]', "controls.random=1", "controls.permuted=1", "scoring.replicates=100"]
     record = measure([*precision.WITHOUT, *few, *asked])
-    controls, everything = record["changes"][CONTROLS], record["changes"][ALL]
-    assert controls[LARGEST] == controls["other selected heads"] == 0, "the heads of the model are read in fp32"
-    assert controls["labels"] == everything["labels"] > 3
+    controls, everything = record["differences"][CONTROLS], record["differences"][ALL]
+    assert controls[LARGEST] == controls["selected heads that differ"] == 0, "the heads of the model are read in fp32"
+    assert controls["selected heads"] == everything["selected heads"] > 3
+    assert asked_for == [("fp32", "fp32"), ("fp32", "bf16"), ("bf16", "bf16")]
     assert capsys.readouterr().err.splitlines() == ["all in fp32 ...", "controls in bf16 ...", "all in bf16 ..."]
 
 
-def test_a_change_above_half_a_point_is_a_goal_missed() -> None:
-    same = change(EXACT, EXACT)
-    record = {"processor": "a CPU", "cores": 2, "config": "minilm-ewt"}
-    record |= {"changes": {CONTROLS: same, ALL: same | {LARGEST: 0.75}}}
-    record |= {"strongest keys": {"corpus": "EWT dev", "sentences": 1000, "other": 0.01234}}
-    said = blocks(record)["precision cost"]
-    assert "On 2 cores of a CPU, the probes and controls of minilm-ewt: 2 accuracies, " in said
-    assert "for 1.23% of the words of 1,000 sentences of EWT dev" in said
-    assert "| largest change of an accuracy, points | 0 | 0.75 |" in said
-    assert "| all in bf16: largest change of an accuracy, points | 0.75 | at most 0.5 | **missed** |" in said
-    assert "| controls in bf16: other grades | 0 | at most 0 | met |" in said
+KEYS = {"corpus": "EWT dev", "sentences": 1000, "share that differs": 0.01234}
+
+
+def test_a_change_above_half_a_point_and_another_grade_are_goals_missed() -> None:
+    same = differences(EXACT, EXACT)
+    record = {"processor": "a CPU", "cores": 2, "config": "minilm-ewt", "strongest keys": KEYS}
+    record["differences"] = {CONTROLS: same, ALL: same | {LARGEST: 0.75, DIFFER: 2}}
+    text = blocks(record)["precision cost"]
+    assert "On 2 cores of a CPU, the probes and controls of `minilm-ewt`, " in text
+    assert (
+        "Compared are 2 accuracies (of every head on every label with at least 200 words), 1 grades, 2 verdicts" in text
+    )
+    assert "for 1.23% of all words in all heads, on 1,000 sentences of EWT dev" in text
+    assert "| largest change of an accuracy, points | 0 | 0.75 |" in text
+    assert f"| {ALL}: largest change of an accuracy, points | 0.75 | at most 0.5 | **missed** |" in text
+    assert f"| {ALL}: grades that differ | 2 | at most 0 | **missed** |" in text
+    assert f"| {CONTROLS}: grades that differ | 0 | at most 0 | met |" in text
+
+
+@pytest.mark.parametrize(("largest", "code"), [(0.5, 0), (0.51, 1)])
+def test_the_command_keeps_its_record_and_ends_by_its_goals(
+    largest: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minilm: Model, texts: Sequence[Document]
+) -> None:
+    same = differences(EXACT, EXACT)
+    page = tmp_path / "cost.md"
+    page.write_text("<!-- precision cost -->\n<!-- end -->\n", encoding="utf-8")
+    monkeypatch.setattr(precision, "PAGES", (page,))
+    monkeypatch.setattr(precision, "RECORD", tmp_path / "precision.json")
+    monkeypatch.setattr(
+        precision, "measure", lambda how: {"differences": {CONTROLS: same, ALL: same | {LARGEST: largest}}}
+    )
+    monkeypatch.setattr(precision, "sentences", lambda count: ("EWT dev", texts))
+    assert exit_code(monkeypatch) == code
+    record = json.loads((tmp_path / "precision.json").read_text("utf-8"))
+    assert 0 < record["strongest keys"]["share that differs"] < 0.05
+    assert "| at most 0.5 |" in page.read_text("utf-8")
+
+
+def test_without_ewt_the_command_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(how: Sequence[str]) -> dict[str, Any]:
+        raise CorpusError("ewt-train is not there")
+
+    monkeypatch.setattr(precision, "measure", lacking)
+    assert exit_code(monkeypatch) == 2
+    assert capsys.readouterr().err.splitlines() == ["bench: ewt-train is not there"]
+
+
+def exit_code(monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.setattr(sys, "argv", ["precision"])
+    with pytest.raises(SystemExit) as ended:
+        precision.main()
+    return ended.value.code
