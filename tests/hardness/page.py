@@ -62,7 +62,7 @@ def kills(part: dict[str, Any]) -> str:
     """Return the table of what was killed."""
     return section(
         "Kills: `make kills`",
-        "Killed at random moments, then done again: what was lost, hidden files and first pages, starts that failed.",
+        "Killed at random moments, then done again: what was lost, hidden files, starts that failed.",
         {"killed": TEXT, "times": NUMBER},
         [
             *part["kills"].items(),
