@@ -104,11 +104,16 @@ def selected_permutations(config: Config, model: Model, measure: Callable[[Seque
 def permutation_strengths(
     config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings, seeds: Sequence[int]
 ) -> Strengths:
-    """Return how many hits the best heads of each of these permuted weights have on a sample of `texts`."""
+    """Return how many hits the best heads of each of these permuted weights have on a sample of `texts`.
+
+    They are read in float32 whatever the precision of controls: near ties are common, and permutations that depend on
+    the precision would be other controls.
+    """
     asked = [probe for probe in probes if PERMUTED in probe.controls]
     if not asked or not len(texts):
         return {seed: {} for seed in seeds}
-    sample, trained = MemoryTexts(sample_texts(texts, SAMPLE)), _trained(config, model)
+    sample = MemoryTexts(sample_texts(texts, SAMPLE))
+    trained = replace(_trained(config, model), precision="fp32")
 
     def strength(seed: int) -> dict[Question, float]:
         permuted = untrained(trained, "permuted", seed)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from experiments.bench import precision
-from experiments.bench.precision import ALL, CONTROLS, DIFFER, LARGEST, blocks, differences, measure, other_keys
+from experiments.bench.precision import ALL, CONTROLS, DIFFER, LARGEST, SEED, blocks, differences, measure, other_keys
 from experiments.config.config import Config
 from experiments.run.run import run
 from mha import Model, load_model
@@ -111,24 +111,25 @@ def test_padding_counts_for_no_words_of_other_keys(texts: Sequence[Document], mo
 
 
 @pytest.mark.slow
-def test_three_runs_are_compared(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked_for: list[tuple[str, str]] = []
+def test_four_runs_are_compared(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[tuple[str, str, int]] = []
 
     def noted(config: Config, *rest: Any, **more: Any) -> Path:
         folder = run(config, *rest, **more)
         precision_of = json.loads((folder / "run.json").read_text("utf-8"))["precision"]
-        asked_for.append((precision_of["model"], precision_of["controls"]))
+        asked_for.append((precision_of["model"], precision_of["controls"], config.seed))
         return folder
 
     monkeypatch.setattr(precision, "run", noted)
     few = ['corpus.select={name="grammar", documents=6}', 'corpus.report={name="grammar", documents=6, seed=2}']
     asked = ['probes.names=["dependency"]', "controls.random=1", "controls.permuted=1", "scoring.replicates=100"]
     record = measure([*precision.WITHOUT, *few, *asked])
-    controls, everything = record["differences"][CONTROLS], record["differences"][ALL]
-    assert controls[LARGEST] == controls["selected heads that differ"] == 0, "the heads of the model are read in fp32"
+    controls, everything, seed = (record["differences"][name] for name in (CONTROLS, ALL, SEED))
+    for same in (controls, seed):
+        assert same[LARGEST] == same["selected heads that differ"] == 0, "the heads of the model are read in fp32"
     assert controls["selected heads"] == everything["selected heads"] > 3
-    assert asked_for == [("fp32", "fp32"), ("fp32", "bf16"), ("bf16", "bf16")]
-    assert capsys.readouterr().err.splitlines() == ["all in fp32 ...", "controls in bf16 ...", "all in bf16 ..."]
+    assert asked_for == [("fp32", "fp32", 0), ("fp32", "bf16", 0), ("bf16", "bf16", 0), ("fp32", "fp32", 1)]
+    assert capsys.readouterr().err.splitlines() == [f"{name} ..." for name in precision.RUNS]
 
 
 KEYS = {"corpus": "EWT dev", "sentences": 1000, "share that differs": 0.01234}

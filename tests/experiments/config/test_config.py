@@ -53,7 +53,7 @@ CHANGED: dict[str, Any] = {
     "controls.select_documents": 30,
     "controls.permutations_tried": 7,
     "controls.words": False,
-    "controls.precision": "fp32",
+    "controls.precision": "bf16",
     "model.precision": "bf16",
     "model.device": "cpu",
     "controls.arcs": False,

@@ -153,3 +153,12 @@ def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
 def test_permutations_that_are_not_tried_cannot_be_read(base: Path) -> None:
     with pytest.raises(ConfigError, match="permuted = 3 of permutations_tried = 2: try at least as many"):
         load_config(base, ["controls={permuted=3, permutations_tried=2}"])
+
+
+def test_permutations_are_tried_in_fp32_whatever_the_precision_of_controls(base: Path) -> None:
+    model, texts, asked = load_model("minilm"), Corpus.generated(4, 9).sentences(), [get_probe("dependency")]
+    exact, rough = (
+        permutation_strengths(load_config(base, [f"controls.precision={name}"]), model, texts, asked, Settings(), [0])
+        for name in ("fp32", "bf16")
+    )
+    assert exact == rough
