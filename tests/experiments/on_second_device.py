@@ -38,7 +38,7 @@ SIX = ("corpus.select.documents=6", "corpus.report.documents=6")
 ASKED = {
     "scores": (
         f"probes.names={SENTENCE}",
-        "controls={random=1, permuted=1, permutations_tried=2, precision='fp32'}",  # "auto" depends on the device
+        "controls={random=1, permuted=1, permutations_tried=2}",
         "scoring.metrics=true",
     ),
     "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),

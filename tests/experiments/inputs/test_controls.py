@@ -84,11 +84,11 @@ def test_a_model_without_knowledge_is_not_its_own_control(source: str, controls_
 
 
 def test_shuffled_word_order_is_read_by_the_model_of_the_run(base: Path) -> None:
-    config = load_config(base, ["controls.words=true"])
+    config = load_config(base, ["controls.words=true", "controls.precision=bf16"])
     model = load_model(config.model.name)
     (control,) = model_controls(config, model, [])
     assert control.load().module is model.module
-    assert control.load().precision == "auto"
+    assert control.load().precision == "bf16"
     assert control.places is not None
 
 
