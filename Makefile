@@ -77,7 +77,7 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain passes, into docs/ablation-cost.json
 	@$(BIN)/python -m experiments.bench.ablate
 
-bench-precision: $(INSTALLED)  ## compare scores on EWT in fp32 and bf16, into docs/precision.json
+bench-precision: $(INSTALLED)  ## compare scores on EWT in fp32, in bf16 and with another seed, into docs/precision.json
 	@$(BIN)/python -m experiments.bench.precision
 
 bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium

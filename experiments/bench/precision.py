@@ -47,13 +47,19 @@ EXACT: Final = "all in fp32"
 CONTROLS: Final = "controls in bf16"
 ALL: Final = "all in bf16"
 SEED: Final = "another seed, in fp32"
+
+
+def _precision(model: str, controls: str) -> tuple[str, str]:
+    return f'model.precision="{model}"', f'controls.precision="{controls}"'
+
+
 RUNS: Final = {
-    EXACT: (),
-    CONTROLS: ('controls.precision="bf16"',),
-    ALL: ('model.precision="bf16"', 'controls.precision="bf16"'),
-    SEED: ("seed=1",),
+    EXACT: (*_precision("fp32", "fp32"),),
+    CONTROLS: (*_precision("fp32", "bf16"),),
+    ALL: (*_precision("bf16", "bf16"),),
+    SEED: (*_precision("fp32", "fp32"), "seed=100"),
 }
-"What is run -> changes of the config."
+"What is run -> changes of the config. Models with the seeds from 100 on are other controls than those from 0 on."
 
 WORDS: Final = 200
 "The fewest scored words of a label whose accuracies are compared: with fewer, one word is more than half a point."
@@ -85,7 +91,7 @@ def main() -> None:
 
 
 def measure(changes: Sequence[str]) -> dict[str, Any]:
-    """Return how the scores of the config with these changes differ by precision.
+    """Return how the scores of the config with these changes differ by precision and by seed.
 
     Raises CorpusError where a corpus of the config is not there.
     """
@@ -166,12 +172,12 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
     changes, keys = record["differences"], record["strongest keys"]
     sizes = {what: changes[ALL][what] for what in ("accuracies", "grades", "verdicts", "selected heads")}
     intro = (
-        f"On {machine(record)}, the probes and controls of `{record['config']}`, each run beside the same run in fp32. "
+        f"On {machine(record)}, the probes and controls of `{record['config']}`, each compared with the run in fp32. "
         f"Compared are {sizes['accuracies']:,} accuracies (of every head on every label with at least {WORDS} words), "
         f"{sizes['grades']} grades, {sizes['verdicts']} verdicts and {sizes['selected heads']} selected heads. "
         "With bf16 for controls alone, and with another seed, the model is read as before: accuracies and selected "
-        "heads stay the same. By the seed resamples, control arcs, shuffled word orders and random weights are drawn "
-        "anew: what differs then is what chance alone changes."
+        "heads stay the same. By the seed resamples, control arcs, shuffled word orders, random weights and "
+        "permutations are drawn anew: what differs then is what chance alone changes."
     )
     rows = [
         f"| {what} | {' | '.join(f'{changes[name][what]:g}' for name in changes)} |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +118,7 @@ def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
         "distributed.scheduler.worker-saturation": 1.0,  # a run that waits does not die with one that kills its worker
         "distributed.scheduler.no-workers-timeout": f"{NO_WORKER_SECONDS}s",
     }
-    with dask.config.set(settings), _cluster(section) as cluster:
+    with dask.config.set(settings), _environment_kept(), _cluster(section) as cluster:
         try:
             client = Client(cluster, timeout=WAIT_SECONDS)  # type: ignore[no-untyped-call]  # of Dask
         except (OSError, TimeoutError, ValueError):
@@ -130,6 +131,18 @@ def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
                 start = f"start some with 'dask worker {section.address}'"
                 raise ClusterError(f"{section.address}: the scheduler has no workers; {start}") from None
             yield DaskWorkers(client, section)
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Take back what the block writes into the environment: Dask has every process to come use one thread."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager

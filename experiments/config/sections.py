@@ -187,9 +187,9 @@ class ControlsSection(Section):
     words: bool = True
     "Whether the model also reads every sentence with its words in another order."
     precision: Precision = "fp32"
-    """Of the models that read for controls, as in [model]. In bf16 they are read faster; that changes no score of the
-    model's heads, but may change a grade whose p lies close to alpha (docs/cost.md). Which permutations are read is
-    decided in fp32."""
+    """Of the models that read for controls, as in [model]. In bf16 they are read faster where the processor has
+    instructions for it; accuracies of the model's heads stay, single grades may differ (docs/cost.md). Permutations are
+    selected in fp32."""
     select_documents: int = Field(default=0, ge=0)
     """Documents of the selection split, at the most, that models of controls read, 0 for all. With fewer they are told
     by their heads that are best on the report split, which makes leads no larger, and on the selection split no margin

@@ -106,8 +106,8 @@ def permutation_strengths(
 ) -> Strengths:
     """Return how many hits the best heads of each of these permuted weights have on a sample of `texts`.
 
-    They are read in float32 whatever the precision of controls: near ties are common, and permutations that depend on
-    the precision would be other controls.
+    They are read in float32 whatever the precision of model and controls: near ties are common, and in bfloat16 other
+    permutations would be selected.
     """
     asked = [probe for probe in probes if PERMUTED in probe.controls]
     if not asked or not len(texts):

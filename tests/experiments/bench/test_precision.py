@@ -16,6 +16,7 @@ from torch import Tensor
 from experiments.bench import precision
 from experiments.bench.precision import ALL, CONTROLS, DIFFER, LARGEST, SEED, blocks, differences, measure, other_keys
 from experiments.config.config import Config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Model, load_model
 from mha.batches import Batch
@@ -128,8 +129,14 @@ def test_four_runs_are_compared(capsys: pytest.CaptureFixture[str], monkeypatch:
     for same in (controls, seed):
         assert same[LARGEST] == same["selected heads that differ"] == 0, "the heads of the model are read in fp32"
     assert controls["selected heads"] == everything["selected heads"] > 3
-    assert asked_for == [("fp32", "fp32", 0), ("fp32", "bf16", 0), ("bf16", "bf16", 0), ("fp32", "fp32", 1)]
-    assert capsys.readouterr().err.splitlines() == [f"{name} ..." for name in precision.RUNS]
+    assert asked_for == [("fp32", "fp32", 0), ("fp32", "bf16", 0), ("bf16", "bf16", 0), ("fp32", "fp32", 100)]
+    said = ["all in fp32 ...", "controls in bf16 ...", "all in bf16 ...", "another seed, in fp32 ..."]
+    assert capsys.readouterr().err.splitlines() == said
+
+
+def test_with_the_other_seed_no_model_of_controls_is_the_same() -> None:
+    one, other = (load_config(precision.CONFIG, precision.RUNS[name]) for name in (precision.EXACT, SEED))
+    assert other.seed - one.seed >= max(one.controls.random, one.controls.permutations_tried) > 0
 
 
 KEYS = {"corpus": "EWT dev", "sentences": 1000, "share that differs": 0.01234}
@@ -138,14 +145,16 @@ KEYS = {"corpus": "EWT dev", "sentences": 1000, "share that differs": 0.01234}
 def test_a_change_above_half_a_point_and_another_grade_are_goals_missed() -> None:
     same = differences(EXACT, EXACT)
     record = {"processor": "a CPU", "cores": 2, "config": "minilm-ewt", "strongest keys": KEYS}
-    record["differences"] = {CONTROLS: same, ALL: same | {LARGEST: 0.75, DIFFER: 2}}
+    record["differences"] = {CONTROLS: same, ALL: same | {LARGEST: 0.75, DIFFER: 2}, SEED: same | {DIFFER: 5}}
     text = blocks(record)["precision cost"]
     assert "On 2 cores of a CPU, the probes and controls of `minilm-ewt`, " in text
     assert (
         "Compared are 2 accuracies (of every head on every label with at least 200 words), 1 grades, 2 verdicts" in text
     )
     assert "for 1.23% of all words in all heads, on 1,000 sentences of EWT dev" in text
-    assert "| largest change of an accuracy, points | 0 | 0.75 |" in text
+    assert "| largest change of an accuracy, points | 0 | 0.75 | 0 |" in text
+    assert "| grades that differ | 0 | 2 | 5 |" in text
+    assert f"{SEED}: " not in text, "no goal is asked of chance"
     assert f"| {ALL}: largest change of an accuracy, points | 0.75 | at most 0.5 | **missed** |" in text
     assert f"| {ALL}: grades that differ | 2 | at most 0 | **missed** |" in text
     assert f"| {CONTROLS}: grades that differ | 0 | at most 0 | met |" in text

@@ -209,3 +209,13 @@ def test_two_clusters_of_one_machine_do_not_want_the_same_port() -> None:
     section = ClusterSection(address="local:1")
     with open_workers(section) as one, open_workers(section) as other:
         assert dict(one.each(abs, [(-1,)])) == dict(other.each(abs, [(-1,)])) == {0: 1}
+
+
+@pytest.mark.slow
+def test_processes_that_are_started_after_a_cluster_have_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "7")
+    before = dict(os.environ)
+    with open_workers(ClusterSection(address="local:1")) as workers:
+        assert dict(workers.each(abs, [(-1,)])) == {0: 1}
+    assert dict(os.environ) == before

@@ -246,6 +246,7 @@ def test_defaults_are_those_of_the_sections(write: Any) -> None:
     assert config.corpus.report is None
     assert (config.model.name, config.model.source) == ("minilm", "pretrained")
     assert (config.controls.random, config.controls.permuted, config.controls.permutations_tried) == (2, 3, 20)
+    assert config.controls.precision == config.model.precision == "fp32", "grades do not depend on the processor"
     assert config.controls.words
     assert config.controls.arcs
 
