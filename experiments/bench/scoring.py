@@ -8,6 +8,7 @@ docs/, from which docs/cost.md is made. A goal that is missed ends with exit cod
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import sys
@@ -71,17 +72,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sentences", type=int, default=SENTENCES, help=f"sentences to time (default {SENTENCES})")
     parser.add_argument("--rounds", type=int, default=3, help="rounds in which all take turns (default 3)")
-    parser.add_argument("--only", action="append", choices=[*PARTS], help="measure that part alone")
+    parser.add_argument("--only", action="append", choices=[*PARTS], help="measure that part anew, keep the others")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     try:
         record = measure(options.sentences, options.rounds, options.only or [*PARTS])
+        if options.only:
+            print({part: record[part] for part in options.only})
+            record = with_others(record, options.only)
     except (ModelError, BenchError) as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(2)
-    if options.only:
-        print({part: record[part] for part in options.only})
-        return
     print(blocks(record)["scoring cost"])
     if (record["corpus"], record["sentences"]) == (EWT, SENTENCES):
         keep(record, RECORD, PAGES, blocks(record))
@@ -107,6 +108,18 @@ def measure(count: int, rounds: int, parts: Sequence[str]) -> dict[str, Any]:
         print(f"{part} ...", file=sys.stderr)
         record[part] = PARTS[part](texts, rounds)
     return record
+
+
+def with_others(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """Return the record that is kept, with these parts of another; it says which commit they are of.
+
+    Raises BenchError where the two are of another machine, other versions or other texts: parts could not be compared.
+    """
+    kept = json.loads(RECORD.read_text(encoding="utf-8"))
+    if other := [name for name in record if name not in (*PARTS, "commit") and record[name] != kept.get(name)]:
+        raise BenchError(f"{RECORD} differs in {', '.join(other)}, so it stays as it is; leave out --only")
+    commits = kept.get("commits of parts", {}) | dict.fromkeys(parts, record["commit"])
+    return kept | {part: record[part] for part in parts} | {"commits of parts": commits}
 
 
 def time_all(texts: Sequence[Document], rounds: int) -> dict[str, list[float]]:

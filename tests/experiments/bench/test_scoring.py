@@ -1,5 +1,6 @@
 """The benchmark of scoring: its contestants do the same work, and goals that are missed are told."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -314,3 +315,26 @@ def test_workers_read_as_many_shards_each_round_and_take_turns(monkeypatch: pyte
     scaling.time_workers(20, 2)
     warming = [("local:1", 2), ("local:2", 4), ("local:2", 4)]
     assert asked == warming + [("local:1", scaling.SHARDS), ("local:2", scaling.SHARDS)] * 2
+
+
+def test_one_part_is_measured_anew_and_the_others_stay(measured: Callable[..., tuple[object, Path]]) -> None:
+    measured(_record(0.7), passes.EWT)
+    other = _record(0.9)
+    other["memory"]["100000"]["peak MB"] = 5000
+    code, page = measured(other, passes.EWT, "--only", "memory")
+    kept = json.loads((page.parent / "record.json").read_text(encoding="utf-8"))
+    assert (kept["memory"], kept["passes"]) == (other["memory"], _record(0.7)["passes"])
+    assert kept["commits of parts"] == {"memory": kept["commit"]}
+    assert code == 1
+    assert "| 100,000 | 2.0 | 5,000 |" in page.read_text(encoding="utf-8")
+
+
+def test_parts_measured_with_other_versions_are_not_put_together(
+    measured: Callable[..., tuple[object, Path]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, page = measured(_record(0.7), passes.EWT)
+    before = (page.parent / "record.json").read_text(encoding="utf-8")
+    monkeypatch.setattr(bench_scoring, "version", lambda name: "2.0")
+    assert measured(_record(0.9), passes.EWT, "--only", "memory")[0] == 2
+    assert "differs in versions" in capsys.readouterr().err.splitlines()[-1]
+    assert (page.parent / "record.json").read_text(encoding="utf-8") == before
