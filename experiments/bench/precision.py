@@ -31,7 +31,7 @@ from mha.models.maps import stream_maps
 from mha.parallel import in_order
 from probes import Document, Settings
 from probes.corpora.conllu import CorpusError
-from reports.tables.grades import counted
+from reports.tables.grades import POSITION, counted
 from reports.tables.run_files import read_scores
 
 RECORD: Final = Path("docs") / "precision.json"
@@ -69,6 +69,7 @@ SENTENCES: Final = 1000
 
 LARGEST: Final = "largest change of an accuracy, points"
 DIFFER: Final = "grades that differ"
+ROLES_DIFFER: Final = "grades in roles of language that differ"
 
 HEAD: Final = ["probe", "label", "variant", "layer", "head", "split"]
 
@@ -118,6 +119,7 @@ def differences(exact: pd.DataFrame, other: pd.DataFrame) -> dict[str, Any]:
     both = both[both["split"] == "report"]
     accuracies = both[both["n"] >= WORDS]
     points = (100 * (accuracies["accuracy_other"] - accuracies["accuracy"]).abs()).round(3)
+    other_grade = both["grade"] != both["grade_other"]
     labels = both.drop_duplicates(["probe", "label", "variant"])
     labels = labels[labels.groupby("probe")["label"].transform(counted) & (labels["verdict"] != "")]
     return {
@@ -127,7 +129,8 @@ def differences(exact: pd.DataFrame, other: pd.DataFrame) -> dict[str, Any]:
         "mean change of an accuracy, points": round(float(points.mean()), 4),
         "accuracies that change by more than 0.5 points": int((points > 0.5).sum()),
         "grades": int((both["grade"] > 0).sum()),
-        DIFFER: int((both["grade"] != both["grade_other"]).sum()),
+        DIFFER: int(other_grade.sum()),
+        ROLES_DIFFER: int((other_grade & (both["probe"] != POSITION)).sum()),
         "verdicts": len(labels),
         "verdicts that differ": int((labels["verdict"] != labels["verdict_other"]).sum()),
         "selected heads": int(both["selected"].sum()),

@@ -55,6 +55,7 @@ def test_differences_are_counted_on_the_report_split() -> None:
         "accuracies that change by more than 0.5 points": 1,
         "grades": 1,
         DIFFER: 1,
+        precision.ROLES_DIFFER: 1,
         "verdicts": 2,
         "verdicts that differ": 1,
         "selected heads": 2,
@@ -65,6 +66,12 @@ def test_differences_are_counted_on_the_report_split() -> None:
 def test_one_word_of_two_hundred_is_no_more_than_half_a_point() -> None:
     found = differences(EXACT, EXACT.assign(accuracy=EXACT["accuracy"] + 1 / 200))
     assert (found[LARGEST], found["accuracies that change by more than 0.5 points"]) == (0.5, 0)
+
+
+def test_grades_in_position_are_in_no_role_of_language() -> None:
+    exact, other = (frame.assign(probe="position") for frame in (EXACT, EXACT.assign(grade=0)))
+    found = differences(exact, other)
+    assert (found[DIFFER], found[precision.ROLES_DIFFER]) == (1, 0)
 
 
 def test_pools_slices_and_untested_labels_are_no_verdicts() -> None:
