@@ -115,7 +115,7 @@ def with_others(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, An
 
     Raises BenchError where the two are of another machine, other versions or other texts: parts could not be compared.
     """
-    kept = json.loads(RECORD.read_text(encoding="utf-8"))
+    kept: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
     if other := [name for name in record if name not in (*PARTS, "commit") and record[name] != kept.get(name)]:
         raise BenchError(f"{RECORD} differs in {', '.join(other)}, so it stays as it is; leave out --only")
     commits = kept.get("commits of parts", {}) | dict.fromkeys(parts, record["commit"])
