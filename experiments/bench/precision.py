@@ -54,9 +54,9 @@ def _precision(model: str, controls: str) -> tuple[str, str]:
 
 
 RUNS: Final = {
-    EXACT: (*_precision("fp32", "fp32"),),
-    CONTROLS: (*_precision("fp32", "bf16"),),
-    ALL: (*_precision("bf16", "bf16"),),
+    EXACT: _precision("fp32", "fp32"),
+    CONTROLS: _precision("fp32", "bf16"),
+    ALL: _precision("bf16", "bf16"),
     SEED: (*_precision("fp32", "fp32"), "seed=100"),
 }
 "What is run -> changes of the config. Models with the seeds from 100 on are other controls than those from 0 on."

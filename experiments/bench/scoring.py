@@ -77,14 +77,17 @@ def main() -> None:
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     try:
         record = measure(options.sentences, options.rounds, options.only or [*PARTS])
+        for_the_record = (record["corpus"], record["sentences"]) == (EWT, SENTENCES)
         if options.only:
             print({part: record[part] for part in options.only})
+            if not for_the_record:
+                return
             record = with_others(record, options.only)
     except (ModelError, BenchError) as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(2)
     print(blocks(record)["scoring cost"])
-    if (record["corpus"], record["sentences"]) == (EWT, SENTENCES):
+    if for_the_record:
         keep(record, RECORD, PAGES, blocks(record))
     sys.exit(not all(goal.met for goal in goals(record)))
 
@@ -210,6 +213,8 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
         f"{record['rounds']} rounds, cutting into pieces among them. By medians of the rounds three probes take "
         f"{three} of the plain pass, all {every}."
     )
+    if later := record.get("commits of parts"):
+        intro += f" Measured in a later run: {', '.join(later)}."
     rows = [
         f"| {name} | {one:.2f} | {one / seconds[PLAIN]:.2f} |"
         for name, one in sorted(seconds.items(), key=lambda item: (item[0] != PLAIN, item[1]))

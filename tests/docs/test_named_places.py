@@ -113,5 +113,5 @@ def test_no_published_page_names_a_folder_of_a_machine() -> None:
     """A published command is one that a reader can type; its run was made under some folder of ours."""
     pages = [path for kind in ("md", "toml", "json", "csv") for path in (ROOT / "reports/published").rglob(f"*.{kind}")]
     assert len(pages) > 20
-    named = {path.parent.name: MACHINE.findall(path.read_text(encoding="utf-8")) for path in pages}
+    named = {str(path.relative_to(ROOT)): MACHINE.findall(path.read_text(encoding="utf-8")) for path in pages}
     assert {name: found for name, found in named.items() if found} == {}

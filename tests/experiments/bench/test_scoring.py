@@ -326,7 +326,18 @@ def test_one_part_is_measured_anew_and_the_others_stay(measured: Callable[..., t
     assert (kept["memory"], kept["passes"]) == (other["memory"], _record(0.7)["passes"])
     assert kept["commits of parts"] == {"memory": kept["commit"]}
     assert code == 1
-    assert "| 100,000 | 2.0 | 5,000 |" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "| 100,000 | 2.0 | 5,000 |" in written
+    assert "Measured in a later run: memory." in written
+
+
+def test_a_part_of_less_than_the_record_has_is_printed_alone(
+    measured: Callable[..., tuple[object, Path]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "_exit_code", bench_scoring.main)
+    _, page = measured(_record(0.9), "the grammar", "--only", "memory")
+    assert "'peak MB': 1040" in capsys.readouterr().out
+    assert not (page.parent / "record.json").exists()
 
 
 def test_parts_measured_with_other_versions_are_not_put_together(
