@@ -243,9 +243,14 @@ def permute_weights(module: nn.Module, seed: int) -> None:
             # W_Q, W_K and W_V are three matrices, also where they lie in one
             for matrix in parameter.chunk(3) if id(parameter) in fused else [parameter]:
                 if matrix.ndim >= 2:
-                    order = torch.randperm(matrix.numel(), generator=generator)
-                    order = order.to(matrix.device)
-                    matrix.copy_(matrix.flatten().index_select(0, order).view_as(matrix))
+                    matrix.copy_(matrix.flatten().index_select(0, _order(matrix, generator)).view_as(matrix))
+
+
+def _order(matrix: Tensor, generator: torch.Generator) -> Tensor:
+    """Return a random order of a matrix's entries; small integers take half the time and are the same."""
+    count = matrix.numel()
+    dtype = torch.int32 if count <= torch.iinfo(torch.int32).max else torch.int64
+    return torch.randperm(count, generator=generator, dtype=dtype).to(matrix.device)
 
 
 def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from reports.biographies import terms as biographies
 from reports.biographies.charts import biography_charts, save_biographies
+from reports.drawing.beside import Save, drawn_beside
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
 from reports.page.columns import tables_of
@@ -36,39 +38,40 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     with replacing(target) as unfinished:
         figures = unfinished / "figures"
         figures.mkdir()
-        drawn = _save_figures(contents, figures, step)
-        if contents.biographies is not None:
-            save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
-        told = each("page: figures of sections", contents.sections, step)
-        contents = replace(contents, sections=tuple(one.drawn(contents.about, figures) for one in told))
-        for name in each("page: texts", ("report.md", "index.html"), step):
-            text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
-            (unfinished / name).write_text(text, encoding="utf-8")
+        of_probes = _figures(contents, figures)
+        with drawn_beside([save for saves in of_probes.values() for save in saves.values()], step):
+            if contents.behaviour is not None:
+                save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", figures / "behaviour")
+            if contents.biographies is not None:
+                save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+            told = each("page: figures of sections", contents.sections, step)
+            contents = replace(contents, sections=tuple(one.drawn(contents.about, figures) for one in told))
+            drawn = {probe: [*saves] for probe, saves in of_probes.items()}
+            for name in each("page: texts", ("report.md", "index.html"), step):
+                text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
+                (unfinished / name).write_text(text, encoding="utf-8")
     return target / "index.html"
 
 
-def _save_figures(contents: Contents, folder: Path, step: Step) -> dict[str, list[str]]:
-    """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
-    if contents.behaviour is not None:
-        save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
-    parts = enumerate(each("page: figures of probes", contents.probes, step))
-    return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in parts}
+def _figures(contents: Contents, folder: Path) -> dict[str, dict[str, Save]]:
+    """Return what saves the figures of every probe, by probe and by file name without suffix."""
+    return {part.name: _of_probe(contents, part, index, folder) for index, part in enumerate(contents.probes)}
 
 
-def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder: Path) -> list[str]:
-    """Save the figures of one probe. Its name goes into file names only where it is plain."""
+def _of_probe(contents: Contents, part: ProbePart, index: int, folder: Path) -> dict[str, Save]:
+    """Return what saves the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat
     title = f"{contents.about}: {part.name}"
-    saved = []
+    saves: dict[str, Save] = {}
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
-        save_best_heads(rows, title, folder / f"best-{stem}", verdicts=not part.trained)
-        saved.append(f"best-{stem}")
+        best = f"best-{stem}"
+        saves[best] = partial(save_best_heads, rows, title, folder / best, verdicts=not part.trained)
     if part.first_maps:
-        save_heat_maps(part.first_maps, heat["layers"], heat["heads"], title, folder / f"heatmap-{stem}")
-        saved.append(f"heatmap-{stem}")
-    return saved
+        maps = f"heatmap-{stem}"
+        saves[maps] = partial(save_heat_maps, part.first_maps, heat["layers"], heat["heads"], title, folder / maps)
+    return saves
 
 
 def html_page(contents: Contents) -> str:

@@ -62,7 +62,7 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     sys.setprofile(see)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("reports.page.page._save_figures", no_figures)
+            patch.setattr("reports.page.page._figures", no_figures)
             folder = run(load_config(base, CHANGES), tmp_path_factory.mktemp("followed"))
     finally:
         sys.setprofile(None)
@@ -70,8 +70,8 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     return Followed(Run.open(folder), first, evidence)
 
 
-def no_figures(contents: Any, folder: Path, step: Any) -> dict[str, list[str]]:
-    return {part.name: [] for part in contents.probes}
+def no_figures(contents: Any, folder: Path) -> dict[str, dict[str, Any]]:
+    return {part.name: {} for part in contents.probes}
 
 
 def callers_of(frame: FrameType) -> list[CodeType]:

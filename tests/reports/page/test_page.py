@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from reports import write_report, write_scores
+from reports.drawing.beside import drawn_beside
 from reports.formats import interval, percent, signed, signed_interval
 from reports.page import page as page_module
 from reports.page.page_model import gather
@@ -157,14 +158,17 @@ FEW_LABELS = ("obj", "all", "pronoun", "previous")
 
 @pytest.mark.slow
 @pytest.mark.figures
-def test_the_same_run_gives_the_same_figures_as_png_and_pdf(
-    run_folder: Path, scores: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
+def test_a_run_has_the_same_figures_as_png_and_pdf_whoever_draws_them(
+    run_folder: Path, scores: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ):
     write_scores(scores[scores["label"].isin(FEW_LABELS)], run_folder)
     made = []
-    for _ in range(2):
+    for processes in "12":
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", processes)
         folder = tmp_path_factory.mktemp("figures")
-        page_module._save_figures(gather(run_folder), folder, silent)
+        saves = page_module._figures(gather(run_folder), folder)
+        with drawn_beside([save for of_probe in saves.values() for save in of_probe.values()], silent):
+            pass
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
     first, second = made
     assert first == second
@@ -253,7 +257,7 @@ def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
 
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_save_figures", lambda contents, *_: {part.name: [] for part in contents.probes})
+    monkeypatch.setattr(page_module, "_figures", lambda contents, _: {part.name: {} for part in contents.probes})
 
 
 @pytest.mark.slow
