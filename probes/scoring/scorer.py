@@ -27,6 +27,9 @@ exactly count k_gold / m; no attention on any candidate counts 0); attention on 
 whether the top two are a near-tie. For broad items the mass is the attention outside the most attended key.
 Of other maps (`mha.models.maps.MAPS`) mass and coverage have the units of those maps."""
 
+PAIRS = 16_384
+"Items and their gold keys that are looked at together."
+
 TINY = torch.finfo(torch.float32).tiny
 "Attention below this is none; heads that put all on one key leave as little to the others."
 
@@ -161,25 +164,31 @@ class BatchScorer:
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
         top = self._tops(memory, cells)
-        gold = cells.index_select(0, self.gold)
-        winner = top.best.clamp(min=TINY).index_select(0, self.gold_place)
-        hits = torch.ge(gold, winner, out=winner)
-        if top.ties is not None:
-            hits = hits / top.ties.index_select(0, self.gold_place)
         sums = torch.zeros(segments, len(MEASURES), maps.shape[1], dtype=torch.float64)
-        sums[:, 0].index_add_(0, segment[self.gold_item], hits.double())
+        self._add_gold(sums, top, cells, segment, hits_alone=hits_alone)
         if not hits_alone:
-            self._add_others(sums, top, gold, segment)
+            sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).double())
+            if top.near is not None:
+                items = top.near.any(1)[self.place].nonzero()[:, 0]  # few
+                sums[:, 3].index_add_(0, segment[items], top.near[self.place[items]].double())
         if len(self.spread):
             self._add_spread(sums, top, segment[self.spread], shares=shares)
         return sums
 
-    def _add_others(self, sums: Tensor, top: Top, gold: Tensor, segment: Tensor) -> None:
-        """Add all measures but the hits of items that have gold."""
-        sums[:, 1].index_add_(0, segment[self.gold_item], gold.double())
-        sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).double())
-        if top.near is not None:
-            sums[:, 3].index_add_(0, segment, top.near.index_select(0, self.place).double())
+    def _add_gold(self, sums: Tensor, top: Top, cells: Tensor, segment: Tensor, *, hits_alone: bool) -> None:
+        """Add hits and mass of items that have gold: of some pairs at a time, which stay in the cache of a core."""
+        least = top.best.clamp(min=TINY)
+        segment = segment[self.gold_item]
+        for first in range(0, len(segment), PAIRS):
+            here = slice(first, first + PAIRS)
+            gold, place = cells.index_select(0, self.gold[here]), self.gold_place[here]
+            winner = least.index_select(0, place)
+            hits = torch.ge(gold, winner, out=winner)
+            if top.ties is not None:
+                hits /= top.ties.index_select(0, place)
+            sums[:, 0].index_add_(0, segment[here], hits.double())
+            if not hits_alone:
+                sums[:, 1].index_add_(0, segment[here], gold.double())
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""

@@ -146,6 +146,9 @@ def test_the_scorer_does_what_its_definition_says(case) -> None:
     np.testing.assert_allclose(outcome, expected, rtol=0, atol=1e-6)
     assert torch.equal(maps, before)
     assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("probes.scoring.scorer.PAIRS", 3)
+        assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
 
 
 @pytest.mark.slow
