@@ -105,7 +105,7 @@ class HeadCards:
     """The cards of all heads, as a page has them."""
 
     run: str
-    "Name of the run's folder."
+    "Name of the run."
     cards: tuple[HeadCard, ...]
     "Without examples, which the page draws."
     profiles: tuple[tuple[str, str], ...]
@@ -122,7 +122,7 @@ def head_cards(run: RunFolder, step: Step = silent) -> HeadCards | None:
     source, makers = CardSource(run), [part for part in PARTS if part is not examples]
     heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
     cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
-    return HeadCards(run.folder.name, cards, profiles(source)) if cards else None
+    return HeadCards(run.name, cards, profiles(source)) if cards else None
 
 
 def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.DataFrame) -> HeadCard:

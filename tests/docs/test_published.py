@@ -1,4 +1,4 @@
-"""Published pages of runs hold no sentence of a corpus from elsewhere."""
+"""Published pages of runs hold no sentence of a corpus from elsewhere, and name no folder that was there for a time."""
 
 import tomllib
 from pathlib import Path
@@ -27,3 +27,8 @@ def test_examples_come_from_our_own_sentences(page: Path) -> None:
         assert examples == 0
     elif "page" in config:
         assert bool(examples) == bool(config["page"]["examples"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_unfinished_folder_is_named(page: Path) -> None:
+    assert "-unfinished" not in (page / "report.md").read_text(encoding="utf-8")

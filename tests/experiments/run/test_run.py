@@ -488,6 +488,7 @@ def test_what_was_dropped_is_counted_in_the_record_and_on_the_page(whole: Path) 
     reasons = {part["reason"] for part in dropped}
     assert {"longer than the model (48 pieces)", "mention across a border of 20 words"} <= reasons
     page, text = ((whole / "report" / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
+    assert "-unfinished" not in page + text
     for part in dropped:
         assert len(part["examples"]) <= 3
         assert part["reason"] in page

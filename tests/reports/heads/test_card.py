@@ -121,6 +121,11 @@ def test_a_page_has_a_card_a_head_in_order_without_examples(run: Run):
     assert not any(one.title == "Examples" for card in cards for one in card.parts)
 
 
+def test_cards_name_the_run_while_its_folder_is_unfinished(run_folder: Path) -> None:
+    unfinished = run_folder.rename(run_folder.with_name(".run-unfinished"))
+    assert all_cards(Run.open(unfinished)).run == "minilm-ewt"
+
+
 def test_profiles_name_every_specialised_head_once_with_its_surest_label_first(run: Run, specialist: pd.Series):
     told = dict(all_cards(run).profiles)
     assert set(told) == set(run.scores[run.scores["grade"] > 0]["name"])
