@@ -32,7 +32,7 @@ collect_ignore = ["kill_training.py", "second_device.py", "hardness/mutants.py"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the test processes share the cores already
-os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # and figures are drawn in them, so that they need not be drawn
+os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # `_figures_are_not_drawn` holds in this process alone
 
 settings.register_profile("headscope", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("headscope")

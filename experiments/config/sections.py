@@ -154,7 +154,7 @@ class ProbesSection(Section):
 class ScoringSection(Section):
     """How maps are read and numbers are made."""
 
-    batch_pieces: int = Field(default=1024, ge=1)
+    batch_pieces: int = Field(default=2048, ge=1)
     "Pieces a batch, padding included."
     reduce: Literal["mean", "first"] = "mean"
     "How the pieces of a word are reduced as queries."

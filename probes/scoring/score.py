@@ -54,7 +54,7 @@ class Outcome:
 class Settings:
     """How maps are read."""
 
-    batch_pieces: int = 1024
+    batch_pieces: int = 2048
     "Pieces a batch, padding included."
     reduce: str = "mean"
     "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from reports.biographies import terms as biographies
 from reports.biographies.charts import biography_charts, save_biographies
-from reports.drawing.beside import Save, drawn_beside
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
+from reports.drawing.processes import Save, drawn_beside
 from reports.page.columns import tables_of
 from reports.page.markdown import markdown_page
 from reports.page.page_model import Contents, ProbePart, gather
@@ -38,7 +38,7 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     with replacing(target) as unfinished:
         figures = unfinished / "figures"
         figures.mkdir()
-        of_probes = _figures(contents, figures)
+        of_probes = _saves(contents, figures)
         with drawn_beside([save for saves in of_probes.values() for save in saves.values()], step):
             if contents.behaviour is not None:
                 save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", figures / "behaviour")
@@ -53,12 +53,12 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     return target / "index.html"
 
 
-def _figures(contents: Contents, folder: Path) -> dict[str, dict[str, Save]]:
+def _saves(contents: Contents, folder: Path) -> dict[str, dict[str, Save]]:
     """Return what saves the figures of every probe, by probe and by file name without suffix."""
-    return {part.name: _of_probe(contents, part, index, folder) for index, part in enumerate(contents.probes)}
+    return {part.name: _probe_saves(contents, part, index, folder) for index, part in enumerate(contents.probes)}
 
 
-def _of_probe(contents: Contents, part: ProbePart, index: int, folder: Path) -> dict[str, Save]:
+def _probe_saves(contents: Contents, part: ProbePart, index: int, folder: Path) -> dict[str, Save]:
     """Return what saves the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat

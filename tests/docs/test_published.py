@@ -1,4 +1,4 @@
-"""Published pages of runs hold no sentence of a corpus from elsewhere, and name no folder that was there for a time."""
+"""Published pages of runs hold no sentence of a corpus from elsewhere, and name no unfinished folder."""
 
 import tomllib
 from pathlib import Path

@@ -62,7 +62,7 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     sys.setprofile(see)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("reports.page.page._figures", no_figures)
+            patch.setattr("reports.page.page._saves", no_figures)
             folder = run(load_config(base, CHANGES), tmp_path_factory.mktemp("followed"))
     finally:
         sys.setprofile(None)

@@ -140,6 +140,15 @@ def test_permuting_leaves_biases_and_layer_norms(folder: Path) -> None:
     assert all(torch.equal(tensors_of(permuted)[name], tensor) for name, tensor in vectors.items())
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (300, 400)])
+def test_weights_are_permuted_in_the_order_that_torch_draws_in_long_integers(shape: tuple[int, int]) -> None:
+    module = torch.nn.Linear(*shape, bias=False)
+    before = module.weight.detach().flatten().clone()
+    permute_weights(module, 5)
+    order = torch.randperm(len(before), generator=torch.Generator().manual_seed(5))
+    assert torch.equal(module.weight.flatten(), before[order])
+
+
 def test_permuting_keeps_tied_weights_tied(build: Callable[..., Encoder]) -> None:
     encoder = build()
     permute_weights(encoder, 0)

@@ -349,7 +349,7 @@ def test_the_axis_is_marked_at_powers_of_ten_and_its_end() -> None:
 
 @pytest.fixture
 def _no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_figures", lambda contents, _: {part.name: {} for part in contents.probes})
+    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +358,7 @@ def page_folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("lives") / "minilm-ewt")
     write_biographies(tables(), folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_module, "_figures", lambda contents, _: {part.name: {} for part in contents.probes})
+        patch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
         return write_report(folder).parent
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from reports import write_report, write_scores
-from reports.drawing.beside import drawn_beside
+from reports.drawing.processes import drawn_beside
 from reports.formats import interval, percent, signed, signed_interval
 from reports.page import page as page_module
 from reports.page.page_model import gather
@@ -163,10 +163,10 @@ def test_a_run_has_the_same_figures_as_png_and_pdf_whoever_draws_them(
 ):
     write_scores(scores[scores["label"].isin(FEW_LABELS)], run_folder)
     made = []
-    for processes in "12":
-        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", processes)
+    for cores in (1, 2):
+        monkeypatch.setattr("joblib.cpu_count", lambda cores=cores: cores)
         folder = tmp_path_factory.mktemp("figures")
-        saves = page_module._figures(gather(run_folder), folder)
+        saves = page_module._saves(gather(run_folder), folder)
         with drawn_beside([save for of_probe in saves.values() for save in of_probe.values()], silent):
             pass
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
@@ -257,7 +257,7 @@ def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
 
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_figures", lambda contents, _: {part.name: {} for part in contents.probes})
+    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
 
 
 @pytest.mark.slow

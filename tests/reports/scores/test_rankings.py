@@ -133,7 +133,7 @@ def test_a_metric_that_is_the_same_for_all_heads_is_not_counted(
 
 @pytest.fixture
 def _no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_figures", lambda contents, _: {part.name: {} for part in contents.probes})
+    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ def test_the_last_step_is_shown(run_folder: Path) -> None:
 def test_page_and_markdown_hold_every_row_and_the_figure(
     found: MinimalPairResults, run_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_module, "_of_probe", lambda *words: {})
+    monkeypatch.setattr(page_module, "_probe_saves", lambda *words: {})
     write_report(run_folder)
     page = (run_folder / "report" / "index.html").read_text("utf-8")
     text = (run_folder / "report" / "report.md").read_text("utf-8")

@@ -130,7 +130,7 @@ def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Pa
 
 @pytest.mark.slow
 def test_without_relations_there_is_no_table_of_them(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.page.page._figures", lambda contents, _: {part.name: {} for part in contents.probes})
+    monkeypatch.setattr("reports.page.page._saves", lambda contents, _: {part.name: {} for part in contents.probes})
     tables = circuit_tables()
     tables["circuit_relations"] = tables["circuit_relations"].head(0)
     tables["circuit_links"] = tables["circuit_links"].head(3)

@@ -1,0 +1,104 @@
+"""Processes that draw figures while a page is written: matplotlib keeps a core busy for seconds."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from reports.progress import Step, each
+
+Save = Callable[[], None]
+"Draws a figure and saves it; can be pickled."
+
+MOST: Final = 4
+"Processes that draw at the same time; each takes a second to begin, and draws two figures at the least."
+
+CHILD: Final = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+from reports.drawing.processes import draw_for_parent
+draw_for_parent()
+"""
+
+WHAT: Final = "page: figures of probes"
+
+
+@contextmanager
+def drawn_beside(saves: Sequence[Save], step: Step) -> Iterator[None]:
+    """Draw figures in other processes while the block runs; the block ends when all are saved.
+
+    Where there is one core, or LOKY_MAX_CPU_COUNT says so, they are drawn at the end of the block, in this process.
+    What a figure raises is raised there; where the block itself raises, the processes are ended.
+    """
+    from joblib import cpu_count
+
+    workers = min(cpu_count(), len(saves) // 2, MOST)
+    if workers < 2:
+        yield
+        for save in each(WHAT, saves, step):
+            save()
+        return
+    borders = [len(saves) * nth // workers for nth in range(workers + 1)]
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        drawing = {
+            end: stack.enter_context(_process(saves[first:end], Path(folder) / str(end)))
+            for first, end in pairwise(borders)
+        }
+        yield
+        step(WHAT, 0, len(saves))
+        for end, process in drawing.items():
+            _wait(process, Path(folder) / str(end))
+            step(WHAT, end, len(saves))
+
+
+@contextmanager
+def _process(saves: Sequence[Save], given: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Have another process draw figures, which finds them in the file `given` and ends with the block."""
+    given.write_bytes(pickle.dumps(saves))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-P", "-c", CHILD, str(given)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _wait(process: subprocess.Popen[bytes], given: Path) -> None:
+    """Wait for a process that draws figures, and raise what the first that failed has raised."""
+    if process.wait():
+        raise RuntimeError(f"the process that draws figures ended with {process.returncode}")
+    if (failed := _error(given)).exists():
+        raise pickle.loads(failed.read_bytes())
+
+
+def _error(given: Path) -> Path:
+    return given.with_suffix(".error")
+
+
+def draw_for_parent() -> None:
+    """Draw the figures of the file that the command names; write beside it what one raises."""
+    given = Path(sys.argv[1])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        for save in pickle.loads(given.read_bytes()):
+            save()
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        _error(given).write_bytes(pickle.dumps(error))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that holds the other end of its input is gone."""
+    os.read(sys.stdin.fileno(), 1)  # `sys.stdin` itself would be locked when the interpreter closes it
+    os._exit(1)
