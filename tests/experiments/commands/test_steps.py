@@ -12,7 +12,7 @@ from experiments.commands import console
 
 STAGES = {
     "report": {
-        **{"page: cards of heads": 4, "page: sections": None, "page: probes": 5, "page: figures of probes": 5},
+        **{"page: cards of heads": 4, "page: sections": None, "page: probes": 5, "page: figures of probes": 10},
         **{"page: figures of sections": None, "page: texts": 2},
     },
     "export": {"figures of probes": 2},
