@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -101,4 +102,4 @@ def draw_for_parent() -> None:
 def _end_with_parent() -> None:
     """End this process when the one that holds the other end of its input is gone."""
     os.read(sys.stdin.fileno(), 1)  # `sys.stdin` itself would be locked when the interpreter closes it
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGTERM)

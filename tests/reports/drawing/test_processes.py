@@ -82,4 +82,4 @@ def test_a_process_ends_with_its_parent(tmp_path: Path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
         assert process.stdin is not None
         process.stdin.close()  # as the system does where the parent is killed
-        assert process.wait(60) == 1
+        assert process.wait(60) != 0
