@@ -123,6 +123,17 @@ def _figures_are_drawn_where_marked(request: pytest.FixtureRequest) -> Iterator[
         yield
 
 
+@pytest.fixture(autouse=True)
+def _threads_stay() -> Iterator[None]:
+    """Give torch back its number of threads after a test: another number rounds sums differently."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    if torch.get_num_threads() != before:
+        torch.set_num_threads(before)
+
+
 @contextmanager
 def _largest_file(size: int) -> Iterator[None]:
     resource = pytest.importorskip("resource", reason="this system limits no file")
