@@ -247,7 +247,7 @@ def permute_weights(module: nn.Module, seed: int) -> None:
 
 
 def _order(matrix: Tensor, generator: torch.Generator) -> Tensor:
-    """Return a random order of a matrix's entries; small integers take half the time and are the same."""
+    """Return a random order of a matrix's entries; as 32-bit integers it is the same and takes less time."""
     count = matrix.numel()
     dtype = torch.int32 if count <= torch.iinfo(torch.int32).max else torch.int64
     return torch.randperm(count, generator=generator, dtype=dtype).to(matrix.device)

@@ -28,7 +28,7 @@ whether the top two are a near-tie. For broad items the mass is the attention ou
 Of other maps (`mha.models.maps.MAPS`) mass and coverage have the units of those maps."""
 
 PAIRS = 16_384
-"Items and their gold keys that are looked at together."
+"Pairs of an item and a gold key that are scored at a time."
 
 TINY = torch.finfo(torch.float32).tiny
 "Attention below this is none; heads that put all on one key leave as little to the others."
@@ -176,7 +176,7 @@ class BatchScorer:
         return sums
 
     def _add_gold(self, sums: Tensor, top: Top, cells: Tensor, segment: Tensor, *, hits_alone: bool) -> None:
-        """Add hits and mass of items that have gold: of some pairs at a time, which stay in the cache of a core."""
+        """Add hits and mass of items that have gold, of PAIRS at a time, which stay in the cache of a core."""
         least = top.best.clamp(min=TINY)
         segment = segment[self.gold_item]
         for first in range(0, len(segment), PAIRS):

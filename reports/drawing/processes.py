@@ -78,7 +78,10 @@ def _process(saves: Sequence[Save], given: Path) -> Iterator[subprocess.Popen[by
 def _wait(process: subprocess.Popen[bytes], given: Path) -> None:
     """Wait for a process that draws figures, and raise what the first that failed has raised."""
     if process.wait():
-        raise RuntimeError(f"the process that draws figures ended with {process.returncode}")
+        raise RuntimeError(
+            f"a process that draws figures ended with {process.returncode}; what it said stands above. "
+            "With LOKY_MAX_CPU_COUNT=1 the figures are drawn without such processes"
+        )
     if (failed := _error(given)).exists():
         raise pickle.loads(failed.read_bytes())
 
