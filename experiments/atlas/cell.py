@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from experiments.cluster.calls import ONE_CALL
 from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.record.parts import delete_parts
@@ -46,7 +47,7 @@ def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
         delete_parts(kept_folder(Path(out) / config.name))  # of a run that was killed when it was complete
         return Done(kept=True)
     try:
-        with threads(number or torch.get_num_threads()):
+        with ONE_CALL, threads(number or torch.get_num_threads()):
             resume_or_run(config, Path(out), overwrite=True, model=_model(config), page=False)
     except (ValueError, FileNotFoundError, HookError) as error:
         return Done(failed=" ".join(str(error).split()))

@@ -131,8 +131,8 @@ def _checked(found: Plan) -> float:
     """Return the simulated time of a plan, or of as many of its shards as are simulated, over the planned one."""
     shards = min(found.shards, SIMULATED)
     cluster = replace(CLUSTER, retries=100)  # all are done in the end, as the plan has it
-    life = found.seconds if shards == found.shards else found.seconds * shards / found.shards
-    return round(simulate(np.full(shards, found.each), cluster, 0).seconds / life, 3)
+    expected = found.seconds if shards == found.shards else found.seconds * shards / found.shards
+    return round(simulate(np.full(shards, found.each), cluster, 0).seconds / expected, 3)
 
 
 def blocks(record: Mapping[str, Any]) -> dict[str, str]:

@@ -5,16 +5,34 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any, Final
 
 from experiments.record.provenance import git_commit, processor_name
 from mha.foreign import has_bf16_instructions
+from mha.messages import OneLineError
 
 BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 "What a page says of a record: its first mark, name and text."
+
+
+class BenchError(OneLineError):
+    """Something without which a benchmark cannot measure."""
+
+
+@contextmanager
+def exits_with_2() -> Iterator[None]:
+    """End with exit code 2, after one line that says why, where the block cannot measure."""
+    try:
+        yield
+    except (OneLineError, CalledProcessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 @dataclass(frozen=True)

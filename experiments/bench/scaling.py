@@ -105,7 +105,7 @@ def measure_memory() -> dict[str, dict[str, float | None]]:
     found: dict[str, dict[str, float | None]] = {}
     for count in (0, *COUNTS):
         command = [sys.executable, "-m", "experiments.bench.scaling", str(count)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         seconds, peak = done.stdout.split()[-2:]
         found[str(count)] = {"seconds": float(seconds), "peak MB": None if peak == "None" else int(peak)}
     return found

@@ -33,22 +33,29 @@ from experiments.bench.passes import (
     timed,
 )
 from experiments.bench.quickstart import time_runs
-from experiments.bench.records import Goal, goal_table, keep, machine, new_record, paragraphs
+from experiments.bench.records import (
+    BenchError,
+    Goal,
+    exits_with_2,
+    goal_table,
+    keep,
+    machine,
+    new_record,
+    paragraphs,
+)
 from experiments.bench.scaling import measure_memory, time_lengths, time_workers
 from experiments.config.file import find_config
 from experiments.inputs.corpora import open_corpora
 from experiments.record.provenance import installed
 from experiments.run.config import load_config
 from mha import Model, load_model
-from mha.messages import OneLineError
-from mha.models.folders import ModelError
 from probes import Document
 from probes.corpora.corpus import MemoryTexts
 
 RECORD: Final = Path("docs") / "scoring-cost.json"
 PAGES: Final = (Path("docs") / "cost.md",)
 TOOLS: Final = ("nnsight", "transformer-lens")
-"Packages of the extra `bench`."
+"Packages of the extra `bench`, which has `distributed` too."
 
 PLAIN: Final = "transformers, plain forward pass (SDPA, batches of 32)"
 FORWARD: Final = "headscope, forward pass"
@@ -61,68 +68,66 @@ LENS: Final = "TransformerLens, three probes by our scorer"
 NNSIGHT: Final = "nnsight, three probes by our scorer"
 PUBLISHED: Final = "the scripts of Clark et al. 2019 restated, the dependency probe"
 SENTENCES: Final = 1000
-"How many are timed for the record."
+ROUNDS: Final = 3
+"How many are timed for the record, and at least how often."
 
 
 def main() -> None:
     """Measure, print, and write record and page; exit with 1 where a goal is missed, 2 where something is not there.
 
-    Record and page stay as they are where less was measured, or another corpus than EWT.
+    Record and page stay as they are where less was measured than they have, or another corpus than EWT.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sentences", type=int, default=SENTENCES, help=f"sentences to time (default {SENTENCES})")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds in which all take turns (default 3)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds of all (default {ROUNDS})")
     parser.add_argument("--only", action="append", choices=[*PARTS], help="measure that part anew, keep the others")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
-    try:
-        record = measure(options.sentences, options.rounds, options.only or [*PARTS])
-        for_the_record = (record["corpus"], record["sentences"]) == (EWT, SENTENCES)
-        if options.only:
-            print({part: record[part] for part in options.only})
-            if not for_the_record:
-                return
-            record = with_others(record, options.only)
-    except (ModelError, BenchError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        sys.exit(2)
+    with exits_with_2():
+        name, texts = _ready(options.sentences)
+        record = _begun(name, len(texts), options.rounds)
+        for_the_record = (name, len(texts)) == (EWT, SENTENCES) and options.rounds >= ROUNDS
+        others = _others(record, options.only) if options.only and for_the_record else {}
+        for part in options.only or PARTS:
+            print(f"{part} ...", file=sys.stderr)
+            record[part] = PARTS[part](texts, options.rounds)
+    if options.only:
+        print({part: record[part] for part in options.only})
+        if not for_the_record:
+            return
+    record |= others
     print(blocks(record)["scoring cost"])
     if for_the_record:
         keep(record, RECORD, PAGES, blocks(record))
     sys.exit(not all(goal.met for goal in goals(record)))
 
 
-class BenchError(OneLineError):
-    """Something without which the benchmark cannot measure."""
-
-
-def measure(count: int, rounds: int, parts: Sequence[str]) -> dict[str, Any]:
-    """Return the record of some parts, measured on `count` sentences.
-
-    Raises BenchError where a tool is not installed.
-    """
-    if missing := [name for name in TOOLS if not find_spec(name.replace("-", "_"))]:
+def _ready(count: int) -> tuple[str, Sequence[Document]]:
+    """Return so many sentences and the name of their corpus; raises BenchError where a tool is not installed."""
+    if missing := [name for name in ("distributed", *TOOLS) if not find_spec(name.replace("-", "_"))]:
         raise BenchError(f"{', '.join(missing)} not installed: pip install 'headscope[bench]'")
-    name, texts = sentences(count)
+    return sentences(count)
+
+
+def _begun(corpus: str, count: int, rounds: int) -> dict[str, Any]:
+    """Return a record without what is measured."""
     versions = installed()["versions"] | {tool: version(tool) for tool in TOOLS}
     record = new_record("make bench") | {"threads": torch.get_num_threads(), "versions": versions}
-    record |= {"corpus": name, "sentences": len(texts), "rounds": rounds}
-    for part in parts:
-        print(f"{part} ...", file=sys.stderr)
-        record[part] = PARTS[part](texts, rounds)
-    return record
+    return record | {"corpus": corpus, "sentences": count, "rounds": rounds}
 
 
-def with_others(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """Return the record that is kept, with these parts of another; it says which commit they are of.
+def _others(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """Return what a record keeps of the committed one where only some parts are measured anew.
 
     Raises BenchError where the two are of another machine, other versions or other texts: parts could not be compared.
     """
+    if not RECORD.is_file():
+        raise BenchError(f"there is no {RECORD} yet whose other parts could be kept; leave out --only")
     kept: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    if other := [name for name in record if name not in (*PARTS, "commit") and record[name] != kept.get(name)]:
+    if other := [name for name in record if name != "commit" and record[name] != kept.get(name)]:
         raise BenchError(f"{RECORD} differs in {', '.join(other)}, so it stays as it is; leave out --only")
     commits = kept.get("commits of parts", {}) | dict.fromkeys(parts, record["commit"])
-    return kept | {part: record[part] for part in parts} | {"commits of parts": commits}
+    return {name: of for name, of in kept.items() if name not in parts} | {"commits of parts": commits}
 
 
 def time_all(texts: Sequence[Document], rounds: int) -> dict[str, list[float]]:

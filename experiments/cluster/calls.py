@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
 from experiments.config.section import ConfigError
@@ -16,6 +18,9 @@ NO_WORKER_SECONDS: Final = 300
 
 CHECK_SECONDS: Final = 5
 "How often a call that waits looks whether there are workers."
+
+ONE_CALL: Final = Lock()
+"Held by the call that a worker is at: Dask gives a worker with several threads several calls."
 
 DIED: Final = "its worker died each time that it was begun; it may need more memory than a worker has"
 
@@ -41,13 +46,7 @@ class WorkerCall(Generic[Result]):
         Raises ClusterError, which begins with what is done, where the worker refuses the call, cannot load it or is
         lost each time, or no worker is left; any other error that the call ended with as it is.
         """
-        seen = time.monotonic()
-        while not self.done():
-            if self._workers():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > NO_WORKER_SECONDS:
-                raise ClusterError(f"{self._what}: all workers of the cluster were lost")
-            _wait(self._future)
+        wait_for_any([self._future], self._workers, self._what)
         ended = outcome(self._future)
         if isinstance(ended, OneLineError) or _is_dasks(ended) or _is_unloadable(ended):
             raise ClusterError(f"{self._what}: {failure(ended)}") from ended
@@ -57,13 +56,25 @@ class WorkerCall(Generic[Result]):
         return result
 
 
-def _wait(future: Any) -> None:
-    from distributed import wait
+def wait_for_any(futures: Sequence[Any], workers: Callable[[], int], what: str) -> None:
+    """Wait until one of the futures has ended; `what` they do begins the error.
 
-    try:
-        wait(future, timeout=CHECK_SECONDS)  # type: ignore[no-untyped-call]  # of Dask
-    except TimeoutError:
-        return
+    Raises ClusterError where all workers, which `workers` counts, are lost for `NO_WORKER_SECONDS`.
+    """
+    seen = time.monotonic()
+    while not any(future.done() for future in futures):
+        if workers():
+            seen = time.monotonic()
+        elif time.monotonic() - seen > NO_WORKER_SECONDS:
+            raise ClusterError(f"{what}: all workers of the cluster were lost; start some and repeat the command")
+        _wait(futures)
+
+
+def _wait(futures: Sequence[Any]) -> None:
+    from distributed import CancelledError, wait
+
+    with suppress(TimeoutError, CancelledError):  # a future that was cancelled has ended
+        wait(futures, timeout=CHECK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]  # of Dask
 
 
 def outcome(future: Any) -> Any:
@@ -81,7 +92,7 @@ def failure(error: BaseException) -> str:
     if type(error).__name__ == "KilledWorker":
         return DIED
     if _is_dasks(error):
-        return f"the cluster is gone ({named})"
+        return f"the cluster is gone ({named}); start it again and repeat the command"
     if _is_unloadable(error):
         return f"a worker cannot load it ({named}); give it this version of headscope"
     return told if isinstance(error, OneLineError) else named

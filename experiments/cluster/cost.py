@@ -177,6 +177,7 @@ def simulate(seconds: npt.NDArray[np.float64], cluster: Cluster, seed: int) -> S
 def sums_bytes(shard: Shard, questions: int) -> int:
     """Return the bytes of the sums that are kept: of each question and block two a head, and 16 for its number and n.
 
-    A question in which some block has more than 65,535 hits takes eight bytes a head.
+    A question without more than 255 hits in any block takes one byte a head; one with more than 65,535, or with hits
+    shared between keys of the same weight, eight.
     """
     return (2 * shard.layers * shard.heads + 16) * questions * min(ceil(shard.texts), BLOCKS)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from shutil import which
 from typing import Any, Final, Protocol, TypeVar
 
-from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome
+from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome, wait_for_any
 from experiments.config.cluster_section import ClusterSection
 
 Result = TypeVar("Result", covariant=True)
@@ -57,7 +57,7 @@ class DaskWorkers:
     """The workers of a Dask cluster; what a worker has not finished when it dies, another one begins again."""
 
     def __init__(self, client: Any, section: ClusterSection) -> None:
-        self._client, self._retries = client, section.retries
+        self._client, self._retries, self._address = client, section.retries, section.address
         self._at_first = self.count
         self._kind, self.threads = KINDS.get(section.address.partition(":")[0], "Dask worker"), section.each_threads
 
@@ -76,13 +76,18 @@ class DaskWorkers:
     def each(
         self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Result | BaseException]]:
-        """Yield number and result of each call as they come; KilledWorker for one that no worker survives."""
-        from distributed import as_completed
+        """Yield number and result of each call as they come; KilledWorker for one that no worker survives.
 
-        submitted = [self._client.submit(work, *call, pure=False, retries=self._retries) for call in calls]
-        numbers = {future.key: number for number, future in enumerate(submitted)}
-        for future in as_completed(submitted):  # type: ignore[no-untyped-call]  # of Dask
-            yield numbers[future.key], outcome(future)
+        Raises ClusterError where all workers are lost for `NO_WORKER_SECONDS`.
+        """
+        waiting = {
+            self._client.submit(work, *call, pure=False, retries=self._retries): number
+            for number, call in enumerate(calls)
+        }
+        while waiting:
+            wait_for_any([*waiting], lambda: self.count, self._address)
+            for future in [future for future in waiting if future.done()]:
+                yield waiting.pop(future), outcome(future)
 
     def begin(self, what: str, work: Callable[..., Result], *call: Any) -> WorkerCall[Result]:
         """Have one call done; `what` it does begins its errors. A call that ends with an error is not done again."""
@@ -121,6 +126,9 @@ def open_cluster(section: ClusterSection) -> Iterator[DaskWorkers]:
     with dask.config.set(settings), _environment_kept(), _cluster(section) as cluster:
         try:
             client = Client(cluster, timeout=WAIT_SECONDS)  # type: ignore[no-untyped-call]  # of Dask
+        except TypeError as error:  # a tls:// address
+            told = " ".join(str(error).split())
+            raise ClusterError(f"{section.address}: {told}; set distributed.comm.tls in Dask's settings") from None
         except (OSError, TimeoutError, ValueError):
             start = "start one with 'dask scheduler', or leave out the address"
             raise ClusterError(f"{section.address}: no Dask scheduler answers there; {start}") from None

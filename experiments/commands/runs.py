@@ -33,7 +33,7 @@ def run(
     With --cluster, which needs the extra cluster, Dask workers read the controls and checkpoints.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Until that is complete, OUT/NAME-first.html has the heads beside baselines, without verdicts.
-    Takes two to four minutes for the quickstart on two cores.
+    Takes one to three minutes for the quickstart on two cores.
 
     Example: headscope run quickstart
     """

@@ -26,8 +26,8 @@ class ClusterSection(Section):
     address: Annotated[str, AfterValidator(_checked)] = ""
     '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
     threads: int = Field(default=0, ge=0)
-    """Threads of torch in each worker, 0 for 1. Without an address those of an atlas in this process, 0 for torch's own
-    number."""
+    """Threads of torch in each worker; 0 stands for 1. Without an address those of an atlas in this process; 0 then
+    stands for torch's own number."""
     retries: int = Field(default=2, ge=0)
     """How often work is begun again that a worker did not survive; of an atlas also a run that failed, but not by a
     mistake of the user."""

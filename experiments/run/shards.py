@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
-from experiments.cluster.calls import ClusterError, WorkerCall
+from experiments.cluster.calls import ONE_CALL, ClusterError, WorkerCall
 from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
@@ -173,10 +172,6 @@ def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> Checkpoi
         return opened.reader.read(checkpoint)
 
 
-_ONE_SHARD: Final = Lock()
-"Held by the shard that a worker is at: Dask gives a worker with several threads several calls."
-
-
 @dataclass(frozen=True)
 class _Job:
     """A run that a worker has opened."""
@@ -200,7 +195,7 @@ _open: Final[dict[bytes, _Job]] = {}
 @contextmanager
 def _job(job: bytes) -> Iterator[_Job]:
     """Yield a job, opened, to one shard at a time, which has the job's threads."""
-    with _ONE_SHARD:
+    with ONE_CALL:
         if job not in _open:
             _open.clear()
             _open[job] = _opened(job)
@@ -239,7 +234,9 @@ def _refuse_differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> 
         f"{key} ({there.get(key)}, not {value})" for key, value in flat_keys(expected) if there.get(key) != value
     ]
     if differing:
-        raise ClusterError(f"a worker on {platform.node()} has another {', '.join(differing)}")
+        raise ClusterError(
+            f"a worker on {platform.node()} has another {', '.join(differing)}; make them the same and start it again"
+        )
 
 
 def _code() -> dict[str, Any]:

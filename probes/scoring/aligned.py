@@ -101,7 +101,7 @@ def sample_texts(texts: Texts, count: int, words: int | None = None) -> list[Doc
 
     With `words` the first of these that have no more words together; one at the least.
     """
-    every = (text for chunk in texts.chunks(1000) for text in chunk)
+    every = (text for chunk in texts.chunks(CHUNK) for text in chunk)
     found = nsmallest(count, every, key=lambda text: draws("sample", text.id, name_of(text)))
     if words is None:
         return found

@@ -238,7 +238,7 @@ def _mentions(items: Items, shown: Shown) -> list[list[int]]:
 
 
 def nearest(query: int, words: Iterable[int]) -> int:
-    """Return the word nearest before the query, else the nearest after it."""
+    """Return the last of the words up to the query, itself among them, else the first after it."""
     words = list(words)
     before = [word for word in words if word <= query]
     return max(before) if before else min(words)

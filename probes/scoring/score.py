@@ -210,7 +210,10 @@ def score_baselines(
 
 
 def applicable(probe: Probe, baselines: Iterable[str]) -> list[str]:
-    """Return the names of the baselines and rules that make sense for a probe; the lexical table where words answer."""
+    """Return the names of the baselines and rules that make sense for a probe.
+
+    The lexical table does where a probe needs more than words.
+    """
     known = {*probe.baselines, *probe.rules, *((LEXICAL,) if probe.needs != "words" else ())}
     return [name for name in baselines if name in known]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from probes.records import IntArray
 from probes.scoring.baseline_texts import NONE, TAGS, Ranks, Rows, Shown, candidate_words, one_hot
+from probes.scoring.tally import Question
 from probes.targets import Items
 
 MOST_TAGS: Final = 5
@@ -19,9 +20,6 @@ MOST_TAGS: Final = 5
 
 SIDES: Final = {"before": [0], "after": [1], "on either side": [0, 1]}
 "Where a rule looks, and the columns of `Ranks` that it reads."
-
-Question = tuple[str, str, str]
-"Probe, variant and label."
 
 Right = npt.NDArray[np.bool_]
 

@@ -34,12 +34,17 @@ draw_for_parent()
 WHAT: Final = "page: figures of probes"
 
 
+class DrawingError(RuntimeError):
+    """A process that draws figures and ended before they were drawn."""
+
+
 @contextmanager
 def drawn_beside(saves: Sequence[Save], step: Step) -> Iterator[None]:
     """Draw figures in other processes while the block runs; the block ends when all are saved.
 
-    Where there is one core, or LOKY_MAX_CPU_COUNT says so, they are drawn at the end of the block, in this process.
-    What a figure raises is raised there; where the block itself raises, the processes are ended.
+    Fewer than four figures, and all where there is one core or LOKY_MAX_CPU_COUNT says so, are drawn at the end of the
+    block, in this process. What a figure raises is raised there, and DrawingError where a process was ended; where the
+    block itself raises, the processes are ended.
     """
     from joblib import cpu_count
 
@@ -77,10 +82,12 @@ def _process(saves: Sequence[Save], given: Path) -> Iterator[subprocess.Popen[by
 
 def _wait(process: subprocess.Popen[bytes], given: Path) -> None:
     """Wait for a process that draws figures, and raise what the first that failed has raised."""
-    if process.wait():
-        raise RuntimeError(
-            f"a process that draws figures ended with {process.returncode}; what it said stands above. "
-            "With LOKY_MAX_CPU_COUNT=1 the figures are drawn without such processes"
+    if code := process.wait():
+        ended = f"ended with exit code {code}; what it said stands above"
+        if code < 0:
+            ended = f"was ended by signal {-code}, perhaps for want of memory"
+        raise DrawingError(
+            f"a process that draws figures {ended}. With LOKY_MAX_CPU_COUNT=1 they are drawn without such processes"
         )
     if (failed := _error(given)).exists():
         raise pickle.loads(failed.read_bytes())
@@ -99,7 +106,18 @@ def draw_for_parent() -> None:
             save()
     except Exception as error:
         error.add_note(traceback.format_exc())
-        _error(given).write_bytes(pickle.dumps(error))
+        _error(given).write_bytes(_pickled(error))
+
+
+def _pickled(error: Exception) -> bytes:
+    """Return an error as the parent can load it: many classes with more than a message cannot be."""
+    try:
+        pickle.loads(pickled := pickle.dumps(error))
+    except Exception:
+        said = DrawingError(f"{type(error).__name__}: {error}")
+        said.__notes__ = error.__notes__
+        return pickle.dumps(said)
+    return pickled
 
 
 def _end_with_parent() -> None:

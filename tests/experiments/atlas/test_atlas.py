@@ -19,6 +19,7 @@ import torch
 from experiments.atlas.atlas import AtlasError, make_atlas
 from experiments.atlas.cell import do_run
 from experiments.atlas.grid import load_atlas
+from experiments.cluster.calls import ONE_CALL
 from experiments.config.config import ConfigError, resolved
 from experiments.run.run import run
 from reports.atlas.record import read_record
@@ -153,9 +154,12 @@ def test_a_run_has_the_threads_of_its_cluster(
     number: int, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[int] = []
-    monkeypatch.setattr(
-        "experiments.atlas.cell.resume_or_run", lambda *of, **more: used.append(torch.get_num_threads())
-    )
+
+    def run(*of: object, **more: object) -> None:
+        assert ONE_CALL.locked(), "a worker with several threads does one run at a time"
+        used.append(torch.get_num_threads())
+
+    monkeypatch.setattr("experiments.atlas.cell.resume_or_run", run)
     before = torch.get_num_threads()
     do_run(resolved(load_atlas(grid).cells[0].config), str(tmp_path), number)
     assert used == [number or before]

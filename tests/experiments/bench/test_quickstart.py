@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.bench import quickstart
 from experiments.bench.quickstart import median, sentence, time_runs
 from experiments.record.provenance import processor_name
 
@@ -27,6 +28,26 @@ def test_the_processor_is_named_where_the_system_names_it(tmp_path: Path) -> Non
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n\nmodel name\t: other\n")
     assert processor_name(tmp_path / "cpuinfo") == "Some CPU @ 2 GHz"
     assert processor_name(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("arguments", "kept"), [([], True), (["--rounds", "2"], False), (["--no-install"], False)])
+def test_less_than_the_record_has_is_printed_alone(
+    arguments: list[str],
+    kept: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(quickstart, "RECORD", tmp_path / "record.json")
+    monkeypatch.setattr(quickstart, "PAGES", ())
+    monkeypatch.setattr(quickstart, "_timed_install", lambda python: 61.2)
+    monkeypatch.setattr(quickstart, "time_runs", lambda rounds: {"run seconds": [44.0] * rounds})
+    monkeypatch.setattr("sys.argv", ["bench", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        quickstart.main()
+    assert not ended.value.code
+    assert "the quickstart takes 44 seconds" in capsys.readouterr().out
+    assert (tmp_path / "record.json").exists() == kept
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from experiments.bench import others, passes, scaling
 from experiments.bench import scoring as bench_scoring
+from experiments.bench.records import exits_with_2
 from experiments.bench.scoring import ALL, ALONE, ATTENTIONS, LENS, PLAIN, ROUGH, SCORED, blocks, goals
 from experiments.config.cluster_section import ClusterSection
 from mha import Model, load_model
@@ -186,6 +187,10 @@ def _record(scored: float) -> dict[str, Any]:
     }
 
 
+NOT_MEASURED: dict[str, Any] = {}
+"A record in the place of what is not to be measured: its parts raise KeyError."
+
+
 def test_goals_are_ratios_of_the_fastest_rounds() -> None:
     found = [(round(goal.value, 3), goal.met) for goal in goals(_record(0.9))]
     assert found == [
@@ -250,7 +255,10 @@ def test_a_missed_goal_ends_with_1_and_all_is_recorded(
     assert "three probes" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("corpus", "arguments"), [(passes.EWT, ["--sentences", "9"]), ("the grammar", [])])
+@pytest.mark.parametrize(
+    ("corpus", "arguments"),
+    [(passes.EWT, ["--sentences", "9"]), (passes.EWT, ["--rounds", "2"]), ("the grammar", [])],
+)
 def test_less_than_the_record_has_is_printed_alone(
     corpus: str,
     arguments: list[str],
@@ -269,7 +277,7 @@ def test_without_its_tools_the_benchmark_ends_in_one_line(
     monkeypatch.setattr(bench_scoring, "find_spec", lambda name: None)
     monkeypatch.setattr(sys, "argv", ["bench"])
     assert _exit_code() == 2
-    expected = "bench: nnsight, transformer-lens not installed: pip install 'headscope[bench]'\n"
+    expected = "bench: distributed, nnsight, transformer-lens not installed: pip install 'headscope[bench]'\n"
     assert capsys.readouterr().err == expected
 
 
@@ -346,6 +354,23 @@ def test_parts_measured_with_other_versions_are_not_put_together(
     _, page = measured(_record(0.7), passes.EWT)
     before = (page.parent / "record.json").read_text(encoding="utf-8")
     monkeypatch.setattr(bench_scoring, "version", lambda name: "2.0")
-    assert measured(_record(0.9), passes.EWT, "--only", "memory")[0] == 2
+    assert measured(NOT_MEASURED, passes.EWT, "--only", "memory")[0] == 2
     assert "differs in versions" in capsys.readouterr().err.splitlines()[-1]
     assert (page.parent / "record.json").read_text(encoding="utf-8") == before
+
+
+def test_without_a_record_there_is_nothing_that_a_part_could_stand_beside(
+    measured: Callable[..., tuple[object, Path]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measured(NOT_MEASURED, passes.EWT, "--only", "memory")[0] == 2
+    assert "leave out --only" in capsys.readouterr().err
+
+
+def test_a_measurement_that_fails_in_a_process_of_its_own_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(SystemExit) as ended, exits_with_2():
+        scaling.measure_memory()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("bench: Command '['false'")

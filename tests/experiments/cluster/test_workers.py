@@ -11,7 +11,7 @@ import pytest
 
 from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
-from experiments.cluster.workers import ThisProcess, _interrupts_ignored, open_workers
+from experiments.cluster.workers import DaskWorkers, ThisProcess, _interrupts_ignored, open_workers
 from experiments.config.cluster_section import ClusterSection
 
 ANY_PORT = {"dashboard_address": ":0"}
@@ -73,6 +73,12 @@ def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPat
         pass
     expected = f"{address}: no Dask scheduler answers there; start one with 'dask scheduler', or leave out the address"
     assert str(caught.value) == expected
+
+
+def test_an_address_that_needs_certificates_says_where_they_are_set() -> None:
+    with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address="tls://127.0.0.1:8786")):
+        pass
+    assert str(caught.value).endswith("; set distributed.comm.tls in Dask's settings")
 
 
 @pytest.mark.slow
@@ -157,13 +163,34 @@ def test_a_call_ends_when_there_has_been_no_worker_for_long(monkeypatch: pytest.
     clock, workers = [0.0], [1, 0, 1, *[0] * 100]
     monkeypatch.setattr(calls.time, "monotonic", lambda: clock[0])
 
-    def passing(future: object) -> None:
+    def passing(futures: object) -> None:
         clock[0] += 100
 
     monkeypatch.setattr(calls, "_wait", passing)
-    with pytest.raises(ClusterError, match=r"^control: x: all workers of the cluster were lost$"):
+    with pytest.raises(ClusterError, match=r"^control: x: all workers of the cluster were lost; start some"):
         WorkerCall("control: x", Never(), lambda: workers.pop(0)).result()
     assert len(workers) == 97 - 1, "one that came back gave it time again: three looks, then four without any"
+
+
+def test_calls_of_a_grid_end_when_there_has_been_no_worker_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scheduler that was started elsewhere waits for ever."""
+    clock = [0.0]
+    monkeypatch.setattr(calls.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(calls, "_wait", lambda futures: clock.__setitem__(0, clock[0] + 100))
+    client = SimpleNamespace(submit=lambda *call, **how: Never(), scheduler_info=lambda n_workers: {"workers": {}})
+    workers = DaskWorkers(client, ClusterSection(address="tcp://there:8786"))
+    with pytest.raises(ClusterError, match=r"^tcp://there:8786: all workers of the cluster were lost; start some"):
+        [*workers.each(abs, [(1,), (2,)])]
+
+
+def test_a_call_that_is_cancelled_while_it_is_waited_for_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    def wait(futures: object, **how: object) -> None:
+        raise distributed.CancelledError
+
+    monkeypatch.setattr(distributed, "wait", wait)
+    calls._wait([Never()])
 
 
 def dasks(name: str, message: str) -> Exception:

@@ -1,14 +1,16 @@
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from reports.drawing.processes import CHILD, drawn_beside
+from reports.drawing.processes import CHILD, DrawingError, drawn_beside
 from reports.progress import silent
 
 
@@ -18,6 +20,17 @@ def save_process(path: Path) -> None:
 
 def fail() -> None:
     raise OSError("no room")
+
+
+class OddError(Exception):
+    """As many classes of libraries, it cannot be loaded from what pickle writes."""
+
+    def __init__(self, what: str, where: str):
+        super().__init__(f"{what} at {where}")
+
+
+def fail_oddly() -> None:
+    raise OddError("no room", "the margin")
 
 
 @pytest.fixture
@@ -66,11 +79,25 @@ def test_an_error_of_the_block_is_raised_before_one_of_a_figure():
 
 
 @pytest.mark.usefixtures("two_cores")
-def test_a_process_that_dies_is_an_error():
+def test_an_error_that_cannot_be_passed_on_is_told():
     with (
-        pytest.raises(RuntimeError, match="draws figures ended with 3"),
-        drawn_beside([partial(os._exit, 3)] * 4, silent),
+        pytest.raises(DrawingError, match=r"^OddError: no room at the margin\n") as caught,
+        drawn_beside([fail_oddly] * 4, silent),
     ):
+        pass
+    assert "fail_oddly" in caught.value.__notes__[0]
+
+
+@pytest.mark.usefixtures("two_cores")
+@pytest.mark.parametrize(
+    ("dies", "said"),
+    [
+        (partial(os._exit, 3), "figures ended with exit code 3; what it said stands above. With LOKY"),
+        (partial(signal.raise_signal, signal.SIGKILL), "figures was ended by signal 9, perhaps for want of memory. W"),
+    ],
+)
+def test_a_process_that_dies_is_an_error(dies: Callable[[], None], said: str):
+    with pytest.raises(DrawingError, match=said), drawn_beside([dies] * 4, silent):
         pass
 
 
