@@ -135,7 +135,8 @@ def duration(seconds: object) -> str:
     """Write a time in seconds, or minutes and seconds above two minutes."""
     if not isinstance(seconds, int | float):
         return MISSING
-    return f"{seconds:.1f} s" if seconds < 120 else f"{int(seconds // 60)} min {round(seconds % 60):02d} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{seconds:.1f} s" if seconds < 120 else f"{minutes} min {rest:02d} s"
 
 
 def day(moment: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +21,7 @@ from reports.atlas.page import write_atlas
 from reports.atlas.record import AtlasRecord, AtlasRun
 from reports.atlas.tables import ACROSS, ATLAS
 from reports.progress import each
+from reports.run.record import RunRecord
 
 RUNS = "runs"
 "The folder of the runs in that of an atlas."
@@ -67,7 +68,7 @@ def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done]
 def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str, progress: Progress) -> AtlasRecord:
     runs: list[AtlasRun] = []
     frames: list[pd.DataFrame] = []
-    versions: dict[str, None] = {}
+    opened: list[tuple[GridRun, RunRecord]] = []
     notes: list[str] = []
     for cell in each("runs opened", atlas.cells, progress):
         if done[cell.name].failed:
@@ -78,11 +79,11 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
         rows_of_run, left_out = answers(cell, run)
         frames.append(rows_of_run)
         notes += [f"{cell.name}: {sentence}" for sentence in left_out]
-        versions[run.record.headscope or ""] = None
+        opened.append((cell, run.record))
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ATLAS.names])
-    notes += _notes(atlas.cells, folder, done, [*versions])
+    notes += _notes(atlas.cells, folder, done) + _differences(opened)
     between, left_out = _across(atlas.cells, folder, done, progress)
-    version = ", ".join(filter(None, versions))
+    version = ", ".join(dict.fromkeys(filter(None, (record.headscope for _, record in opened))))
     return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, (*notes, *left_out))
 
 
@@ -104,10 +105,23 @@ def _across(
     return pd.concat(rows, ignore_index=True), list(dict.fromkeys(sentences))
 
 
-def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:
-    """Say what was there already, what lies beside the runs of the grid, and where versions differ."""
+def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done]) -> list[str]:
+    """Say what was there already, and what lies beside the runs of the grid."""
     kept = sum(one.kept for one in done.values())
     others = sorted(path.name for path in (folder / RUNS).glob("[!.]*") if path.name not in done)
     notes = [f"{kept} of {len(cells)} runs were there already and were kept."] if kept else []
-    notes += [f"Not part of the grid, and left as they are: {', '.join(others)}."] if others else []
-    return notes + ["The runs were made by different versions of headscope."] * (len(versions) > 1)
+    return notes + ([f"Not part of the grid, and left as they are: {', '.join(others)}."] if others else [])
+
+
+def _differences(runs: Sequence[tuple[GridRun, RunRecord]]) -> list[str]:
+    """Say where runs that were kept are of other code, other weights or other texts than those beside them."""
+    again = "delete the folders of the older runs and repeat the command"
+    made_by = {(record.headscope, record.git_commit, *sorted((record.versions or {}).items())) for _, record in runs}
+    notes = [f"The runs were made by different versions of headscope or its packages; {again}."] * (len(made_by) > 1)
+    weights: dict[str, set[object]] = {}
+    texts: dict[str, set[object]] = {}
+    for cell, record in runs:
+        weights.setdefault(f"model {cell.model}, seed {cell.seed}", set()).add(record.model.sha256)
+        texts.setdefault(f"corpus {cell.corpus}", set()).add(tuple(one.fingerprint for one in record.corpora.values()))
+    changed = [what for what, found in {**weights, **texts}.items() if len(found) > 1]
+    return notes + ([f"Changed between runs: {'; '.join(changed)}; {again}."] if changed else [])

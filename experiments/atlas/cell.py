@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from experiments.cluster.calls import ONE_CALL
+from experiments.cluster.calls import one_call
 from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.record.parts import delete_parts
@@ -20,6 +20,8 @@ from experiments.run.run import resume_or_run
 from mha import Model, load_model
 from mha.hooks import HookError
 from mha.parallel import threads
+from reports import Run
+from reports.run.folder import RunFolderError
 
 WITH_SEED = ("random", "permuted")
 "Sources of models whose weights the seed draws."
@@ -38,20 +40,28 @@ class Done:
 def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
 
-    A complete run of that config is kept, and an interrupted one is resumed.
+    A complete run of that config is kept if it can be read, and an interrupted one is resumed.
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
     config = RunConfig.model_validate(values)
-    if is_done(Path(out) / config.name, config):
+    if is_done(Path(out) / config.name, config) and _can_be_read(Path(out) / config.name):
         delete_parts(kept_folder(Path(out) / config.name))  # of a run that was killed when it was complete
         return Done(kept=True)
     try:
-        with ONE_CALL, threads(number or torch.get_num_threads()):
+        with one_call(), threads(number or torch.get_num_threads()):
             resume_or_run(config, Path(out), overwrite=True, model=_model(config), page=False)
     except (ValueError, FileNotFoundError, HookError) as error:
         return Done(failed=" ".join(str(error).split()))
     return Done()
+
+
+def _can_be_read(folder: Path) -> bool:
+    try:
+        Run.open(folder)
+    except (FileNotFoundError, RunFolderError):
+        return False
+    return True
 
 
 def _model(config: Config) -> Model | None:

@@ -16,6 +16,7 @@ from typing import Final
 import torch
 
 from experiments.bench.passes import read_plainly, score, sentences, timed
+from experiments.cluster.calls import one_call
 from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.cluster_section import ClusterSection
 from experiments.record.provenance import peak_memory_mb
@@ -90,10 +91,11 @@ _held: Final[dict[int, tuple[Model, Texts]]] = {}
 
 def score_shard(count: int) -> int:
     """Score sentences in a worker; return its process."""
-    if count not in _held:
-        torch.set_num_threads(1)
-        _held[count] = load_model("minilm"), MemoryTexts(sentences(count)[1])
-    score(*_held[count])
+    with one_call():
+        if count not in _held:
+            torch.set_num_threads(1)
+            _held[count] = load_model("minilm"), MemoryTexts(sentences(count)[1])
+        score(*_held[count])
     return os.getpid()
 
 

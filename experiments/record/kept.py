@@ -17,7 +17,7 @@ import pandas as pd
 
 from experiments.config.config import Config, flat_keys, resolved
 from experiments.record.parts import delete_parts
-from experiments.record.provenance import processor_name, uncommitted_changes
+from experiments.record.provenance import device_name, processor_name, uncommitted_changes
 from experiments.record.run_record import Journal
 from mha.messages import OneLineError
 from probes.corpora.corpus import data_folder
@@ -65,6 +65,7 @@ class Kept:
         folder, values = kept_folder(run), resolved(config) | {"page": None}
         same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
         common = {"files": _files(values), "processor": processor_name(), "changes": uncommitted_changes()}
+        common |= {"device name": device_name(record.device)}
         made_for = json.loads(json.dumps({"config": values, "record": asdict(same), **common}))
         if not (resume and (folder / MADE_FOR).is_file()):
             delete_parts(folder)
@@ -216,13 +217,16 @@ def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
 
 
 def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Return size and time of change of the files that a config names: by their paths, or as pairs or ratings."""
+    """Return size and time of change of the files that a config names: by their paths, or as pairs or ratings.
+
+    Corpora are left out, for the record has their fingerprints.
+    """
     named = {**NAMED_PAIRS, **NAMED_RATINGS}
     found: dict[str, list[int]] = {}
-    for _, value in flat_keys(values):
+    for key, value in flat_keys(values):
         for one in value if isinstance(value, list) else [value]:
             path = data_folder() / named[one].path if one in named else Path(str(one))
-            if path.is_absolute():
+            if path.is_absolute() and not key.startswith("corpus."):
                 files = sorted(path.rglob("*")) if path.is_dir() else [path]
                 facts = {str(file): file.stat() for file in files if file.is_file()}
                 found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}

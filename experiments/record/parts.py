@@ -43,7 +43,7 @@ class Parts:
             kept = {"study": self.study, "by": by, "result": result}
             unfinished = path.with_suffix(".unfinished")
             unfinished.write_text(json.dumps(kept), encoding="utf-8")
-            unfinished.rename(path)
+            unfinished.replace(path)
         self.made_by[name] = kept["by"]
         return kept["result"]
 

@@ -29,6 +29,8 @@ from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
+PACKAGES_OF_OURS = ("experiments", "mha", "probes", "reports")
+
 STATUS = Path("/proc/self/status")
 "What Linux says of this process."
 
@@ -125,9 +127,7 @@ def peak_memory_mb() -> int | None:
 
     On Linux that is VmHWM: what getrusage says of a process begins with the peak of the one that started it.
     """
-    if STATUS.is_file() and (
-        found := re.search(r"^VmHWM:\s+(\d+) kB", STATUS.read_text(encoding="utf-8"), re.MULTILINE)
-    ):
+    if STATUS.is_file() and (found := re.search(rb"^VmHWM:\s+(\d+) kB", STATUS.read_bytes(), re.MULTILINE)):
         return round(int(found[1]) * 1024 / 1e6)
     try:
         import resource
@@ -138,12 +138,14 @@ def peak_memory_mb() -> int | None:
 
 
 def git_commit() -> str | None:
-    """Return the commit of headscope's own checkout, with "+" where it has changes; None where it is installed."""
-    folder = Path(__file__).parent
+    """Return the commit of headscope's own checkout, with "+" where it has changes or further code.
+
+    None where headscope is installed.
+    """
     try:
-        _git(folder, "ls-files", "--error-unmatch", Path(__file__).name)  # else the repository is somebody else's
-        commit = _git(folder, "rev-parse", "HEAD")
-        return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+        _git("ls-files", "--error-unmatch", Path(__file__).name)  # else the repository is somebody else's
+        commit = _git("rev-parse", "HEAD").decode().strip()
+        return commit + "+" * bool(_git("status", "--porcelain", "--untracked-files=no") or _untracked_code())
     except (OSError, subprocess.CalledProcessError):
         return None
 
@@ -152,7 +154,22 @@ def uncommitted_changes() -> str | None:
     """Return a hash of what headscope's own checkout has beside its commit; None where that is nothing."""
     if not (commit := git_commit()) or not commit.endswith("+"):
         return None
-    return hashlib.sha256(_git(Path(__file__).parents[2], "diff", "HEAD").encode()).hexdigest()
+    found = hashlib.sha256(_git("diff", "HEAD"))
+    top = Path(os.fsdecode(_git("rev-parse", "--show-toplevel")).rstrip("\n"))
+    for name in _untracked_code():
+        found.update(name + b"\0" + (top / os.fsdecode(name)).read_bytes())
+    return found.hexdigest()
+
+
+def _untracked_code() -> list[bytes]:
+    """Return the paths of modules of our packages that git neither tracks nor ignores."""
+    ours = [f":/{package}/*.py" for package in PACKAGES_OF_OURS]
+    return [*filter(None, _git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", *ours).split(b"\0"))]
+
+
+def device_name(device: str | None) -> str | None:
+    """Return what the device of a run calls itself where machines have several kinds of it: a CUDA GPU."""
+    return torch.cuda.get_device_name() if device == "cuda" else None
 
 
 def processor_name(info: Path = Path("/proc/cpuinfo")) -> str:
@@ -162,6 +179,7 @@ def processor_name(info: Path = Path("/proc/cpuinfo")) -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+def _git(*words: str) -> bytes:
+    """Return what git prints, in bytes, for sources may be in any encoding."""
+    folder = str(Path(__file__).parent)
+    return subprocess.run(["git", "-C", folder, *words], capture_output=True, check=True).stdout

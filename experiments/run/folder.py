@@ -23,7 +23,7 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     before = folder / CONFIG
-    if not before.is_file() and any(map(is_training, folder.glob("*"))):
+    if folder.is_dir() and all(map(is_training, folder.iterdir())):
         return
     if not (before.is_file() and (folder / "scores.parquet").is_file()):
         raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")

@@ -93,7 +93,9 @@ def run(
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
                 if config.biographies is not None:
-                    _follow(config, around, unfinished, shards)
+                    _follow(config, around, unfinished, started, shards)
+            if page:
+                write_report(unfinished, progress)
         except RunError:  # which would come again
             delete_parts(kept_folder(folder))
             raise
@@ -101,8 +103,6 @@ def run(
             if kept.some and not isinstance(error, KeptError):
                 error.add_note("The finished parts are kept: the same command with --resume continues the run.")
             raise
-        if page:
-            write_report(unfinished, progress)
     return folder
 
 
@@ -150,14 +150,14 @@ def _work(
     journal.complete(record).write(folder / "run.json")
 
 
-def _follow(config: Config, around: Surroundings, folder: Path, shards: Shards | None) -> None:
+def _follow(config: Config, around: Surroundings, folder: Path, started: Start, shards: Shards | None) -> None:
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
     follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
         found, workers = follow(progress=around.progress, behaviour=Examination.grader(config, around.model)), None
     else:
         found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
-    add_biographies(found, folder, workers=workers, resumed=around.kept.taken)
+    add_biographies(found, folder, started, workers=workers, resumed=around.kept.taken)
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:

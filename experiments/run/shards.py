@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.cluster.calls import ONE_CALL, ClusterError, WorkerCall
+from experiments.cluster.calls import ClusterError, WorkerCall, one_call
 from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
@@ -23,7 +23,7 @@ from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.kept import packed, unpacked
 from experiments.record.progress import Progress, silent
-from experiments.record.provenance import Start, installed, machine_record, uncommitted_changes
+from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.studies.scope import Part, Scored
@@ -195,7 +195,7 @@ _open: Final[dict[bytes, _Job]] = {}
 @contextmanager
 def _job(job: bytes) -> Iterator[_Job]:
     """Yield a job, opened, to one shard at a time, which has the job's threads."""
-    with ONE_CALL:
+    with one_call():
         if job not in _open:
             _open.clear()
             _open[job] = _opened(job)
@@ -258,6 +258,7 @@ def _inputs(config: Config, record: RunRecord) -> dict[str, Any]:
     return {
         "pairs": pairs,
         "device": record.device,
+        "device name": device_name(record.device),
         "precision": dict(record.precision),
         "model": {"sha256": record.model.sha256, "tokenizer_sha256": record.model.tokenizer_sha256},
         "corpora": {split: corpus.fingerprint for split, corpus in record.corpora.items()},

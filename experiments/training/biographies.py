@@ -13,6 +13,7 @@ import pandas as pd
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config, ConfigError
 from experiments.record.kept import NOTHING, Kept
+from experiments.record.provenance import Start, finished
 from experiments.training.biography_frames import Followed, life_rows, profile_rows, step_rows
 from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
@@ -88,11 +89,12 @@ def biographies(
 
 
 def add_biographies(
-    biographies: Biographies, folder: Path, *, workers: str | None = None, resumed: Sequence[str] = ()
+    biographies: Biographies, folder: Path, started: Start, *, workers: str | None = None, resumed: Sequence[str] = ()
 ) -> None:
     """Write the tables into a run folder, where `write_report` finds them.
 
-    Time, what was dropped, the `workers` that read checkpoints, and all that was `resumed` go into run.json.
+    Time, what was dropped, the `workers` that read checkpoints, and all that was `resumed` go into run.json, whose run
+    ends now.
     """
     write_biographies(biographies.tables, folder)
     path = folder / "run.json"
@@ -105,7 +107,7 @@ def add_biographies(
     stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
     dropped = (*(record.dropped or ()), *lost)
     record = replace(record, workers=workers or record.workers, resumed=tuple(resumed) or record.resumed)
-    replace(record, stages=stages, dropped=dropped).write(path)
+    finished(replace(record, stages=stages, dropped=dropped), started).write(path)
 
 
 def _part_name(seed: int, checkpoint: Checkpoint) -> str:

@@ -28,8 +28,8 @@ class Run(RunFolder):
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
 
-        Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
-        files cannot be understood.
+        Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
+        its files cannot be understood.
         """
         return cls.read(path, STUDY_TABLES)
 

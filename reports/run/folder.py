@@ -19,6 +19,10 @@ FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
 
 
+class RunFolderError(ValueError):
+    """A file of a run folder that cannot be understood."""
+
+
 @dataclass(frozen=True, repr=False)
 class RunFolder:
     """The numbers of one finished run, as its folder holds them; `print` says which run."""
@@ -52,8 +56,8 @@ class RunFolder:
     def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
         """Read the run folder at `path`; `tables` are those of studies that it may hold, by name.
 
-        Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
-        files cannot be understood.
+        Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
+        its files cannot be understood.
         """
         folder = Path(path)
         if not folder.is_dir():
@@ -64,6 +68,13 @@ class RunFolder:
                 f"{folder}: not a finished run folder, {', '.join(missing)} missing; "
                 "make one with 'headscope run CONFIG'"
             )
+        try:
+            return cls._read(folder, tables)
+        except ValueError as error:
+            raise RunFolderError(str(error)) from error
+
+    @classmethod
+    def _read(cls, folder: Path, tables: Mapping[str, Table]) -> Self:
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
         pairs = folder / "behaviour.parquet"
         return cls(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,6 +56,30 @@ def lock_file(folder: Path) -> Path:
 def lockable(parent: Path) -> list[Path]:
     """Return the folders in `parent` that have a lock, be it held or left by a process that was killed."""
     return [parent / path.name[1 : -len(SUFFIX)] for path in sorted(parent.glob(f".*{SUFFIX}"))]
+
+
+def may_be_held(folder: Path) -> bool:
+    """Return whether the lock of a folder names a process that may be at it, although the lock can be taken.
+
+    That is so where a file system has no locks, or each machine its own: a process of another machine, or one that is
+    there.
+    """
+    with suppress(OSError):
+        named = re.match(r"process (\d+) on (.*), since", lock_file(folder).read_text(encoding="utf-8"))
+        return named is not None and (named[2] != platform.node() or _is_there(int(named[1])))
+    return False
+
+
+def _is_there(process: int) -> bool:
+    if os.name == "nt":  # whose locks tell
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it is somebody else's
+        return True
+    return process != os.getpid()
 
 
 def _taken(path: Path, folder: Path) -> IO[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reports.run.lock import LockedError, lockable, locked
+from reports.run.lock import LockedError, lockable, locked, may_be_held
 
 LAST = "config.toml"
 "A file that says that a folder is whole: the last to come, the first to go."
@@ -124,8 +124,9 @@ def _remove(folder: Path) -> None:
 def _settle_others(folder: Path) -> None:
     """Put right what killed processes left of folders beside this one."""
     for other in lockable(folder.parent):
-        with suppress(LockedError, OSError), locked(other):
-            settle(other)
+        if not may_be_held(other):
+            with suppress(LockedError, OSError), locked(other):
+                settle(other)
 
 
 def _new(folder: Path) -> Path:

@@ -75,10 +75,10 @@ def same(part: dict[str, Any]) -> str:
     """Return what came of repeated trainings."""
     hashes = f"{len(part['hashes'])} hash{'es' * (len(part['hashes']) != 1)}"
     said = (
-        f"{part['trainings']} trainings of `scratch.toml` over {part['steps']} steps with {part['threads']} threads, "
-        f"a process each: {hashes} of the last weights and the optimizer's state."
+        f"{part['trainings']} training runs of `scratch.toml` over {part['steps']} steps with {part['threads']} "
+        f"threads, a process each: {hashes} of the last weights and the optimizer's state."
     )
-    return "\n".join(["## Repeated trainings: `make same`", "", said, ""])
+    return "\n".join(["## Repeated training runs: `make same`", "", said, ""])
 
 
 def mutants(part: dict[str, Any]) -> str:

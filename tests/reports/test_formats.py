@@ -58,6 +58,7 @@ def test_heat_maps_and_tables_round_alike(fraction: float):
         (count(None), MISSING),
         (duration(37.44), "37.4 s"),
         (duration(605), "10 min 05 s"),
+        (duration(299.7), "5 min 00 s"),
         (duration(None), MISSING),
         (day("2026-11-20T19:01:00+00:00"), "20 November 2026"),
         (day("2026-11-20T19:01:00Z"), "20 November 2026"),

@@ -10,20 +10,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import psutil
 import pytest
 import torch
 
-from experiments.atlas.atlas import AtlasError, make_atlas
+from experiments.atlas.atlas import AtlasError, _differences, make_atlas
 from experiments.atlas.cell import do_run
-from experiments.atlas.grid import load_atlas
-from experiments.cluster.calls import ONE_CALL
+from experiments.atlas.grid import GridRun, load_atlas
+from experiments.cluster import calls
 from experiments.config.config import ConfigError, resolved
 from experiments.run.run import run
 from reports.atlas.record import read_record
 from reports.atlas.tables import ATLAS
+from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from tests.experiments.conftest import Said
 
 pytestmark = pytest.mark.slow
@@ -117,6 +119,31 @@ def test_what_is_there_is_kept_and_told(grid: Path, alone: Path, tmp_path: Path)
     )
 
 
+def test_a_run_that_cannot_be_read_is_made_anew(grid: Path, alone: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(alone, tmp_path / "tiny")
+    (folder / "runs" / "drawn-grammar-0" / "scores.parquet").write_bytes(b"PAR1")
+    make_atlas(load_atlas(grid), tmp_path)
+    assert scores_of(folder) == scores_of(alone)
+    assert read_record(folder).notes == ("3 of 4 runs were there already and were kept.",)
+
+
+def test_runs_of_other_code_weights_or_texts_are_told(grid: Path) -> None:
+    def runs(**second: object) -> list[tuple[GridRun, RunRecord]]:
+        cells = load_atlas(grid).cells[:2]
+        first: dict[str, Any] = {"headscope": "0.1.0", "git_commit": "1", "versions": {"torch": "2"}}
+        facts = {"model": ModelFacts(sha256="a"), "corpora": {"report": CorpusFacts("grammar", "f")}}
+        return [(cells[0], RunRecord(**first, **facts)), (cells[1], RunRecord(**first | facts | second))]
+
+    assert _differences(runs()) == []
+    other_code, other_torch = _differences(runs(git_commit="2")), _differences(runs(versions={"torch": "3"}))
+    assert other_code == other_torch
+    assert "different versions of headscope or its packages" in other_code[0]
+    (changed,) = _differences(runs(corpora={"report": CorpusFacts("grammar", "g")}))
+    assert changed.startswith("Changed between runs: corpus grammar; delete the folders")
+    (cell, one), (_, other) = runs(model=ModelFacts(sha256="b"))
+    assert _differences([(cell, one), (cell, other)])[0].startswith("Changed between runs: model trained, seed 0; ")
+
+
 def test_runs_of_another_config_are_replaced_only_when_asked(grid: Path, alone: Path, tmp_path: Path) -> None:
     shutil.copytree(alone, tmp_path / "tiny")
     changed = load_atlas(grid, ['probes.names=["position"]', "seeds=[0]"])
@@ -156,7 +183,7 @@ def test_a_run_has_the_threads_of_its_cluster(
     used: list[int] = []
 
     def run(*of: object, **more: object) -> None:
-        assert ONE_CALL.locked(), "a worker with several threads does one run at a time"
+        assert calls._ONE_CALL.locked(), "a worker with several threads does one run at a time"
         used.append(torch.get_num_threads())
 
     monkeypatch.setattr("experiments.atlas.cell.resume_or_run", run)

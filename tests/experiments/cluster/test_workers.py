@@ -1,8 +1,10 @@
 """Workers: errors do not stop other calls, what a dead worker had begun is done again, and what is not there."""
 
 import os
+import platform
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -246,3 +248,39 @@ def test_processes_that_are_started_after_a_cluster_have_all_threads(monkeypatch
     with open_workers(ClusterSection(address="local:1")) as workers:
         assert dict(workers.each(abs, [(-1,)])) == {0: 1}
     assert dict(os.environ) == before
+
+
+PAGES_OF_A_TENSOR = """
+import ctypes, resource, torch
+from experiments.cluster.calls import one_call
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        torch.ones(1 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+anew = faults()
+with one_call():
+    torch.ones(1 << 20)
+    print(anew, faults())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the variable is one of glibc")
+def test_a_worker_keeps_the_memory_of_tensors_that_it_has_freed() -> None:
+    """Twenty tensors of 4 MB have 1,024 pages each, which Dask's own setting maps anew every time."""
+    environment = os.environ | dict([calls.DASKS_THRESHOLD])
+    command = [sys.executable, "-c", PAGES_OF_A_TENSOR]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    anew, kept = map(int, done.stdout.split())
+    assert kept < 2_000 < anew
+
+
+def test_what_dask_sets_for_its_workers_is_what_is_undone() -> None:
+    import dask
+    import distributed  # whose import fills the config
+
+    assert distributed
+    name, value = calls.DASKS_THRESHOLD
+    assert str(dask.config.get("distributed.nanny.pre-spawn-environ")[name]) == value

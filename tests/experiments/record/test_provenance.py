@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from experiments.record import provenance
-from experiments.record.provenance import PACKAGES, STATUS, Start, git_commit, machine, peak_memory_mb, version
+from experiments.record.provenance import (
+    PACKAGES,
+    STATUS,
+    Start,
+    git_commit,
+    machine,
+    peak_memory_mb,
+    uncommitted_changes,
+    version,
+)
 from reports import Run
 
 
@@ -41,6 +50,30 @@ def test_the_commit_is_that_of_our_checkout_and_a_plus_marks_changes(repository:
     assert git_commit() == git(repository.parent, "rev-parse", "HEAD") + "+"
 
 
+def test_code_that_git_does_not_track_is_a_change(repository: Path) -> None:
+    git(repository.parent, "add", repository.name)
+    git(repository.parent, "commit", "--quiet", "--message", "two")
+    (repository.parent.parent / "notes.py").touch()
+    assert uncommitted_changes() is None, "it is none of our packages"
+    study = repository.parent / "studies" / "new.py"
+    study.parent.mkdir()
+    study.write_text("first")
+    assert git_commit() == git(repository.parent, "rev-parse", "HEAD") + "+"
+    first = uncommitted_changes()
+    study.write_text("second")
+    assert None is not first != uncommitted_changes() is not None
+
+
+def test_changes_of_sources_in_any_encoding_are_told_apart(repository: Path) -> None:
+    git(repository.parent, "add", repository.name)
+    git(repository.parent, "commit", "--quiet", "--message", "two")
+    found = set()
+    for text in ("\u00e9", "\u201d"):
+        repository.write_bytes(text.encode("cp1252") + b"\x81\n")
+        found.add(uncommitted_changes())
+    assert len(found) == 2
+
+
 def test_the_commit_of_a_repository_that_only_surrounds_us_is_not_ours(repository: Path) -> None:
     assert git_commit() is None, "as in a virtual environment inside somebody's project"
 
@@ -52,6 +85,13 @@ def test_without_a_repository_or_without_git_there_is_no_commit(
     assert git_commit() is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert git_commit() is None
+
+
+def test_the_name_of_a_process_may_be_cut_in_a_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel keeps 15 bytes of it."""
+    monkeypatch.setattr(provenance, "STATUS", tmp_path / "status")
+    (tmp_path / "status").write_bytes(b"Name:\t\xd0\xb8\xd1\nVmHWM:\t  1000 kB\n")
+    assert peak_memory_mb() == 1
 
 
 def test_peak_memory_is_in_megabytes_and_never_falls() -> None:

@@ -660,14 +660,15 @@ def test_a_failure_leaves_the_older_run_as_it_was(quick: Callable[..., Path], mo
     folder = quick()
     before = contents(folder)
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as caught:
         quick("seed=1", overwrite=True)
+    assert "with --resume continues the run" in caught.value.__notes__[0], "else the numbers would be measured again"
     assert contents(folder) == before
     assert {path.name for path in folder.parent.iterdir()} == {"quick", ".quick-kept"}
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("what", ["folder", "project", "file"])
+@pytest.mark.parametrize("what", ["folder", "project", "file", "other training"])
 def test_what_is_no_run_folder_is_never_replaced(
     what: str, overwrite: bool, quick: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -678,6 +679,8 @@ def test_what_is_no_run_folder_is_never_replaced(
     else:
         place.mkdir()
         (place / ("config.toml" if what == "project" else "thesis.tex")).write_text("mine")
+        if what == "other training":
+            (place / "seed-0").mkdir()
     with pytest.raises(ConfigError, match="exists and is not a run folder"):
         quick(overwrite=overwrite)
     assert [path.read_text() for path in place.parent.rglob("*") if path.is_file()] == ["mine"]

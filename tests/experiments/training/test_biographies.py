@@ -215,6 +215,7 @@ def test_a_run_tells_biographies_on_its_page(
     opened = Run.open(folder)
     assert opened.biographies is not None
     assert opened.record.stages["biographies"] > 0
+    assert sum(opened.record.stages.values()) <= opened.record.wall_seconds
     assert (folder / "biographies.csv").is_file()
     assert set(opened.biographies["biographies"].seed) == {1}
     assert set(opened.scores.step) == {40}

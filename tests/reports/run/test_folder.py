@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from reports import Run
+from reports.run.folder import RunFolderError
 
 
 def test_a_run_holds_scores_examples_record_and_config(written_run: Path):
@@ -56,5 +57,11 @@ def test_what_is_no_run_folder_is_said_in_one_line(run_folder: Path, tmp_path: P
 )
 def test_a_broken_record_is_said_with_its_line(run_folder: Path, text: str, message: str):
     (run_folder / "run.json").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(RunFolderError, match=message):
+        Run.open(run_folder)
+
+
+def test_a_damaged_table_is_an_error_of_the_run_folder(run_folder: Path):
+    (run_folder / "scores.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunFolderError, match=r"scores\.parquet: not a readable parquet file"):
         Run.open(run_folder)

@@ -1,13 +1,14 @@
 """One process writes a folder; others are told who does."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from reports.run.lock import LockedError, lock_file, lockable, locked
+from reports.run.lock import LockedError, lock_file, lockable, locked, may_be_held
 
 HOLD = """
 import sys
@@ -62,3 +63,27 @@ def test_a_lock_is_freed_by_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), locked(tmp_path / "run"):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there locks tell")
+@pytest.mark.parametrize(
+    ("process", "node", "held"),
+    [("alive", "here", True), ("ended", "here", False), ("own", "here", False), ("ended", "elsewhere", True)],
+)
+def test_where_locks_do_not_tell_the_process_that_is_named_does(
+    process: str, node: str, held: bool, tmp_path: Path
+) -> None:
+    """As on a file system without locks, or with locks of each machine alone."""
+    with hold(tmp_path / "other") as living:
+        number = {"alive": living.pid, "ended": 2**22 + 1, "own": os.getpid()}[process]
+        at = platform.node() if node == "here" else "elsewhere"
+        lock_file(tmp_path / "run").write_text(f"process {number} on {at}, since 2026-11-27 08:00:00", "utf-8")
+        assert may_be_held(tmp_path / "run") == held
+        living.communicate("\n")
+
+
+@pytest.mark.parametrize("text", [None, "", "something else"])
+def test_a_lock_that_names_nobody_is_held_by_nobody(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        lock_file(tmp_path / "run").write_text(text, "utf-8")
+    assert not may_be_held(tmp_path / "run")

@@ -149,3 +149,11 @@ def test_two_cannot_replace_one_folder_at_once(tmp_path: Path) -> None:
         with pytest.raises(LockedError):
             replace(tmp_path / "run", "second")
     assert read(tmp_path / "run") == whole("first")
+
+
+def test_what_a_process_of_another_machine_is_writing_is_left_alone(tmp_path: Path) -> None:
+    """Its lock may be known to its own machine alone."""
+    fill(tmp_path / ".other-unfinished", "other")
+    lock_file(tmp_path / "other").write_text("process 1 on elsewhere, since 2026-11-27 08:00:00", "utf-8")
+    replace(tmp_path / "run", "new")
+    assert read(tmp_path / ".other-unfinished") == whole("other")
