@@ -80,7 +80,7 @@ def profile_page(runs: Sequence[RunFolder], step: Step = silent) -> str:
     """
     made = environment(html=False)
     made.filters["md"] = escaped
-    return made.get_template("profile.md.j2").render(profile=head_profile(runs, step))
+    return made.get_template("profile.md.j2").render(profile=head_profile(runs, step), meanings=MEANINGS)
 
 
 def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
@@ -202,3 +202,25 @@ MEASURES: Final[dict[str, Callable[[RunFolder], HeadTexts]]] = {
     "nearest head": _nearest,
 }
 "Column -> what it says of every head by a run; empty where the run did not measure it."
+
+MEANINGS: Final = {
+    "entropy, nats": "Mean entropy of the attention of a token: 0 where all goes to one token.",
+    "to [SEP], %": "Share of all attention.",
+    "to [CLS], %": "Share of all attention.",
+    "distance, words": "Mean distance of the words that are attended to, weighted by attention.",
+    "class of most maps": "Type of map (Kovaleva et al. 2019, section 4.1), by the rules of a run's page.",
+    "offset by weights alone": "Offset in word pieces that the product of position embeddings prefers; left is < 0.",
+    "copying": (
+        "Sum of the eigenvalues of the value-output circuit over the sum of their moduli (Elhage et al. 2021): "
+        "1 where the output raises the logits of the pieces attended to, -1 where it lowers them."
+    ),
+    "most selective classifier": (
+        "Task with the highest selectivity of a classifier of the head's output: its accuracy minus that on random "
+        "labels, in points (Hewitt and Liang 2019)."
+    ),
+    "nearest head": (
+        "Head with the most similar maps, and the mean Jensen-Shannon divergence of the two in nats: 0 where they are "
+        "equal, 0.69 where they never attend to the same place."
+    ),
+}
+"Column -> what it means."

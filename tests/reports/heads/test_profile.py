@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from reports import Run
-from reports.formats import decimal
-from reports.heads.profile import MOST, head_profile, profile_page
+from reports.formats import decimal, escaped
+from reports.heads.profile import MEANINGS, MEASURES, MOST, head_profile, profile_page
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,17 @@ def test_measures_come_from_the_first_run_that_has_them(run: Run, head_tables: d
     alone = head_profile([run])
     assert next(line for line in alone.lines if line.name == "1-1").measures[column] == f"1-2 ({decimal(0.1)})"
     assert head_profile([without]).columns == ()
+
+
+def test_every_column_is_explained_below_the_table(run: Run) -> None:
+    assert MEANINGS.keys() == MEASURES.keys()
+    page = profile_page([run])
+    _, _, below = page.rpartition("\n| ")
+    columns = head_profile([run]).columns
+    assert columns
+    assert [line.partition("**: ")[0] for line in below.splitlines() if line.startswith("- **")] == [
+        f"- **{escaped(title)}" for title in columns
+    ]
 
 
 def test_runs_of_two_models_are_refused_by_name(run: Run) -> None:
