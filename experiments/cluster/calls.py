@@ -45,7 +45,7 @@ def one_call() -> Iterator[None]:
 def _keep_freed_memory() -> None:
     """Have the C library keep freed memory for the next tensors, as it does outside of Dask's workers.
 
-    With Dask's threshold it maps the memory of each tensor anew: scoring MiniLM's heads took 1.4 to 2 times as long.
+    With Dask's threshold it maps the memory of each tensor anew, which slows scoring.
     """
     with suppress(OSError, AttributeError, TypeError):  # Windows, macOS, another C library than glibc
         library = ctypes.CDLL(None)
