@@ -15,7 +15,8 @@ from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
 from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
-from mha.models.model import SOURCES, load_tokenizer, permute_weights, untrained
+from mha.models.model import SOURCES, permute_weights, untrained
+from mha.models.tokenizer import load_tokenizer
 from mha.parallel import side_by_side
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
@@ -286,9 +287,10 @@ def test_a_tokenizer_with_a_piece_that_has_no_embedding_is_refused(folder: Path)
 @pytest.mark.parametrize("content", ["{", "[]", '{"model": 3}', "\x00", '{"model": {"type": "WordPiece"}}'])
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 def test_a_malformed_tokenizer_is_one_line(folder: Path, kind: str, content: str) -> None:
+    (folder / "config.json").write_text(json.dumps({"model_type": kind}))
     (folder / "tokenizer.json").write_text(content)
     with pytest.raises(ModelError, match="tokenizer") as error:
-        load_tokenizer(folder, {"model_type": kind})
+        load_tokenizer(folder)
     assert "\n" not in str(error.value)
 
 
