@@ -19,9 +19,10 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
     Raises CorpusError where one corpus is to be divided, and either half would be empty.
     """
-    whole = open_part(config.corpus.select)
+    raw = config.corpus.text == "raw"
+    whole = open_part(config.corpus.select, raw=raw)
     if config.corpus.report is not None:
-        return whole, open_part(config.corpus.report)
+        return whole, open_part(config.corpus.report, raw=raw)
     select, report = whole.halves()
     documents = [half.size()["documents"] for half in (select, report)]
     if sum(documents) == 1:
@@ -48,10 +49,13 @@ def open_corpus(name: str) -> Corpus:
     return open_part(CorpusPart(name=name))
 
 
-def open_part(part: CorpusPart) -> Corpus:
-    """Return the corpus that a table of a config names; raises CorpusError where it is not there."""
+def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
+    """Return the corpus that a table of a config names; raises CorpusError where it is not there.
+
+    With `raw` its words are parted as they were written, where a file says it.
+    """
     if part.path is not None:
-        return Corpus.read(part.path, first=part.first)
+        return Corpus.read(part.path, first=part.first, raw=raw)
     assert part.name is not None
     if part.name == GRAMMAR:
         return Corpus.generated(part.documents, part.seed, wide=part.wide)
@@ -63,4 +67,4 @@ def open_part(part: CorpusPart) -> Corpus:
         sets = part.sets or (GRAMMAR_SET,)
         sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)
         return Corpus.of(sentences, AGREEMENT)
-    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)
+    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first, raw=raw)

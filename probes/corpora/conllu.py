@@ -150,7 +150,7 @@ class _Block:
         raise self.error(self.start, f"global.Entity declares {order}, expected a field GRP or eid")
 
     def tokens(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the line number and the columns of words and empty nodes; multi-word ranges are skipped."""
+        """Yield the line number and the columns of words, multi-word ranges and empty nodes."""
         for number, line in enumerate(self.lines, start=self.start):
             if not line.strip() or line.startswith("#"):
                 continue
@@ -165,16 +165,19 @@ class _Block:
                     raise ParseException("no id")
             except (ParseException, ValueError):  # the latter for numbers without end
                 raise self.error(number, f"{shortened(columns[0])} is not a word id") from None
-            if not (isinstance(token["id"], tuple) and token["id"][1] == "-"):
-                yield number, token
+            yield number, token
 
     def sentence(self, group: int) -> Sentence:
         """Check and return the sentence; `group` is the place of the entity id in an opening bracket."""
         words: list[dict[str, Any]] = []
+        ranges: list[dict[str, Any]] = []
         lines: list[int] = []
         cells: list[BracketCell] = []
         for number, token in self.tokens():
             before = len(words)
+            if isinstance(token["id"], tuple) and token["id"][1] == "-":
+                ranges.append(token)
+                continue
             if not isinstance(token["id"], tuple):
                 if token["id"] != before + 1:
                     raise self.error(number, f"word id {token['id']}, expected {before + 1}")
@@ -187,14 +190,18 @@ class _Block:
         if not words:
             raise self.error(self.start, "no word in these lines")
         heads = self.heads([word["head"] for word in words], lines)
+        forms = tuple(word["form"] for word in words)
+        space_after, remarks = _spaces(forms, [word["misc"] for word in words], ranges)
         return Sentence(
             id=self.metadata.get("sent_id") or self.place(self.start),
-            words=tuple(word["form"] for word in words),
+            words=forms,
             heads=frozen_ints(heads),
             deprels=tuple(_value(word["deprel"]) for word in words),
             upos=tuple(_value(word["upos"]) for word in words),
             feats=tuple(_value(word["feats"]) for word in words),
             mentions=tuple(self.mentions(cells, group, heads)) if cells else (),
+            space_after=space_after,
+            remarks=remarks,
         )
 
     def heads(self, columns: list[str], lines: list[int]) -> list[int]:
@@ -227,6 +234,28 @@ class _Block:
                     yield Mention(words, _outermost(words, heads), entity)
         except BracketError as error:
             raise self.error(error.line, str(error)) from None
+
+
+PARTS = "multiword token, read as its words"
+"The remark on a range whose form is not that of its words in a row, such as du of de and le."
+
+
+def _spaces(
+    forms: tuple[str, ...], miscs: list[str], ranges: list[dict[str, Any]]
+) -> tuple[tuple[bool, ...], tuple[str, ...]]:
+    """Return whether a blank follows each word, and the remarks on ranges.
+
+    What follows a range says its own MISC. Its words stand without blanks where they make its form in a row (do and n't
+    make don't); the others cannot be placed in it, and are parted by blanks.
+    """
+    after = ["SpaceAfter=No" not in misc.split("|") for misc in miscs]
+    remarks = []
+    for token in ranges:
+        begin, _, end = token["id"]
+        whole = token["form"] == "".join(forms[begin - 1 : end])
+        after[begin - 1 : end] = [not whole] * (end - begin) + ["SpaceAfter=No" not in token["misc"].split("|")]
+        remarks += [] if whole else [PARTS]
+    return tuple(after), tuple(remarks)
 
 
 def _value(column: str) -> str:

@@ -51,6 +51,17 @@ def test_documents_first_and_sets_reach_the_corpus(tmp_path: Path, monkeypatch: 
         open_corpora(missing)
 
 
+def test_the_text_is_raw_where_the_config_asks_for_it(tmp_path: Path) -> None:
+    text = "1\tBirds\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.conllu").write_text(f"# sent_id = {name}\n{text}", "utf-8")
+    config = tmp_path / "raw.toml"
+    config.write_text('name = "x"\ncorpus.select.path = "one.conllu"\ncorpus.report.path = "other.conllu"\n', "utf-8")
+    for keys, expected in (([], ()), (['corpus.text="raw"'], (False, True))):
+        corpora = open_corpora(load_config(config, keys))
+        assert [next(corpus.stream()).space_after for corpus in corpora] == [expected] * 2
+
+
 def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Path) -> None:
     corpus = "# newdoc id = a\n1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     for name in ("one", "other"):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.conllu import PARTS, CorpusError, read_conllu
 from probes.records import Document, Mention
 
 SHIP = """# sent_id = one
@@ -92,6 +92,23 @@ def test_ranges_and_empty_nodes_are_no_words(read):
     text = "1-2 didn't _ _ _ _ _ _ _ _\n"
     text += "1 did do AUX _ _ 0 root _ _\n2 n't not PART _ _ 1 advmod _ _\n2.1 swim _ _ _ _ _ _ _ _\n"
     assert read(text)[0].words == ("did", "n't")
+
+
+@pytest.mark.parametrize(
+    ("rows", "raw", "remarks"),
+    [
+        (["1 here _ _ _ _ 0 root _ SpaceAfter=No", "2 . _ _ _ _ 1 punct _ _"], "here. ", 0),
+        (["1 here _ _ _ _ 0 root _ A=b|SpaceAfter=No", "2 . _ _ _ _ 1 punct _ SpaceAfter=No"], "here.", 0),
+        (["1-2 don't", "1 do _ _ _ _ 0 root _ _", "2 n't _ _ _ _ 1 advmod _ SpaceAfter=No"], "don't ", 0),
+        (["1-2 du _ _ _ _ _ _ _ SpaceAfter=No", "1 de _ _ _ _ 0 root", "2 le _ _ _ _ 1 det"], "de le", 1),
+    ],
+)
+def test_blanks_are_those_of_the_file_and_of_ranges(read, rows: list[str], raw: str, remarks: int):
+    rows = ["\t".join((row.split() + ["_"] * 10)[:10]) for row in rows]
+    (sentence,) = read("\n".join(rows).encode())[0].sentences
+    blanks = sentence.space_after or [True] * len(sentence)
+    assert "".join(word + " " * blank for word, blank in zip(sentence.words, blanks, strict=True)) == raw
+    assert list(sentence.remarks) == [PARTS] * remarks
 
 
 def test_reading_stops_after_the_first_sentences(read):
