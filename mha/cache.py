@@ -18,9 +18,9 @@ def cache_folder() -> Path:
 
 
 def kept(kind: str, key: str, make: Callable[[], Any]) -> Any:
-    """Return what `make` gives, as JSON holds it; it is made once a key and kept in the cache where that can be written.
+    """Return what `make` gives, as JSON holds it: made once a key, and kept in the cache where that can be written.
 
-    A file that another version or a full disk left broken is made anew.
+    A broken file is made anew.
     """
     path = cache_folder() / kind / f"{key}.json"
     try:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from probes.scoring.aligned import Dropped
+from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
@@ -60,7 +60,12 @@ class Journal:
 
     def count(self, split: str, scope: str, outcome: Outcome) -> None:
         """Note what was scored and what was dropped."""
-        self.scored.setdefault(split, {})[scope] = ReadTexts(outcome.texts, outcome.words, outcome.pieces)
+        unknown = outcome.odd.counts.get(UNKNOWN, 0)
+        self.scored.setdefault(split, {})[scope] = ReadTexts(outcome.texts, outcome.words, outcome.pieces, unknown)
+        for reason, number in outcome.odd.counts.items():
+            share = f"{number / outcome.words:.1%}".replace("%", " %")
+            named = ", ".join(outcome.odd.examples[reason])
+            self.note(f"{split} ({scope}): of {outcome.words:,} words {number:,} ({share}) {reason} ({named})")
         self.drop(split, scope, outcome.dropped)
 
     def note(self, text: str) -> None:

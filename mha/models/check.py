@@ -75,7 +75,8 @@ def measure(model: Model) -> Measured:
     if not shapes or len({*shapes}) > 1 or shapes[0][2:] != (len(long), len(long)):
         shown = ", ".join(f"{len([*same])} of {[*shape]}" for shape, same in groupby(shapes)) or "none"
         raise ModelError(
-            f"{model.name}: its maps are {shown}, expected [text, head, piece, piece] of {len(long)} pieces in each layer"
+            f"{model.name}: its maps are {shown}, expected [text, head, piece, piece] of {len(long)} pieces in every "
+            "layer"
         )
     inside = [one[1:, :, : len(short), : len(short)] for one in both]
     pads = all(bool((one - other).abs().max() <= TOLERANCE) for one, other in zip(inside, alone, strict=True))

@@ -82,12 +82,12 @@ def _auto(folder: Path) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # each kind of malformed file has its own, plain Exception among them
-        what = (str(error) or type(error).__name__).splitlines()[0]
+        what = " ".join((str(error) or type(error).__name__).split())[:240]
         raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
-            f"{folder}: its tokenizer, {type(tokenizer).__name__}, cannot say which piece belongs to which word (no fast "
-            "tokenizer, which tells the characters of a piece); save a tokenizer.json beside it"
+            f"{folder}: its tokenizer, {type(tokenizer).__name__}, cannot say which piece belongs to which word (no "
+            "fast tokenizer, which tells the characters of a piece); save a tokenizer.json beside it"
         )
     return tokenizer
 
