@@ -21,7 +21,7 @@ SAME = 1e-4
 
 
 def examine_model(name: str, device: str) -> list[CheckResult]:
-    """Open a model and look at what a run would need of it; raises ModelError, with the reason, for one that is refused."""
+    """Open a model and look at what a run needs of it; raises ModelError, with the reason, for one that is refused."""
     model = load_model(name)
     looked = [_model(model), _tokenizer(model), _padding(model), _norms(model), _masked(model)]
     return [*looked, *_on_device(model, load_model(name, device=device))]
@@ -47,8 +47,8 @@ def _tokenizer(model: Model) -> CheckResult:
         "tokenizer",
         "fine",
         f"{type(tokenizer.model).__name__} of {tokenizer.get_vocab_size():,} pieces ({special or 'no special tokens'}); "
-        f"cuts {len(SENTENCES)} sentences of several scripts as transformers does, {words - lost} of {words} words have "
-        "pieces",
+        f"cuts {len(SENTENCES)} sentences of several scripts as transformers does; {words - lost} of {words} words "
+        "have pieces",
     )
 
 

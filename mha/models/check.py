@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LAYOUT = 1
 "Part of every key: raise it when what is measured changes, or how hooks read a model."
 
+LENGTH = 24
+"Pieces of the longer of the texts that are read."
+
 TOLERANCE = 1e-4
 "By which a weight of a text's maps may differ when it is read beside a longer text."
 
@@ -84,9 +87,10 @@ def measure(model: Model) -> Measured:
 
 
 def _two_texts(model: Model) -> tuple[Tensor, Tensor]:
-    """Return the pieces of a longer and of a shorter text, both within what the config says that the model reads."""
-    texts = sorted(align(model.tokenizer, SENTENCES), key=len)
-    longest = torch.from_numpy(texts[-1].ids[: model.max_pieces]).long()
+    """Return the pieces of a longer and of a shorter text: few, for a config may name more positions than there are."""
+    every = max(align(model.tokenizer, SENTENCES), key=len).ids
+    longest = torch.from_numpy(every[: min(LENGTH, max(3, model.max_pieces * 3 // 4))]).long()
+    longest[1:3] = longest[1:2].clone()  # so that pieces are no row of following numbers
     return longest, longest[: max(1, len(longest) * 2 // 3)]
 
 
