@@ -63,17 +63,31 @@ def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int]]:
 
 def _opened(folder: Path) -> dict[str, Any]:
     """Open a folder's tokenizer with `transformers`, check it, and return what is kept of it."""
+    own = _file(folder / "tokenizer.json")
     theirs = _auto(folder)
     tokenizer = theirs.backend_tokenizer
     tokenizer.no_truncation()
     tokenizer.no_padding()
     special = {role: piece for role in SPECIAL if (piece := getattr(theirs, f"{role}_token_id")) is not None}
-    _check_file(folder, tokenizer)
+    if own is not None:
+        _check_file(folder, own, tokenizer)
     theirs.model_max_length = 10**9
     tokenizer.encode_special_tokens = True
     for words in (*SENTENCES, *[("the", theirs.decode([piece]).strip(), "sank") for piece in special.values()]):
         _check_cut(folder, tokenizer, theirs, words)
     return {"tokenizer": tokenizer.to_str(), "special": special}
+
+
+def _file(path: Path) -> Any:
+    """Return the tokenizer of a tokenizer.json, None where there is none."""
+    from tokenizers import Tokenizer
+
+    if not path.is_file():
+        return None
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise ModelError(f"{path}: not a tokenizer: {error}") from error
 
 
 def _auto(folder: Path) -> Any:
@@ -92,17 +106,11 @@ def _auto(folder: Path) -> Any:
     return tokenizer
 
 
-def _check_file(folder: Path, tokenizer: Any) -> None:
+def _check_file(folder: Path, own: Any, tokenizer: Any) -> None:
     """Raise ModelError where tokenizer.json is not what `transformers` made of the folder, and nothing says why.
 
     Without tokenizer_config.json the class is guessed from the kind of model, which ignores most of tokenizer.json.
     """
-    from tokenizers import Tokenizer
-
-    path = folder / "tokenizer.json"
-    if not path.is_file():
-        return
-    own = Tokenizer.from_file(str(path))
     found, expected = tokenizer.get_vocab(), own.get_vocab()
     odd = next((piece for piece, number in expected.items() if found.get(piece) != number), None)
     advice = 'give it a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
