@@ -188,6 +188,8 @@ class Encoder(nn.Module):
     lm_head: MaskedLMHead | None
     left_out: tuple[str, ...] = ()
     "Names of the loaded file's tensors that the encoder has no place for (heads of other tasks, counting buffers)."
+    prefix: str = ""
+    "What a wrapper had put before the names of the loaded file's tensors."
 
     def __init__(self, config: EncoderConfig, *, pooler: bool = False, lm_head: bool = False) -> None:
         """Create an encoder with random weights (normal, standard deviation 0.02, as BERT)."""

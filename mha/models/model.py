@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -17,10 +18,13 @@ from torch import Tensor, nn
 from mha.attention import MultiHeadAttention
 from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
+from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hub import load_hub_model
+from mha.messages import OneLineError
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.precision import autocast, uses_bf16
+from mha.weight_files import summary
 
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
@@ -55,6 +59,10 @@ class Model:
     "Commit of the hub; None for models from elsewhere."
     precision: str = "fp32"
     "Of products, one of `mha.precision.PRECISIONS`."
+    special: Mapping[str, int] = field(default_factory=dict, repr=False)
+    "Role (mask, unk, pad, cls, sep, bos, eos) -> the tokenizer's piece for it; empty for models made by hand."
+    notes: tuple[str, ...] = ()
+    "What its folder holds that was not read, in sentences."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
@@ -150,7 +158,18 @@ def load_model(
         sha256=weights_sha256(folder),
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
+        notes=(*_notes(name, config, module),),
     )
+
+
+def _notes(name: str, config: dict[str, Any], module: nn.Module) -> Iterator[str]:
+    """Yield what of a folder is not read."""
+    if prefix := getattr(module, "prefix", ""):
+        yield f"{name}: the names of its weights are read without {prefix!r}, which stands before them"
+    if left := [key for key in getattr(module, "left_out", ()) if not COUNTING.search(key)]:
+        yield f"{name}: {len(left)} tensors that are none of the encoder's are left out: {summary(left)}"
+    if "auto_map" in config:
+        yield f"{name}: its config.json names code, which is not run: it is read as any {config['model_type']}"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:
@@ -173,6 +192,8 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
         try:
             with nullcontext() if random_seed is None else _drawing:
                 return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
+        except OneLineError:
+            raise
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             if "custom code" in str(error):
                 raise ModelError(
