@@ -12,8 +12,12 @@ CONFIG = "config.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
-PICKLES = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
+PICKLE = "pytorch_model*.bin"
 OTHERS = {
+    **dict.fromkeys(
+        ("model*.bin", "model*.pt", "model*.pth", "consolidated*.pth", "*.ckpt"),
+        "are a pickle, which can run code and is not read; load them where they were made and call save_pretrained",
+    ),
     "tf_model.h5": "are TensorFlow's, which only transformers 4 converts (from_pretrained(..., from_tf=True))",
     "*.msgpack": "are Flax's, which only transformers 4 converts (from_pretrained(..., from_flax=True))",
     "*.gguf": "are made for llama.cpp; take the model that they were made from",
@@ -54,7 +58,7 @@ def _instead(folder: Path) -> str:
     if found := sorted(path.name for path in folder.glob("*.safetensors")):
         parts = [name for name in found if "-of-" in name]
         return f"; {INDEX} is missing beside {parts[0]}" if parts else f"; if it is {found[0]!r}, rename it"
-    if found := sorted(path.name for pattern in PICKLES for path in folder.glob(pattern)):
+    if found := sorted(path.name for path in folder.glob(PICKLE)):
         return f"; {found[0]} is a pickle, which can run code and is not read. To convert it: {conversion(folder)}"
     for pattern, what in OTHERS.items():
         if found := sorted(path.relative_to(folder).as_posix() for path in folder.rglob(pattern)):

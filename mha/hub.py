@@ -86,7 +86,9 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
         model, info = _fresh(AutoModel, config, random_seed), {}
     if model.main_input_name != "input_ids":
         raise ValueError(f"a {config.model_type} reads {model.main_input_name}, no text")
-    encoder = model.get_encoder() if config.is_encoder_decoder and not whole else model
+    saved = (config.architectures or [""])[0]
+    both = config.is_encoder_decoder or (hasattr(model, "decoder") and saved.endswith("EncoderModel"))  # T5's, alone
+    encoder = model.get_encoder() if both and not whole else model
     assert isinstance(encoder, nn.Module)
     if info:
         kept: Any = encoder

@@ -38,9 +38,15 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     found: dict[str, Tensor] = {}
     files = tensor_files(folder)
     for path in dict.fromkeys(files.values()):
-        with safe_open(path, framework="pt") as file:
-            found |= {key: file.get_tensor(key) for key, where in files.items() if where == path}
+        found |= {key: tensor for key, tensor in read_file(path).items() if files.get(key) == path}
     return found
+
+
+def read_file(path: Path) -> dict[str, Tensor]:
+    """Return the tensors of a file; raises WeightsError as `tensor_files` does."""
+    names = _names(path)
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in names}
 
 
 def _names(path: Path) -> list[str]:

@@ -85,10 +85,11 @@ def load_encoder(folder: Path) -> Encoder:
     family, path, tensors = FAMILIES[config.family], weights_path(folder), read_tensors(folder)
     prefix, places = _places(path, family, config.layers, tensors)
     tied = read_json(folder / CONFIG).get("tie_word_embeddings") is not False
-    places, repeated = _tie(family, tied, places, tensors)
+    places, repeated, tied_head = _tie(family, tied, places, tensors)
     pooler, lm_head = (any(key in places for key in family.weights(part, 1)) for part in (POOLER, family.head))
     with _NoInitialisation():
         encoder = Encoder(config, pooler=pooler, lm_head=lm_head)
+    encoder.untied_head = not tied_head
     encoder.prefix = "" if prefix == family.prefix else prefix
     encoder.left_out = tuple(sorted(tensors.keys() - {*places.values()} - repeated))
     names = family.names(encoder)
@@ -126,8 +127,8 @@ def _places(path: Path, family: Family, layers: int, names: Iterable[str]) -> tu
 
 def _tie(
     family: Family, tied: bool, places: Mapping[str, str], tensors: Mapping[str, Tensor]
-) -> tuple[dict[str, str], set[str]]:
-    """Return `places` without second names, and the file's names of tensors that only repeat one.
+) -> tuple[dict[str, str], set[str], bool]:
+    """Return `places` without second names, the file's names of tensors that only repeat one, and whether a head may.
 
     A head is left out whose decoder is no repetition, or is not there and not `tied`: it is none that an Encoder has.
     """
@@ -143,7 +144,8 @@ def _tie(
             repeated.add(key)
         else:
             tied_head = False
-    return once if tied_head else {name: key for name, key in once.items() if family.of_body(name)}, repeated
+    body = {name: key for name, key in once.items() if family.of_body(name)}
+    return (once, repeated, True) if tied_head or body == once else (body, repeated, False)
 
 
 class _NoInitialisation(TorchFunctionMode):

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from mha.folder_files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, r
 from mha.hub import load_hub_class
 from mha.messages import OneLineError
 from mha.models.packages import ModelError, made, sha256
-from mha.weight_files import tensor_files
+from mha.weight_files import read_file, tensor_files
 
 INSTALL = "pip install 'headscope[peft]'"
 TOKENIZERS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model")
@@ -63,11 +64,14 @@ def merged(folder: Path, base: Path, config: dict[str, Any]) -> Path:
 
     def make(target: Path) -> None:
         try:
-            _merge(folder, base, config, target)
+            with warnings.catch_warnings():  # peft and transformers warn of one another's old names
+                warnings.simplefilter("ignore")
+                _merge(folder, base, config, target)
         except OneLineError:
             raise
         except Exception as error:  # of peft, of transformers, of torch
-            raise ModelError(f"{folder}: peft cannot merge it with {base}: {str(error).splitlines()[0]}") from error
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ModelError(f"{folder}: peft cannot merge it with {base} ({what})") from error
         for path in tokenizer:
             shutil.copyfile(path, target / path.name)
 
@@ -80,7 +84,6 @@ def _tokenizer(folder: Path) -> list[Path]:
 
 def _merge(folder: Path, base: Path, config: dict[str, Any], target: Path) -> None:
     import peft
-    from safetensors.torch import load_file
 
     settings: Any = peft.PeftConfig.from_pretrained(str(folder))
     if settings.is_prompt_learning:
@@ -90,17 +93,19 @@ def _merge(folder: Path, base: Path, config: dict[str, Any], target: Path) -> No
     body = "" if model.base_model_prefix not in dict(model.named_children()) else f"{STEM}{model.base_model_prefix}."
     adapted: Any = peft.PeftModel(model, settings)
     expected = peft.get_peft_model_state_dict(adapted, save_embedding_layers=False)
-    tensors = load_file(folder / ADAPTER_WEIGHTS)
+    tensors = read_file(folder / ADAPTER_WEIGHTS)
     for key in sorted(expected.keys() | tensors.keys()):
         if key in expected and key in tensors and expected[key].shape == tensors[key].shape:
             continue
         if key.startswith(body or STEM):
             what = "lacks" if key not in tensors else "has another shape of" if key in expected else "has no place for"
             raise ModelError(f"{folder / ADAPTER_WEIGHTS}: with the base {base}, {what} {key!r}")
-        tensors.pop(key, None)  # of a task's head
-    peft.set_peft_model_state_dict(adapted, tensors)
+        tensors.pop(key, None)  # of a task's head, which is not read
+    peft.set_peft_model_state_dict(adapted, {**expected, **tensors})
     whole: Any = adapted.merge_and_unload()
-    (whole.base_model if headless else whole).save_pretrained(target)
+    kept = whole.base_model if headless else whole
+    apart = {key: tensor.clone() for key, tensor in kept.state_dict().items()}  # each is written, tied or not
+    kept.save_pretrained(target, state_dict=apart)
 
 
 def _base_model(folder: Path, base: Path, config: dict[str, Any]) -> tuple[Any, bool]:

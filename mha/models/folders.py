@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,13 +123,14 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
     for place in (Path(name).expanduser(), folder / name):
         if name and place.is_dir() and place.resolve() != folder.resolve():
             return _inner(place)
+    what = f"{folder}: an adapter ({config.get('peft_type', 'PEFT')}) of the model {name!r}, which is no folder here"
+    todo = f"give the folder of its base as base_model_name_or_path in {ADAPTER}"
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name.removeprefix(HUB)):
+        raise ModelError(f"{what}; {todo}")
     try:
         snapshot = _snapshot(name.removeprefix(HUB), cached=True)
     except ModelError as error:
-        raise ModelError(
-            f"{folder}: an adapter ({config.get('peft_type', 'PEFT')}) of the model {name!r}, which is no folder here "
-            f"({error}); give its folder as base_model_name_or_path in {ADAPTER}, or fetch it: hf download {name}"
-        ) from None
+        raise ModelError(f"{what} ({error}); {todo}, or fetch it: hf download {name.removeprefix(HUB)}") from None
     return _inner(snapshot)
 
 

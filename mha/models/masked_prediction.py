@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
-from mha.encoder.families import FAMILIES
 from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.folders import ModelError, find_model
 from mha.models.model import Model, permute_weights
@@ -47,7 +46,7 @@ class MaskedLM:
         Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
         """
         module = model.module
-        if not isinstance(module, Encoder) or _has_head_of_its_own(module):
+        if not isinstance(module, Encoder) or module.untied_head:
             module = _from_hub(model, seed)
         elif not module.predicts_masked:
             why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
@@ -134,13 +133,6 @@ def _piece(model: Model, role: str, names: tuple[str, ...]) -> int | None:
         return model.special.get(role)
     found = (model.tokenizer.token_to_id(name) for name in names)
     return next((piece for piece in found if piece is not None), None)
-
-
-def _has_head_of_its_own(encoder: Encoder) -> bool:
-    """Return whether the weights hold a masked-LM head whose decoder is a matrix of its own, as an Encoder has none."""
-    head = FAMILIES[encoder.config.family].head
-    names = (theirs for theirs in head.values() if isinstance(theirs, str))
-    return encoder.lm_head is None and any(f"{name}." in f"{key}." for name in names for key in encoder.left_out)
 
 
 def _no_head(model: Model, why: str) -> str:

@@ -158,18 +158,18 @@ def load_model(
         sha256=weights_sha256(folder),
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
-        notes=(*_notes(name, config, module),),
+        notes=(*_notes(config, module),),
     )
 
 
-def _notes(name: str, config: dict[str, Any], module: nn.Module) -> Iterator[str]:
+def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
     """Yield what of a folder is not read."""
     if prefix := getattr(module, "prefix", ""):
-        yield f"{name}: the names of its weights are read without {prefix!r}, which stands before them"
+        yield f"the names of the model's weights are read without {prefix!r}, which stands before them"
     if left := [key for key in getattr(module, "left_out", ()) if not COUNTING.search(key)]:
-        yield f"{name}: {len(left)} tensors that are none of the encoder's are left out: {summary(left)}"
+        yield f"of the model's folder, tensors that are none of the encoder's are left out: {summary(left)}"
     if "auto_map" in config:
-        yield f"{name}: its config.json names code, which is not run: it is read as any {config['model_type']}"
+        yield f"the model's config.json names code, which is not run: it is read as any {config['model_type']}"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:
@@ -209,6 +209,7 @@ def _fresh(encoder: Encoder, seed: int) -> Encoder:
     with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
+        fresh.left_out, fresh.prefix, fresh.untied_head = encoder.left_out, encoder.prefix, encoder.untied_head
         if encoder.lm_head is not None:
             fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
         return fresh

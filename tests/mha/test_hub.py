@@ -299,6 +299,39 @@ def test_a_folder_whose_weights_have_other_names_is_refused(folder: Path, tmp_pa
         load_hub_model(renamed)
 
 
+@pytest.mark.parametrize("wrapper", ["_orig_mod.", "module._orig_mod.", "0.auto_model."])
+@pytest.mark.parametrize("folder", ["albert", "gpt2", "modernbert", "bart"], indirect=True)
+def test_what_a_wrapper_puts_before_names_is_left_out(
+    folder: Path, wrapper: str, model: Any, inputs: dict[str, Tensor], tmp_path: Path
+) -> None:
+    def wrapped(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {f"{wrapper}{key}": one for key, one in found.items()} | {"head.0.weight": torch.zeros(2, 32)}
+
+    loaded: Any = load_hub_model(_changed(folder, tmp_path / "wrapped", wrapped), whole=True)
+    assert (loaded.prefix, loaded.left_out) == (wrapper, ("head.0.weight",))
+    assert torch.equal(loaded(**inputs)[0], model(**inputs)[0])
+
+
+@pytest.mark.parametrize("folder", ["albert"], indirect=True)
+def test_a_file_of_two_models_is_refused(folder: Path, tmp_path: Path) -> None:
+    def twice(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {f"{one}.{key}": tensor.clone() for key, tensor in found.items() for one in ("query", "document")}
+
+    with pytest.raises(ValueError, match=r"holds the model 2 times, .*'document\.' and 'query\.'; save one"):
+        load_hub_model(_changed(folder, tmp_path / "two", twice))
+
+
+def test_a_t5_of_which_the_encoder_alone_was_saved_is_read(
+    inputs: dict[str, Tensor], randomise: Callable[..., None], tmp_path: Path
+) -> None:
+    encoder = hub.T5EncoderModel(config("t5")).eval()
+    randomise(encoder)
+    encoder.save_pretrained(tmp_path)
+    assert torch.equal(load_hub_model(str(tmp_path))(**inputs)[0], encoder(**inputs)[0])
+    with pytest.raises(ValueError, match=r"'decoder\..*' is not among its weights"):
+        load_hub_model(str(tmp_path), whole=True)
+
+
 @pytest.mark.parametrize("folder", ["gpt2"], indirect=True)
 def test_a_layer_that_the_config_does_not_have_is_refused_and_the_head_of_a_task_is_not(
     folder: Path, tmp_path: Path
@@ -306,7 +339,8 @@ def test_a_layer_that_the_config_does_not_have_is_refused_and_the_head_of_a_task
     def with_a_head(found: dict[str, Tensor]) -> dict[str, Tensor]:
         return found | {"score.weight": torch.zeros(2, 32)}
 
-    load_hub_model(_changed(folder, tmp_path / "task", with_a_head))
+    loaded: Any = load_hub_model(_changed(folder, tmp_path / "task", with_a_head))
+    assert loaded.left_out == ("score.weight",)
 
     def with_a_layer(found: dict[str, Tensor]) -> dict[str, Tensor]:
         return found | {key.replace("h.2.", "h.3."): one.clone() for key, one in found.items() if "h.2." in key}
