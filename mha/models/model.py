@@ -20,11 +20,11 @@ from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
-from mha.hub import load_hub_model
+from mha.files.tensors import summary
 from mha.messages import OneLineError
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.hub_models import load_hub_model
 from mha.precision import autocast, uses_bf16
-from mha.weight_files import summary
 
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."

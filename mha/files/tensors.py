@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from mha.folder_files import WEIGHTS, WeightsError, read_json, weights_path
+from mha.files.names import WEIGHTS, WeightsError, read_json, weights_path
 
 LFS_POINTER = b"version https://git-lfs"
 "How a file begins that git has not fetched."
