@@ -96,9 +96,10 @@ def _config(folder: str) -> Any:
         raise ValueError(
             f"it reads each text in one language: add to {CONFIG} default_language, one of {config.languages}"
         )
-    if not isinstance(getattr(config, "num_hidden_layers", None), int):
-        parts = [key for key in ("text_config", "encoder", "question_encoder") if getattr(config, key, None)]
-        more = f"; save the model of its {parts[0]} alone, which reads text" if parts else ""
+    parts = [*(getattr(config, "sub_configs", None) or {})]
+    other = any(word in part for part in parts for word in ("vision", "audio"))
+    if other or not isinstance(getattr(config, "num_hidden_layers", None), int):
+        more = f", but {', '.join(parts)}; save the part that reads text alone" if parts else ""
         raise ValueError(f"a {config.model_type} is no one stack of layers that reads text{more}")
     return config
 

@@ -114,7 +114,7 @@ SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "i
                     text_config={**SIZES, "vocab_size": 40}, vision_config={**SIZES, "image_size": 8, "patch_size": 4}
                 )
             ),
-            "a clip is no one stack of layers that reads text; save the model of its text_config alone",
+            "a clip is no one stack of layers that reads text, but vision_config, text_config; save the part",
         ),
         (
             lambda: transformers.XmodModel(
