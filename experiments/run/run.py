@@ -86,6 +86,8 @@ def run(
             corpora = open_corpora(config)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
+            for note in opened.model.notes:
+                journal.note(note)
         record = machine_record(config, opened.model, corpora, started)
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -18,10 +18,13 @@ from torch import Tensor, nn
 from mha.attention import MultiHeadAttention
 from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
+from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
-from mha.hub import load_hub_model
+from mha.files.tensors import summary
+from mha.messages import OneLineError
 from mha.models.check import checked
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.hub_models import load_hub_model
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
 from mha.precision import autocast, uses_bf16
 
@@ -46,7 +49,8 @@ class Model:
     heads: int
     max_pieces: int
     "Longest input in pieces, special tokens included."
-    padding: int
+    padding: int | None
+    "Piece that fills texts up in a batch; None where padding would change maps (`mha.models.check`)."
     sha256: str
     "Of the weights as loaded from disk."
     tokenizer_sha256: str | None = None
@@ -56,7 +60,9 @@ class Model:
     precision: str = "fp32"
     "Of products, one of `mha.precision.PRECISIONS`."
     special: Mapping[str, int] = field(default_factory=dict, repr=False)
-    "Pieces of the tokenizer's special tokens by their role, one of `mha.models.tokenizer.SPECIAL`."
+    "Role (one of `mha.models.tokenizer.SPECIAL`) -> the tokenizer's piece for it; empty for models made by hand."
+    notes: tuple[str, ...] = ()
+    "What its folder holds that was not read, in sentences."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
@@ -155,9 +161,20 @@ def load_model(
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
+        notes=(*_notes(config, module),),
     )
     model = model if whole else checked(model, tokenizer_key(folder))
     return replace(model, module=placed(module, place))
+
+
+def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
+    """Yield what of a folder is not read."""
+    if prefix := getattr(module, "prefix", ""):
+        yield f"the names of the model's weights are read without {prefix!r}, which stands before them"
+    if left := [key for key in getattr(module, "left_out", ()) if not COUNTING.search(key)]:
+        yield f"of the model's folder, tensors that are none of the encoder's are left out: {summary(left)}"
+    if "auto_map" in config:
+        yield f"the model's config.json names code, which is not run: it is read as any {config['model_type']}"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:
@@ -180,6 +197,8 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
         try:
             with nullcontext() if random_seed is None else _drawing:
                 return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
+        except OneLineError:
+            raise
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             if "custom code" in str(error):
                 raise ModelError(
@@ -195,6 +214,7 @@ def _fresh(encoder: Encoder, seed: int) -> Encoder:
     with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
+        fresh.left_out, fresh.prefix, fresh.untied_head = encoder.left_out, encoder.prefix, encoder.untied_head
         if encoder.lm_head is not None:
             fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
         return fresh

@@ -1,10 +1,12 @@
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import (
@@ -23,6 +25,7 @@ from transformers import (
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
+from mha.models.masked_prediction import hidden_piece, mask_piece
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCAB = 40
@@ -143,6 +146,31 @@ def test_made_up_and_left_to_right_heads_are_refused(
     folder, _ = saved(make())
     with pytest.raises(ModelError, match=f"has no masked-LM head .*{why}"):
         MaskedLM.of(load_model(str(folder)))
+
+
+@pytest.mark.parametrize("kind", ["Bert", "Roberta", "DistilBert", "Electra"])
+def test_a_decoder_of_its_own_predicts_as_in_transformers(
+    kind: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor, mask: Tensor
+) -> None:
+    sizes = {"n_layers": 2, "n_heads": 2, "dim": 16} if kind == "DistilBert" else SIZE
+    config = getattr(transformers, f"{kind}Config")(**{**sizes, "vocab_size": VOCAB}, tie_word_embeddings=False)
+    folder, oracle = saved(getattr(transformers, f"{kind}ForMaskedLM")(config))
+    model = load_model(str(folder))
+    assert isinstance(model.module, Encoder)
+    found = MaskedLM.of(model).log_probabilities(pieces, mask, PLACE)
+    torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
+    fresh = MaskedLM.of(load_model(str(folder), "random", 3), 3).log_probabilities(pieces, mask, PLACE)
+    assert fresh.exp().max() < 0.2, "an untrained head is nearly uniform"
+
+
+def test_the_mask_is_the_piece_that_the_tokenizer_says(folder: Path) -> None:
+    save_words(folder)
+    model = load_model(str(folder))
+    asked = replace(model, special={"mask": 7, "unk": 9})
+    assert (mask_piece(asked), hidden_piece(asked), MaskedLM.of(asked).unknown) == (7, 7, 9)
+    assert hidden_piece(replace(model, special={"unk": 9})) == 9
+    with pytest.raises(ModelError, match="no piece for a mask"):
+        mask_piece(replace(model, special={"unk": 9}))
 
 
 def test_a_tokenizer_without_a_mask_is_refused(folder: Path) -> None:

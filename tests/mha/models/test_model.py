@@ -1,5 +1,6 @@
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from torch import Tensor
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
-from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
+from mha.models.hub_models import load_hub_model
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.models.tokenizer import load_tokenizer
 from mha.parallel import side_by_side
@@ -193,16 +194,19 @@ def test_a_folder_that_does_not_exist_is_told_the_known_names(tmp_path: Path) ->
 def test_the_hub_is_asked_only_for_what_is_said_to_be_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None]] = []
 
+    commit = folder / "snapshots" / "0123abcd"
+    shutil.copytree(folder, commit)
+
     def snapshot(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
         asked.append((repository, revision))
-        return str(folder)
+        return str(commit)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
     with pytest.raises(ModelError, match=r"unknown model 'nobody/nothing': no such folder.*'hub:owner/name'"):
         load_model("nobody/nothing")
     assert load_model(str(folder)).revision is None
     assert asked == []
-    assert load_model("hub:nobody/nothing").revision == folder.name
+    assert load_model("hub:nobody/nothing").revision == "0123abcd"
     load_model("hub:nobody/nothing@v2")
     assert asked == [("nobody/nothing", None), ("nobody/nothing", "v2")]
 
