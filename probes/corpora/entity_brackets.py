@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
+_NUMBER = re.compile(r"e?\d+(\[\d+/\d+\])?")
+"An entity's id, as CorefUD and GUM write it."
+
 _PART = re.compile(r"(.+)\[(\d{1,9})/(\d{1,9})\]")
+
+
+TWICE = "mention that is written twice, counted once"
 
 
 class BracketError(ValueError):
@@ -34,19 +40,16 @@ class BracketCell(NamedTuple):
 def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the entity id and the words (0-based, ascending) of every mention in the cells of one sentence.
 
-    `group` is the place of the entity id among the fields of an opening bracket; a closing bracket has the id alone.
+    `group` is the place of the entity id among the fields of a bracket; a closing bracket may have the id alone.
     Brackets of one entity close last in, first out; those of different entities may cross. The parts of a discontinuous
     mention, `(4[1/2]` and `(4[2/2]`, are joined. A mention around empty nodes only has no words.
     """
     opened: dict[str, list[BracketCell]] = {}
     spans: list[tuple[str, range]] = []
     for cell in cells:
-        brackets = _BRACKET.findall(text := _entity(cell.misc))
-        if "".join(brackets) != text:
-            raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
-        for bracket in brackets:
+        for bracket in _brackets(cell):
             fields = bracket.strip("()").split("-")
-            key = fields[min(group, len(fields) - 1)] if bracket.startswith("(") else fields[0]
+            key = fields[min(group, len(fields) - 1)]
             if bracket.startswith("("):
                 opened.setdefault(key, []).append(cell)
             if bracket.endswith(")"):
@@ -59,6 +62,33 @@ def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[st
         if len(parts) != total:
             raise BracketError(cells[0].line, f"Entity {entity} lacks a part of a discontinuous mention of {total}")
         yield entity, tuple(sorted({word for part in parts for word in part}))
+
+
+def id_place(cells: Sequence[BracketCell]) -> int:
+    """Return the place of the entity id among the fields of brackets where no `# global.Entity` declares it.
+
+    It is the one of the first two fields that is a number in all of them. Raises BracketError where that is true of
+    both, or of none.
+    """
+    brackets = [(cell, bracket.strip("()").split("-")) for cell in cells for bracket in _brackets(cell)]
+    several = [(cell, fields) for cell, fields in brackets if len(fields) > 1]
+    places = [at for at in (0, 1) if all(_NUMBER.fullmatch(fields[at]) for _, fields in several)]
+    if several and len(places) != 1:
+        cell, fields = several[0]
+        raise BracketError(
+            cell.line,
+            f"Entity bracket '({'-'.join(fields)}' does not show which field is the entity's id; declare it before the "
+            "first sentence, as in '# global.Entity = GRP-etype'",
+        )
+    return places[0]
+
+
+def _brackets(cell: BracketCell) -> list[str]:
+    """Return the brackets of a cell; raises BracketError where there is something else."""
+    brackets = _BRACKET.findall(text := _entity(cell.misc))
+    if "".join(brackets) != text:
+        raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
+    return brackets
 
 
 def _entity(misc: str) -> str:

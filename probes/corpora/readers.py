@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from probes.corpora.conll import read_conll
+from probes.corpora.conll import begins_document, read_conll
 from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import read_gap
-from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, shortened, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import read_winogender
 from probes.records import Document
+
+_CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*$")
+"A line of ten columns of which the first is the id of a word."
 
 _RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
 
@@ -48,15 +51,26 @@ def corpus_files(path: Path) -> list[Path]:
 
 
 def reader_of(path: Path) -> Reader:
-    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's."""
-    if path.suffix == ".tsv":
-        line = next(numbered_lines(path), (0, ""))[1]
+    """Return the reader of a file: by its first lines if they are those of CoNLL-U or CoNLL-2012, else by its suffix.
+
+    CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix.
+    """
+    line = next((line for _, line in filled_lines(path)), "")
+    if begins_document(line):
+        return read_conll
+    suffix = unpacked_name(path).suffix
+    if ".conllu" in path.suffixes:  # b.conllu.txt, as browsers save it
+        return read_conllu
+    if suffix in (".tsv", ".txt") or suffix.endswith("conll"):
+        first_word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
+        if _CONLLU.match(first_word):
+            return read_conllu
+    if suffix == ".tsv":
         named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
         return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
     if ".txt" in path.suffixes:
-        line = next(numbered_lines(path), (0, ""))[1]
         return read_frames if _RATED.fullmatch(line) else read_winobias
-    return read_conll if path.suffix.endswith("conll") else read_conllu
+    return read_conll if suffix.endswith("conll") else read_conllu
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:
