@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
@@ -49,7 +49,7 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
     """Yield what to know of the texts of a run: `remark_notes`, and how many sentences stand in both splits."""
     for split, corpus in zip(SPLITS, corpora, strict=True):
-        yield from remark_notes(split, corpus)
+        yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
     if both := sum(count for wording, count in reported.items() if wording in selected):
         yield (
@@ -58,15 +58,15 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
         )
 
 
-def remark_notes(split: str, corpus: Corpus) -> Iterator[str]:
-    """Yield a sentence for each reason for which something odd was read: occurrences, commonest details, first ids."""
+def remark_notes(what: str, remarks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a sentence for each reason of remarks with the ids they are on: number, commonest details, first ids."""
     found, details = Dropped(), dict[str, Counter[str]]()
-    for name, remark in corpus.sentences().remarks():
+    for name, remark in remarks:
         reason, _, detail = remark.partition(": ")
         found.add(reason, name)
         details.setdefault(reason, Counter())[detail] += 1
     for reason, count in found.counts.items():
-        yield f"{corpus.name} ({split}): {count} × {reason}{_shown(details[reason])}, in {_first(found, reason)}"
+        yield f"{what}: {count} × {reason}{_shown(details[reason])}, in {_first(found, reason)}"
 
 
 def _shown(details: Counter[str]) -> str:

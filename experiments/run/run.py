@@ -252,7 +252,7 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], corpora: Sequence[Corpus], j
             lost = [f"{one.count} dropped, {one.reason}" for one in journal.dropped if one.split == split]
             of_texts = {*corpus_notes(corpora)}
             notes = [note for note in journal.notes if note not in of_texts]
-            why = [*notes, *lost, *remark_notes(split, corpus)]
+            why = [*notes, *lost, *remark_notes(corpus.name, corpus.sentences().remarks())]
             if not any(scored.windows for scored in journal.scored[split].values()):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {corpus.name}: {'; '.join(why)}")
