@@ -225,14 +225,14 @@ class Block:
 
     def _values(self, words: Sequence[Row], name: str) -> tuple[str, ...]:
         """Return a column, "" for the underscore of nothing."""
-        return tuple("" if word.columns[name] in _NOTHING else word.columns[name] for word in words)
+        return tuple("" if word.columns[name].strip() in _NOTHING else word.columns[name] for word in words)
 
     def _mentions(
         self, cells: Sequence[BracketCell], group: int | None, forms: Sequence[str], heads: Sequence[int]
     ) -> tuple[Mention, ...]:
         """Return the mentions of the sentence; those that cover empty nodes only are left out."""
         try:
-            found = [*read_mentions(cells, id_place(cells) if group is None else group)]
+            found = [*read_mentions(cells, id_place(cells, group))]
         except BracketError as error:
             raise self.error(error.line, str(error)) from None
         once = dict.fromkeys(one for one in found if one[1])

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
-_NUMBER = re.compile(r"e?\d+(\[\d+/\d+\])?")
-"An entity's id, as CorefUD and GUM write it."
+_IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")
+"An entity's id ends in a number (7 in GUM, e7 in CorefUD), a type does not."
 
 _PART = re.compile(r"(.+)\[(\d{1,9})/(\d{1,9})\]")
 
@@ -64,23 +64,25 @@ def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[st
         yield entity, tuple(sorted({word for part in parts for word in part}))
 
 
-def id_place(cells: Sequence[BracketCell]) -> int:
-    """Return the place of the entity id among the fields of brackets where no `# global.Entity` declares it.
+def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
+    """Return the place of the entity id among the fields of brackets, for `read_mentions`.
 
-    It is the one of the first two fields that is a number in all of them. Raises BracketError where that is true of
-    both, or of none.
+    Where nothing is declared it is the one of the first two fields that ends in a number in all brackets. Raises
+    BracketError where that is true of both, or of none, or of another than the declared one.
     """
-    brackets = [(cell, bracket.strip("()").split("-")) for cell in cells for bracket in _brackets(cell)]
-    several = [(cell, fields) for cell, fields in brackets if len(fields) > 1]
-    places = [at for at in (0, 1) if all(_NUMBER.fullmatch(fields[at]) for _, fields in several)]
-    if several and len(places) != 1:
-        cell, fields = several[0]
-        raise BracketError(
-            cell.line,
-            f"Entity bracket '({'-'.join(fields)}' does not show which field is the entity's id; declare it before the "
-            "first sentence, as in '# global.Entity = GRP-etype'",
-        )
-    return places[0]
+    several = [(cell, one.strip("()").split("-")) for cell in cells for one in _brackets(cell) if "-" in one]
+    places = [at for at in (0, 1) if all(_IDENTITY.fullmatch(fields[at]) for _, fields in several)]
+    if not several or declared in places or (declared is not None and len(places) != 1):
+        return declared or 0
+    if declared is None and len(places) == 1:
+        return places[0]
+    cell, fields = several[0]
+    problem = "does not show which field is the entity's id" if declared is None else "has no id in the declared field"
+    raise BracketError(
+        cell.line,
+        f"Entity bracket '({'-'.join(fields)}' {problem}; declare it before the first sentence, as in "
+        "'# global.Entity = GRP-etype'",
+    )
 
 
 def _brackets(cell: BracketCell) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 ESCAPES = {
@@ -10,16 +11,23 @@ ESCAPES = {
 }
 "Escape -> what is read in its place."
 
+_INSIDE = re.compile(r"\\([/*])")
+"A slash or star within a word, which the Penn Treebank escapes."
+
 
 def unescaped(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words with the characters that escapes among them stand for.
+    r"""Return words with the characters that escapes among them stand for.
 
-    >>> unescaped(["-LRB-", "sic", "-RRB-", "/."])
-    ('(', 'sic', ')', '.')
+    >>> unescaped(["-LRB-", "sic", "-RRB-", "and\/or", "/."])
+    ('(', 'sic', ')', 'and/or', '.')
     """
-    return tuple(ESCAPES.get(word, word) for word in words)
+    return tuple(_plain(word) for word in words)
 
 
 def escape_remarks(words: Sequence[str]) -> Iterator[str]:
     """Yield a remark for every escape, which names it."""
-    return (f"escaped bracket or mark, read as what it stands for: {word}" for word in words if word in ESCAPES)
+    return (f"escaped character, read as what it stands for: {word}" for word in words if _plain(word) != word)
+
+
+def _plain(word: str) -> str:
+    return ESCAPES.get(word) or _INSIDE.sub(r"\1", word)

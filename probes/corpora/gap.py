@@ -29,8 +29,9 @@ def read_gap(path: Path, *, first: int | None = None) -> Iterator[Document]:
     splits. `first` takes that many passages. Raises `CorpusError` with the line.
     """
     lines = filled_lines(path)
-    if tuple(next(lines, (0, ""))[1].split("\t")) != HEADER:
-        raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs")
+    if tuple((header := next(lines, (0, ""))[1]).split("\t")) != HEADER:
+        got = shortened(header, 60)
+        raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs, got {got}")
     ids = UniqueIds("passage")
     for number, line in islice(lines, first):
         columns = line.split("\t")

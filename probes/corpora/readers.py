@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -32,6 +33,14 @@ class Reader(Protocol):
         ...
 
 
+_HEADERS: Mapping[str, Reader] = {
+    "id\ttext\t": read_gap,
+    "sentid\t": read_winogender,
+    "occupation(0)\t": read_winogender,
+}
+"First line of a table, without quotation marks and in lower case -> its reader."
+
+
 def corpus_files(path: Path) -> list[Path]:
     """Return a file, or the files of a folder by name: its .conll files, else its .tsv files.
 
@@ -51,26 +60,26 @@ def corpus_files(path: Path) -> list[Path]:
 
 
 def reader_of(path: Path) -> Reader:
-    """Return the reader of a file: by its first lines if they are those of CoNLL-U or CoNLL-2012, else by its suffix.
+    """Return the reader of a file: by its first lines where these are of one format alone, else by its suffix.
 
     CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix.
     """
-    line = next((line for _, line in filled_lines(path)), "")
-    if begins_document(line):
+    lines = [line for _, line in islice(filled_lines(path), 1)]
+    first = lines[0] if lines else ""
+    if begins_document(first):
         return read_conll
-    suffix = unpacked_name(path).suffix
-    if ".conllu" in path.suffixes:  # b.conllu.txt, as browsers save it
+    for header, reader in _HEADERS.items():
+        if first.replace('"', "").lower().startswith(header):  # whatever spreadsheets put around it
+            return reader
+    suffixes = [suffix.lower() for suffix in unpacked_name(path).suffixes] or [""]
+    word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
+    if _CONLLU.match(word) or ".conllu" in suffixes:  # b.conllu.txt, as browsers save it
         return read_conllu
-    if suffix in (".tsv", ".txt") or suffix.endswith("conll"):
-        first_word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
-        if _CONLLU.match(first_word):
-            return read_conllu
-    if suffix == ".tsv":
-        named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
-        return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
-    if ".txt" in path.suffixes:
-        return read_frames if _RATED.fullmatch(line) else read_winobias
-    return read_conll if suffix.endswith("conll") else read_conllu
+    if suffixes[-1] == ".tsv":
+        return read_groups
+    if ".txt" in suffixes:
+        return read_frames if _RATED.fullmatch(first) else read_winobias
+    return read_conll if suffixes[-1].endswith("conll") else read_conllu
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, number_in, refuse_quoting, shortened
+from probes.corpora.line_reader import (
+    CorpusError,
+    UniqueIds,
+    filled_lines,
+    number_in,
+    refuse_quoting,
+    shortened,
+    unpacked_name,
+)
 from probes.corpora.open_sesame import open_sesame_item
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 
@@ -28,19 +36,20 @@ def read_pairs(path: Path) -> Iterator[Item]:
 
 def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
     """Return the reader of a file; raises CorpusError for a suffix that none reads."""
-    if path.suffix not in READERS:
+    suffix = unpacked_name(path).suffix
+    if suffix not in READERS:
         known = ", ".join(f"{suffix} ({what})" for suffix, what in WRITTEN.items())
-        raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {path.suffix!r}; known are {known}")
-    return READERS[path.suffix]
+        raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {suffix!r}; known are {known}")
+    return READERS[suffix]
 
 
 def read_blimp(path: Path) -> Iterator[Item]:
     """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space.
 
-    A pair that is there a second time in its paradigm is left out.
+    A pair of sentences that is there a second time in its paradigm is left out.
     """
     ids = UniqueIds("pair")
-    seen: dict[tuple[str, ...], str] = {}
+    seen: dict[tuple[str, frozenset[tuple[str, ...]]], str] = {}
     for number, line in filled_lines(path):
         try:
             row = json.loads(line)
@@ -52,10 +61,11 @@ def read_blimp(path: Path) -> Iterator[Item]:
         source = f"{paradigm}-{_pair_id(row, f'{path}:{number}')}"
         ids.add(source, f"{path}:{number}")
         kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
-        if seen.setdefault((paradigm, good, bad), source) == source:
-            yield MinimalPair(source, kind, tuple(good.split()), tuple(bad.split()))
+        pair = tuple(good.split()), tuple(bad.split())
+        if seen.setdefault((paradigm, frozenset(pair)), source) == source:
+            yield MinimalPair(source, kind, *pair)
         else:
-            yield LeftOut(source, kind, "the same pair is there before it")
+            yield LeftOut(source, kind, "the same two sentences are a pair before it")
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -65,10 +75,9 @@ def _text(row: Mapping[str, Any], key: str, where: str) -> str:
         raise CorpusError(
             f"{where}: {key!r} {found}, expected text; keys of BLiMP are {', '.join((*BLIMP_KEYS, PAIR_KEYS[0]))}"
         )
-    if broken := re.search("[\ud800-\udfff]", value):
-        raise CorpusError(
-            f"{where}: {key!r} has half of a character (the surrogate {broken[0]!a} alone), which no text has"
-        )
+    if broken := re.search("[\0\ud800-\udfff]", value):
+        what = "a NUL character" if broken[0] == "\0" else f"half of a character (the surrogate {broken[0]!a} alone)"
+        raise CorpusError(f"{where}: {key!r} has {what}, which no text has")
     return value
 
 
