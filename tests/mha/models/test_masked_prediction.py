@@ -24,8 +24,8 @@ from transformers import (
 )
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
-from mha.training.vocabulary import save_tokenizer
 from mha.models.masked_prediction import hidden_piece, mask_piece
+from mha.training.vocabulary import save_tokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCAB = 40
