@@ -15,7 +15,8 @@ from mha.device import moved
 from mha.pieces import Pieces
 
 REDUCTIONS = ("mean", "first")
-"How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's."
+"""How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's
+that is more than the mark of a blank."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,18 @@ def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[lis
     return batches[::-1]
 
 
+def _is_first(
+    from_words: Float[np.ndarray, "batch word piece"], texts: Sequence[Pieces]
+) -> Bool[np.ndarray, "batch word piece"]:
+    """Return where the first piece of a word is; the mark of a blank is it only in a word that has no other piece."""
+    rank = from_words.copy()
+    for place, text in enumerate(texts):
+        if text.blank is not None:
+            rank[place, :, : len(text)] *= np.where(text.blank, 0.5, 1)
+    best: Bool[np.ndarray, "batch word piece"] = rank == rank.max(2, keepdims=True)
+    return best & (np.cumsum(best, 2) == 1)
+
+
 def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) -> Batch:
     """Pad `texts` to one batch; `reduce` is one of REDUCTIONS."""
     if reduce not in REDUCTIONS:
@@ -111,7 +124,7 @@ def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) 
     to_words[row, place, key] = 1
     from_words = to_words[:, :, :width].transpose(0, 2, 1).copy()
     if reduce == "first":
-        from_words *= np.cumsum(from_words, 2) == 1
+        from_words *= _is_first(from_words, texts)
     from_words /= np.maximum(from_words.sum(2, keepdims=True), 1)
     mask = None if lengths.min() == length else torch.from_numpy(np.arange(length) < lengths[:, None])
     matrices = torch.from_numpy(to_words), torch.from_numpy(from_words)

@@ -58,6 +58,11 @@ class Sentence:
     mentions: tuple[Mention, ...] = ()
     kind: str = ""
     'What the corpus says that the sentence is, its construction or type; labels may go by it. "" where it is silent.'
+    space_after: tuple[bool, ...] = ()
+    "Whether a blank follows each word in the text as it was written; () where one follows all, or nothing is said."
+    remarks: tuple[str, ...] = ()
+    """What is odd in the file and was read all the same, an entry an occurrence: "REASON", or "REASON: DETAIL" where
+    occurrences of one reason are told apart by the detail."""
 
     def __post_init__(self) -> None:
         """Fill missing columns and refuse columns of unequal length."""
@@ -65,7 +70,8 @@ class Sentence:
         object.__setattr__(self, "heads", frozen_ints(self.heads))
         object.__setattr__(self, "upos", self.upos or ("",) * n)
         object.__setattr__(self, "feats", self.feats or ("",) * n)
-        lengths = {len(self.heads), len(self.deprels), len(self.upos), len(self.feats)}
+        object.__setattr__(self, "space_after", () if all(self.space_after) else self.space_after)
+        lengths = {len(self.heads), len(self.deprels), len(self.upos), len(self.feats), len(self.space_after) or n}
         if lengths != {n}:
             raise ValueError(f"sentence {self.id}: {n} words, but columns of {sorted(lengths)} entries")
 
@@ -129,6 +135,13 @@ class Document:
         if len(self.sentences) == 1:
             return self.sentences[0].feats
         return tuple(feats for sentence in self.sentences for feats in sentence.feats)
+
+    @cached_property
+    def space_after(self) -> tuple[bool, ...]:
+        """Whether a blank follows each word, as for a sentence; one follows where a sentence says nothing."""
+        if not any(sentence.space_after for sentence in self.sentences):
+            return ()
+        return tuple(blank for sentence in self.sentences for blank in sentence.space_after or (True,) * len(sentence))
 
     @cached_property
     def _arcs(self) -> dict[str, list[tuple[int, int]]]:

@@ -128,6 +128,9 @@ class CorpusSection(Section):
     report: CorpusPart | None = None
     """Without it the documents of `select` are divided between both splits by a hash of their ids: the one way for a
     corpus of one file or folder, such as litbank or gap."""
+    text: Literal["words", "raw"] = "words"
+    """How words become the text that the model reads: parted by single blanks, or as they were written, without a blank
+    where the file says that there is none (SpaceAfter=No in CoNLL-U)."""
 
     @model_validator(mode="after")
     def _two_splits(self) -> Self:

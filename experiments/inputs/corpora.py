@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
@@ -11,7 +13,12 @@ from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
+from probes.evidence.results import SPLITS
+from probes.scoring.aligned import Dropped
 from probes.words.senses import sense_items
+
+NAMES = 8
+"How many details of a reason a note names."
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -19,9 +26,10 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
     Raises CorpusError where one corpus is to be divided, and either half would be empty.
     """
-    whole = open_part(config.corpus.select)
+    raw = config.corpus.text == "raw"
+    whole = open_part(config.corpus.select, raw=raw)
     if config.corpus.report is not None:
-        return whole, open_part(config.corpus.report)
+        return whole, open_part(config.corpus.report, raw=raw)
     select, report = whole.halves()
     documents = [half.size()["documents"] for half in (select, report)]
     if sum(documents) == 1:
@@ -38,6 +46,41 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     return select, report
 
 
+def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
+    """Yield what to know of the texts of a run: `remark_notes`, and how many sentences stand in both splits."""
+    for split, corpus in zip(SPLITS, corpora, strict=True):
+        yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
+    selected, reported = (corpus.sentences().wordings() for corpus in corpora)
+    if both := sum(count for wording, count in reported.items() if wording in selected):
+        yield (
+            f"{both} of the {reported.total()} sentences of the report split stand word for word in the selection "
+            "split too: heads are evaluated on them by what selected them, so leave out what is in both"
+        )
+
+
+def remark_notes(what: str, remarks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a sentence for each reason of remarks with the ids they are on: number, commonest details, first ids."""
+    found, details = Dropped(), dict[str, Counter[str]]()
+    for name, remark in remarks:
+        reason, _, detail = remark.partition(": ")
+        found.add(reason, name)
+        details.setdefault(reason, Counter())[detail] += 1
+    for reason, count in found.counts.items():
+        yield f"{what}: {count} × {reason}{_shown(details[reason])}, in {_first(found, reason)}"
+
+
+def _shown(details: Counter[str]) -> str:
+    """Return the commonest details of a reason with their numbers, "" where it has none."""
+    named = [f"{detail} {count}" for detail, count in details.most_common() if detail]
+    more = f" and {len(named) - NAMES} more" if len(named) > NAMES else ""
+    return f" ({', '.join(named[:NAMES])}{more})" if named else ""
+
+
+def _first(found: Dropped, reason: str) -> str:
+    names = found.examples[reason]
+    return f"{', '.join(names)}{' and others' if found.counts[reason] > len(names) else ''}"
+
+
 def open_corpus(name: str) -> Corpus:
     """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
     path = Path(name)
@@ -48,10 +91,13 @@ def open_corpus(name: str) -> Corpus:
     return open_part(CorpusPart(name=name))
 
 
-def open_part(part: CorpusPart) -> Corpus:
-    """Return the corpus that a table of a config names; raises CorpusError where it is not there."""
+def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
+    """Return the corpus that a table of a config names; raises CorpusError where it is not there.
+
+    With `raw` its words are parted as they were written, where a file says it.
+    """
     if part.path is not None:
-        return Corpus.read(part.path, first=part.first)
+        return Corpus.read(part.path, first=part.first, raw=raw)
     assert part.name is not None
     if part.name == GRAMMAR:
         return Corpus.generated(part.documents, part.seed, wide=part.wide)
@@ -63,4 +109,4 @@ def open_part(part: CorpusPart) -> Corpus:
         sets = part.sets or (GRAMMAR_SET,)
         sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)
         return Corpus.of(sentences, AGREEMENT)
-    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)
+    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first, raw=raw)

@@ -22,8 +22,10 @@ from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.files.tensors import summary
 from mha.messages import OneLineError
+from mha.models.check import checked
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
+from mha.models.tokenizer import load_tokenizer, tokenizer_key
 from mha.precision import autocast, uses_bf16
 
 _drawing = threading.Lock()
@@ -31,9 +33,6 @@ _drawing = threading.Lock()
 
 SOURCES = ("pretrained", "random", "permuted")
 "As loaded; randomly initialised weights of the same architecture; loaded weights permuted within each matrix."
-
-TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-"A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,13 @@ class Model:
     architecture: str
     module: nn.Module = field(repr=False)
     tokenizer: Any = field(repr=False)
-    "A `tokenizers.Tokenizer` that neither truncates nor pads."
+    "A `tokenizers.Tokenizer` that neither truncates nor pads, and takes special tokens in a text for text."
     layers: int
     heads: int
     max_pieces: int
     "Longest input in pieces, special tokens included."
-    padding: int
+    padding: int | None
+    "Piece that fills texts up in a batch; None where padding would change maps (`mha.models.check`)."
     sha256: str
     "Of the weights as loaded from disk."
     tokenizer_sha256: str | None = None
@@ -60,7 +60,7 @@ class Model:
     precision: str = "fp32"
     "Of products, one of `mha.precision.PRECISIONS`."
     special: Mapping[str, int] = field(default_factory=dict, repr=False)
-    "Role (mask, unk, pad, cls, sep, bos, eos) -> the tokenizer's piece for it; empty for models made by hand."
+    "Role (one of `mha.models.tokenizer.SPECIAL`) -> the tokenizer's piece for it; empty for models made by hand."
     notes: tuple[str, ...] = ()
     "What its folder holds that was not read, in sentences."
 
@@ -129,9 +129,11 @@ def load_model(
 
     BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
     encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
-    weights of the sources "random" and "permuted"; `device`, one of `mha.device.DEVICES`, changes none of them. Raises
-    ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite number, and
-    where the tokenizer has pieces without an embedding, and DeviceError for a device that is not there.
+    weights of the sources "random" and "permuted"; `device`, one of `mha.device.DEVICES`, changes none of them. What is
+    opened is checked: the tokenizer by `mha.models.tokenizer.load_tokenizer`, what hooks show by `mha.models.check`.
+    Raises ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite
+    number, where the tokenizer has pieces without an embedding, and where words have no pieces or heads no maps;
+    DeviceError for a device that is not there.
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
@@ -142,14 +144,14 @@ def load_model(
     check_finite(folder, module)
     if source == "permuted":
         permute_weights(module, seed)
-    tokenizer = load_tokenizer(folder, config)
-    check_vocabulary(folder, tokenizer, module)
+    tokenizer, special = load_tokenizer(folder)
+    rows = check_vocabulary(folder, tokenizer, module, special)
     layers, heads, positions = _shape(module)
-    return Model(
+    model = Model(
         name=name,
         source=source,
         architecture=config.get("model_type", "?"),
-        module=placed(module, place),
+        module=module,
         tokenizer=tokenizer,
         layers=layers,
         heads=heads,
@@ -158,8 +160,11 @@ def load_model(
         sha256=weights_sha256(folder),
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
+        special={role: piece for role, piece in special.items() if piece < rows},
         notes=(*_notes(config, module),),
     )
+    model = model if whole else checked(model, tokenizer_key(folder))
+    return replace(model, module=placed(module, place))
 
 
 def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
@@ -227,8 +232,8 @@ def _shape(module: nn.Module) -> tuple[int, int, int]:
     config: Any = module.config
     if isinstance(module, Encoder):
         return config.layers, config.heads, config.positions
-    positions = getattr(config, "max_position_embeddings", None) or 2**30
-    return config.num_hidden_layers, config.num_attention_heads, positions
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    return config.num_hidden_layers, config.num_attention_heads, positions if positions > 0 else 2**30
 
 
 def check_finite(folder: Path, module: nn.Module) -> None:
@@ -239,14 +244,20 @@ def check_finite(folder: Path, module: nn.Module) -> None:
             raise ModelError(f"{folder}: {wrong} of {weights.numel()} numbers of {name!r} are not finite")
 
 
-def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module) -> None:
-    """Raise ModelError where the tokenizer of a folder has a piece for which the module has no embedding."""
+def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module, special: Mapping[str, int]) -> int:
+    """Return the number of the module's embeddings.
+
+    Raises ModelError where the tokenizer has a piece without one, but for special tokens that no text becomes.
+    """
     embeddings = module.pieces if isinstance(module, Encoder) else _input_embeddings(module)
     if embeddings is None:
-        return
-    piece, last = max(tokenizer.get_vocab(with_added_tokens=True).items(), key=lambda one: one[1])
+        return 2**31
+    pieces = tokenizer.get_vocab(with_added_tokens=True).items()
+    ordinary = ((piece, number) for piece, number in pieces if number not in special.values())
+    piece, last = max(ordinary, key=lambda one: one[1], default=("", -1))
     if last >= (rows := embeddings.weight.shape[0]):
         raise ModelError(f"{folder}: its tokenizer has a piece {last} ({piece!r}), but the model has {rows} embeddings")
+    return int(rows)
 
 
 def _input_embeddings(module: nn.Module) -> Any:
@@ -273,36 +284,3 @@ def _order(matrix: Tensor, generator: torch.Generator) -> Tensor:
     count = matrix.numel()
     dtype = torch.int32 if count <= torch.iinfo(torch.int32).max else torch.int64
     return torch.randperm(count, generator=generator, dtype=dtype).to(matrix.device)
-
-
-def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
-    """Return the folder's `tokenizers.Tokenizer`, made to take words and to keep texts whole."""
-    from tokenizers import Tokenizer
-
-    if not any(next(folder.glob(name), None) for name in TOKENIZER_FILES):
-        raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(TOKENIZER_FILES)}")
-    path = folder / "tokenizer.json"
-    if path.is_file() and config.get("model_type") in ("bert", "electra", "distilbert"):
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # tokenizers raises plain Exception
-            raise ModelError(f"{path}: not a tokenizer: {error}") from error
-    else:
-        tokenizer = _hub_tokenizer(folder)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _hub_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        local = {"trust_remote_code": False, "local_files_only": True}
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, **local)
-    except Exception as error:  # each kind of malformed file has its own, plain Exception among them
-        what = (str(error) or type(error).__name__).splitlines()[0]
-        raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error
-    if not tokenizer.is_fast:
-        raise ModelError(f"{folder}: its tokenizer cannot say which piece belongs to which word (no fast tokenizer)")
-    return tokenizer.backend_tokenizer

@@ -7,7 +7,7 @@ preferred, and how near a text's embedding stays to what it was.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -208,7 +208,7 @@ def masked_pieces(lm: MaskedLM, aligned: Aligned, *, rate: float = RATE, seed: i
         ids[list(places)] = lm.mask
         wanted = tuple(text.ids[list(places)].tolist())
         weights = (1 / len(places),) * len(places)
-        asked.append(Prompt(Pieces(ids, text.word, text.words), item, places, wanted, weights))
+        asked.append(Prompt(replace(text, ids=ids), item, places, wanted, weights))
     return Predictions("masked-LM loss", "nats a masked piece", lm, asked, tuple(aligned.names))
 
 

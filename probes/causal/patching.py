@@ -8,7 +8,7 @@ the logit of the right verb form less that of the wrong one (Vig et al. 2020, se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -106,7 +106,7 @@ def _item(lm: MaskedLM, swap: NumberSwap, clean: Pieces, corrupted: Pieces, wron
 
 
 def _masked(text: Pieces, place: int, mask: int) -> Pieces:
-    return Pieces(np.where(np.arange(len(text)) == place, mask, text.ids), text.word, text.words)
+    return replace(text, ids=np.where(np.arange(len(text)) == place, mask, text.ids))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import hashlib
 import os
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from probes.corpora.readers import corpus_files, read_documents
 from probes.corpora.windows import Cut, cut, windows
 from probes.records import Document, Mention, Sentence, frozen_ints
 
-LAYOUT = 4
+LAYOUT = 5
 "Part of every fingerprint: raise it when a reader or the columns below change."
 
 
@@ -37,20 +38,25 @@ class Corpus:
     "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
 
     @classmethod
-    def read(cls, path: Path, *, name: str | None = None, first: int | None = None) -> Corpus:
+    def read(cls, path: Path, *, name: str | None = None, first: int | None = None, raw: bool = False) -> Corpus:
         """Open a file, or a folder of files, of a format that `probes.corpora.readers` knows.
 
-        `first` takes that many sentences of each file only.
+        `first` takes that many sentences of each file only. Words are parted by single blanks, and what was written
+        without one is a remark of its sentence; with `raw` a blank is only where the file has it (`space_after`).
         """
-        probe = read_documents(path, first=first)
-        next(probe)
-        digest = hashlib.sha256(f"{LAYOUT} {first} ".encode())
+        next(read_documents(path, first=first))
+        digest = hashlib.sha256(f"{LAYOUT} {first} {'raw ' if raw else ''}".encode())
         for part in corpus_files(path):
             digest.update(part.name.encode())  # some formats tell the kind of their sentences in it
             with part.open("rb") as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
-        return cls(name or path.stem, lambda: read_documents(path, first=first), digest.hexdigest(), stored=True)
+
+        def stream() -> Iterator[Document]:
+            documents = read_documents(path, first=first)
+            return documents if raw else map(parted_by_blanks, documents)
+
+        return cls(name or path.stem, stream, digest.hexdigest(), stored=True)
 
     @classmethod
     def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:
@@ -63,6 +69,8 @@ class Corpus:
             digest.update(repr([(sentence.id, len(sentence)) for sentence in document.sentences]).encode())
             if any(kinds := [sentence.kind for sentence in document.sentences]):
                 digest.update(repr(kinds).encode())
+            if document.space_after:
+                digest.update(repr(document.space_after).encode())
         return cls(name, lambda: iter(held), digest.hexdigest())
 
     @classmethod
@@ -107,6 +115,21 @@ class Corpus:
         return ArrowTexts(path)
 
 
+PUT = 'word with no blank after it (SpaceAfter=No), read with one; corpus.text = "raw" reads the text as it is written'
+"The remark on a blank that is not in the file."
+
+
+def parted_by_blanks(document: Document) -> Document:
+    """Return a document whose words are parted by single blanks, with a remark for every blank that was put."""
+    if not document.space_after:
+        return document
+    sentences = (
+        replace(sentence, space_after=(), remarks=(*sentence.remarks, *[PUT] * sentence.space_after[:-1].count(False)))
+        for sentence in document.sentences
+    )
+    return Document(document.id, tuple(sentences))
+
+
 Divided = tuple[Iterable[Document], Cut]
 "The texts that a document is divided into, and what the borders between them take away."
 
@@ -134,6 +157,16 @@ class Texts:
         texts = [text for chunk in self.chunks(1000) for text in chunk]
         sentences, words = sum(len(text.sentences) for text in texts), sum(map(len, texts))
         return {"documents": len({text.id for text in texts}), "sentences": sentences, "words": words}
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of a sentence and the remark for everything odd that was read."""
+        for chunk in self.chunks(1000):
+            for text in chunk:
+                yield from ((sentence.id, remark) for sentence in text.sentences for remark in sentence.remarks)
+
+    def wordings(self) -> Counter[int]:
+        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
+        return Counter(hash(text.words) for chunk in self.chunks(1000) for text in chunk)
 
     def chunks(self, size: int) -> Iterator[list[Document]]:
         """Yield all texts in order, `size` at a time."""
@@ -181,11 +214,25 @@ class ArrowTexts(Texts):
         sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
         return {"documents": len(set(ids)), "sentences": sentences, "words": words}
 
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of a sentence and the remark for everything odd that was read."""
+        columns = self._rows.select_columns(["sentences", "remarks"])
+        for names, found in zip(columns["sentences"][:], columns["remarks"][:], strict=True):
+            yield from ((names[one["sentence"]], one["remark"]) for one in found)
+
+    def wordings(self) -> Counter[int]:
+        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
+        return Counter(hash(tuple(words)) for words in self._rows.select_columns(["words"])["words"][:])
+
     def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
         columns = self._rows[list(indices)]
         names = list(columns)
         return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+_COLUMNS = ("words", "heads", "deprels", "upos", "feats", "space_after")
+"What a text holds of each of its words."
 
 
 def _row(text: Document, lost: Cut) -> dict[str, Any]:
@@ -199,6 +246,12 @@ def _row(text: Document, lost: Cut) -> dict[str, Any]:
         "deprels": list(text.deprels),
         "upos": list(text.upos),
         "feats": list(text.feats),
+        "space_after": list(text.space_after),
+        "remarks": [
+            {"sentence": number, "remark": remark}
+            for number, sentence in enumerate(text.sentences)
+            for remark in sentence.remarks
+        ],
         "mentions": [
             {"sentence": number, "words": list(mention.words), "head": mention.head, "entity": mention.entity}
             for number, sentence in enumerate(text.sentences)
@@ -213,9 +266,12 @@ def _document(row: dict[str, Any]) -> Document:
     for mention in row["mentions"]:
         record = Mention(tuple(mention["words"]), mention["head"], mention["entity"])
         mentions.setdefault(mention["sentence"], []).append(record)
+    remarks: dict[int, list[str]] = {}
+    for one in row["remarks"]:
+        remarks.setdefault(one["sentence"], []).append(one["remark"])
     sentences, start = [], 0
     for number, (name, length, kind) in enumerate(zip(row["sentences"], row["lengths"], row["kinds"], strict=True)):
-        columns = {key: row[key][start : start + length] for key in ("words", "heads", "deprels", "upos", "feats")}
+        columns = {key: row[key][start : start + length] for key in _COLUMNS}
         heads = columns.pop("heads")
         sentences.append(
             Sentence(
@@ -223,6 +279,7 @@ def _document(row: dict[str, Any]) -> Document:
                 heads=frozen_ints(heads),
                 mentions=tuple(mentions.get(number, ())),
                 kind=kind,
+                remarks=tuple(remarks.get(number, ())),
                 **{key: tuple(column) for key, column in columns.items()},
             )
         )
@@ -239,10 +296,12 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
     from datasets.arrow_writer import ArrowWriter
 
     strings, numbers = List(Value("string")), List(Value("int32"))
+    remark = {"sentence": Value("int32"), "remark": Value("string")}
     mention = {"sentence": Value("int32"), "words": numbers, "head": Value("int32"), "entity": Value("string")}
     features = Features(
         {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
         | {"kinds": strings, "deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+        | {"space_after": List(Value("bool")), "remarks": List(remark)}
         | {f"lost_{field.name}": Value("int32") for field in fields(Cut)}
     )
     path.parent.mkdir(parents=True, exist_ok=True)

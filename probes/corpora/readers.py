@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from probes.corpora.conll import read_conll
+from probes.corpora.conll import begins_document, read_conll
 from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import read_gap
-from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, shortened, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import read_winogender
 from probes.records import Document
+
+_CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*$")
+"A line of ten columns of which the first is the id of a word."
 
 _RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
 
@@ -27,6 +31,14 @@ class Reader(Protocol):
     def __call__(self, path: Path, *, first: int | None = None) -> Iterator[Document]:
         """Read `path`; `first` stops after that many sentences."""
         ...
+
+
+_HEADERS: Mapping[str, Reader] = {
+    "id\ttext\t": read_gap,
+    "sentid\t": read_winogender,
+    "occupation(0)\t": read_winogender,
+}
+"First line of a table, without quotation marks and in lower case -> its reader."
 
 
 def corpus_files(path: Path) -> list[Path]:
@@ -48,15 +60,26 @@ def corpus_files(path: Path) -> list[Path]:
 
 
 def reader_of(path: Path) -> Reader:
-    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's."""
-    if path.suffix == ".tsv":
-        line = next(numbered_lines(path), (0, ""))[1]
-        named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
-        return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
-    if ".txt" in path.suffixes:
-        line = next(numbered_lines(path), (0, ""))[1]
-        return read_frames if _RATED.fullmatch(line) else read_winobias
-    return read_conll if path.suffix.endswith("conll") else read_conllu
+    """Return the reader of a file: by its first lines where these are of one format alone, else by its suffix.
+
+    CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix.
+    """
+    lines = [line for _, line in islice(filled_lines(path), 1)]
+    first = lines[0] if lines else ""
+    if begins_document(first):
+        return read_conll
+    for header, reader in _HEADERS.items():
+        if first.replace('"', "").lower().startswith(header):  # whatever spreadsheets put around it
+            return reader
+    suffixes = [suffix.lower() for suffix in unpacked_name(path).suffixes] or [""]
+    word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
+    if _CONLLU.match(word) or ".conllu" in suffixes:  # b.conllu.txt, as browsers save it
+        return read_conllu
+    if suffixes[-1] == ".tsv":
+        return read_groups
+    if ".txt" in suffixes:
+        return read_frames if _RATED.fullmatch(first) else read_winobias
+    return read_conll if suffixes[-1].endswith("conll") else read_conllu
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

@@ -10,7 +10,7 @@ word that both sentences share: it is masked, and its log-probabilities in the t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
@@ -211,7 +211,7 @@ def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:
 def _masked(text: Pieces, place: int, mask: int) -> Pieces:
     ids = text.ids.copy()
     ids[place] = mask
-    return Pieces(ids, text.word, text.words)
+    return replace(text, ids=ids)
 
 
 def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> list[tuple[float, ...]]:

@@ -5,6 +5,7 @@ import pytest
 
 from probes.corpora.conll import read_conll
 from probes.corpora.conllu import CorpusError
+from probes.corpora.entity_brackets import TWICE
 from probes.records import Document, Mention
 
 Read = Callable[..., list[Document]]
@@ -17,6 +18,10 @@ def word(number: int, form: str, bracket: str = "_", tag: str = "_", name: str =
 BEGIN, END = "#begin document (sea); part 0", "#end document"
 STORM = (word(0, "Ada", "(1)"), word(1, "met", ""), word(2, "the", "(2"), word(3, "captain", "2)"))
 LATER = (word(0, "He", "(2)"), word(1, "thanked"), word(2, "Ada", "(1)"), word(3, "'s", "-"))
+
+
+def in_part(number: int, lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line.replace("\t0\t", f"\t{number}\t", 1) for line in lines)
 
 
 @pytest.fixture
@@ -70,7 +75,7 @@ def test_columns_may_be_parted_by_spaces(read: Read) -> None:
 
 
 def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None:
-    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *LATER, END)
+    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *in_part(1, LATER), END)
     assert one.id == other.id == "sea"
     assert [one.sentences[0].id, other.sentences[0].id] == ["sea-0-1", "sea-1-1"]
 
@@ -78,7 +83,7 @@ def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None
 @pytest.mark.parametrize(("first", "sentences"), [(1, [1]), (2, [2]), (3, [2, 1]), (9, [2, 2])])
 def test_first_takes_that_many_sentences(first: int, sentences: list[int], read: Read) -> None:
     part = (*STORM, "", *LATER, "")
-    documents = read(BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *part, END, first=first)
+    documents = read(BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *in_part(1, part), END, first=first)
     assert [len(document.sentences) for document in documents] == sentences
 
 
@@ -86,7 +91,11 @@ def test_first_takes_that_many_sentences(first: int, sentences: list[int], read:
     ("lines", "complaint"),
     [
         ((*STORM, END), "sea.conll:1: 'sea' stands before any '#begin document"),
-        (("#begin document sea",), "sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document sea'"),
+        (
+            ("#begin document ()",),
+            r"sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document \(\)'",
+        ),
+        ((BEGIN.replace("part 0", "part 2"), *STORM, END), "sea.conll:2: part '0', but line 1 begins part 2"),
         ((BEGIN, *STORM), "sea.conll:1: document 'sea' is not ended by '#end document'"),
         ((BEGIN, *STORM, BEGIN), "sea.conll:6: document 'sea' of line 1 is not ended by '#end document'"),
         ((BEGIN, "sea\t0\t0\tAda", END), "sea.conll:2: 4 columns, expected at least 12, parted by tabs or spaces"),
@@ -108,3 +117,19 @@ def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None
     path.write_bytes(f"{BEGIN}\n".encode() + b"sea \xff")
     with pytest.raises(CorpusError, match=r"sea.conll:2: not UTF-8 \(byte 0xff\)"):
         list(read_conll(path))
+
+
+def test_escapes_are_read_as_what_they_stand_for_and_mentions_once(read: Read) -> None:
+    words = [word(number, form) for number, form in enumerate(("-LRB-", "Ada", "and\\/or", "-RRB-", "/."))]
+    (document,) = read(BEGIN, words[0], word(1, "Ada", "(1)|(1)"), *words[2:], END)
+    (sentence,) = document.sentences
+    assert sentence.words == ("(", "Ada", "and/or", ")", ".")
+    assert [mention.words for mention in sentence.mentions] == [(1,)]
+    escaped = [remark.partition(": ")[2] for remark in sentence.remarks if remark.startswith("escaped")]
+    assert (escaped, sentence.remarks[-1]) == (["-LRB-", "and\\/or", "-RRB-", "/."], TWICE)
+
+
+@pytest.mark.parametrize("begin", ["#begin document (sea);", "#begin document sea", "# begin document (sea); part 0"])
+def test_a_document_without_a_part_is_part_0(begin: str, read: Read) -> None:
+    (document,) = read(begin, *STORM, "", END.replace("#", "# "))
+    assert [(one.id, len(one)) for one in document.sentences] == [("sea-0-1", 4)]

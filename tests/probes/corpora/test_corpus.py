@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from probes.corpora.conllu import CorpusError, read_conllu
-from probes.corpora.corpus import LAYOUT, NAMED, Corpus, cache_folder, corpus_path, data_folder
+from probes.corpora.corpus import LAYOUT, NAMED, PUT, Corpus, cache_folder, corpus_path, data_folder
 from probes.corpora.readers import read_documents
 from probes.corpora.windows import Cut
 from probes.records import Document, Mention, Sentence
@@ -48,7 +48,8 @@ def path(tmp_path: Path) -> Path:
 def told(document: Document) -> object:
     """Everything that a document says."""
     sentences = [
-        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind) for s in document.sentences
+        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind, s.space_after, s.remarks)
+        for s in document.sentences
     ]
     return document.id, sentences
 
@@ -69,6 +70,25 @@ def test_a_file_gives_the_texts_that_its_reader_gives(path: Path, cache: Path) -
     assert everything(corpus.windows(100).take([0, 1])) == everything(documents)
     assert len(list(cache.rglob("*.arrow"))) == 2
     assert [p for p in cache.rglob("*") if p.is_file() and p.suffix != ".arrow"] == []
+
+
+def test_blanks_are_those_of_the_file_where_it_is_asked_for_and_else_counted(path: Path, cache: Path) -> None:
+    path.write_text(CONLLU.replace("root\t_\tEntity=2)", "root\t_\tSpaceAfter=No|Entity=2)"), "utf-8")
+    path.write_text(
+        path.read_text("utf-8").replace("(2-object(1-person)", "(2-object(1-person)|SpaceAfter=No"), "utf-8"
+    )
+    words, raw = Corpus.read(path), Corpus.read(path, raw=True)
+    assert words.fingerprint != raw.fingerprint
+    assert [(text.space_after, text.sentences[0].remarks) for text in words.sentences().take([0, 1, 2])] == [
+        ((), ()),
+        ((), (PUT,)),  # the blank after the last word is none that was put
+        ((), ()),
+    ]
+    assert [*words.sentences().remarks()] == [("harbour-2", PUT)]
+    assert [text.space_after for text in raw.sentences().take([0, 1, 2])] == [(), (False, False), ()]
+    assert raw.windows(100).take([0])[0].space_after == (True, True, False, False)
+    assert [text.space_after for text in raw.windows(3).take([0, 1])] == [(True, True, False), (False,)]
+    assert [*raw.sentences().remarks()] == []
 
 
 def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[..., list[Document]], cache: Path) -> None:
@@ -149,6 +169,7 @@ def test_whatever_changes_in_a_document_changes_the_fingerprint() -> None:
         [document_of(feats=("Number=Sing", ""))],
         [document_of(mentions=())],
         [document_of(kind="storm")],
+        [document_of(space_after=(False, True))],
         [Document("d", (one, other))],
         [Document("d", (together,))],
         [Document("e", (together,))],
