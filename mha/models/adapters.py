@@ -14,7 +14,7 @@ from typing import Any
 from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, read_json
 from mha.files.tensors import read_file, tensor_files
 from mha.messages import OneLineError
-from mha.models.hub_models import load_hub_class
+from mha.models.hub import load_hub_class
 from mha.models.packages import ModelError, made, sha256
 
 INSTALL = "pip install 'headscope[peft]'"

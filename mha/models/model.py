@@ -24,7 +24,7 @@ from mha.files.tensors import summary
 from mha.messages import OneLineError
 from mha.models.check import checked
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
-from mha.models.hub_models import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
 from mha.precision import autocast, uses_bf16
 

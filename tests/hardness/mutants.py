@@ -43,7 +43,7 @@ MHA = ["tests/mha/causal", "tests/mha/reading", "tests/mha/encoder", "tests/mha/
 AREAS = {
     "attention": (
         ["mha/attention.py", "mha/projections.py"],
-        [*MHA, "tests/mha/test_hooks.py", "tests/mha/test_hub.py"],
+        [*MHA, "tests/mha/test_hooks.py", "tests/mha/models/test_hub.py"],
     ),
     "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/test_hooks.py", *MHA]),
     "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),

@@ -8,7 +8,7 @@ from mha import attention
 from tests.mha.architectures import ARCHITECTURES, PAGE, row, try_out
 
 QUICK = ("eurobert", "mistral", "m2m_100", "mt5", "fnet", "gpt_oss")
-"The others are slow tests, but for those that tests/mha/test_hub.py tries."
+"The others are slow tests, but for those that tests/mha/models/test_hub.py tries."
 
 
 @pytest.mark.parametrize(

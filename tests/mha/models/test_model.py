@@ -15,7 +15,7 @@ from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
-from mha.models.hub_models import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.models.tokenizer import load_tokenizer
 from mha.parallel import side_by_side

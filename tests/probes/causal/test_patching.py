@@ -11,7 +11,7 @@ from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.models.hub_models import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
 from mha.training.vocabulary import save_tokenizer

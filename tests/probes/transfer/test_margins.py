@@ -10,7 +10,7 @@ from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
 from mha.models.circuits import layers_of
-from mha.models.hub_models import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MASKS, MaskedLM
 from mha.models.model import Model
 from mha.planted.agreement import agreeing_model
