@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
-from mha.hub import restore_attention, switch_attention
 from mha.projections import HookError as HookError
-from mha.watches import OPEN, SITES, See, Seen, Watch
+from mha.switching import opened
+from mha.watches import OPEN, SITES, See, Seen, Texts, Watch
 
 
 @contextmanager
@@ -39,22 +39,20 @@ def watch(
     modules = {module: name for name, module in model.named_modules()}
     block = Watch(modules, see, frozenset(sites), None if layers is None else frozenset(layers), model, first)
 
-    def begin(*_: Any) -> None:
+    def begin(_: nn.Module, inputs: Any, named: Any) -> None:
         if block in OPEN.get():
-            block.calls = first
+            block.calls, block.texts = first, Texts.of(model, inputs, named)
 
     def end(*_: Any) -> None:
         if block not in OPEN.get():
             return
         if block.calls == first:
-            raise HookError(
-                f"{type(model).__name__} made no attention call that can be seen: it keeps attention code of its own"
-            )
+            raise HookError(f"{type(model).__name__} made no attention call that can be seen")
         if missing := set(block.layers or ()) - set(range(first, block.calls)):
             raise HookError(f"layer index {min(missing)} does not exist in this model ({block.calls} layers, from 0)")
 
     with through_attend(model):
-        handles = [model.register_forward_pre_hook(begin), model.register_forward_hook(end)]
+        handles = [model.register_forward_pre_hook(begin, with_kwargs=True), model.register_forward_hook(end)]
         token = OPEN.set((*OPEN.get(), block))
         try:
             yield
@@ -65,27 +63,27 @@ def watch(
 
 
 _lock = threading.Lock()
-_switched: WeakKeyDictionary[nn.Module, tuple[int, Any]] = WeakKeyDictionary()
-"For every model that is led through `attend`: how many open blocks lead it there, and its own setting."
+_opened: WeakKeyDictionary[nn.Module, tuple[int, ExitStack]] = WeakKeyDictionary()
+"For every model that is open to hooks: how many blocks have it so, and what ends it."
 
 
 @contextmanager
 def through_attend(model: nn.Module) -> Iterator[None]:
-    """Lead a `transformers` model's attention through `attend` while blocks are open; the last one restores its own."""
+    """Have a `transformers` model open to hooks while blocks are; the last one gives it its own attention back."""
     with _lock:
-        depth, own = _switched.get(model, (0, None))
+        depth, end = _opened.get(model, (0, ExitStack()))
         if depth == 0:
-            own = switch_attention(model)
-        _switched[model] = (depth + 1, own)
+            end.enter_context(opened(model))
+        _opened[model] = (depth + 1, end)
     try:
         yield
     finally:
         with _lock:
-            depth, own = _switched.pop(model)
+            depth, end = _opened.pop(model)
             if depth > 1:
-                _switched[model] = (depth - 1, own)
+                _opened[model] = (depth - 1, end)
             else:
-                restore_attention(model, own)
+                end.close()
 
 
 @dataclass

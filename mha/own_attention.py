@@ -1,0 +1,242 @@
+"""Models of `transformers` with attention code of their own, seen at the softmax and at the product that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MethodType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from mha.attention import in_float32, show_output
+from mha.projections import HookError
+from mha.watches import SITES, Call, call_of, is_cross_attention
+
+SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
+PRODUCTS = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.einsum})
+OTHER_PRODUCTS = frozenset({torch.baddbmm, Tensor.baddbmm})
+"Products that scores, but no values, are made with."
+FORMS = frozenset(
+    {F.dropout, torch.dropout, Tensor.to, Tensor.type_as, Tensor.float, Tensor.view, Tensor.reshape, Tensor.contiguous}
+)
+"What a pattern may go through before it is multiplied with values, its order of heads, queries and keys kept."
+
+MASKED = -1e5
+"Lower scores are those of a mask: models add -1e6 (Funnel) to the lowest number there is."
+
+EARLIER = {"LiltSelfAttention": 1}
+"Attentions that a module makes before the one of its pieces: LiLT first attends to where they stand on a page."
+
+SPARSE = "a piece attends to some of the others (sparse attention), and no map of all pieces is ever made"
+REFUSED = {
+    "longformer": SPARSE,
+    "led": SPARSE,
+    "reformer": SPARSE,
+    "fnet": "a Fourier transform mixes its pieces: it has no attention",
+    "canine": "its layers attend to groups of characters, four in one, and not to the pieces that it reads",
+    "funnel": "from block to block it makes one piece of two, so its maps are not those of the pieces that it reads",
+}
+"`model_type` -> why its heads are not read."
+
+
+def refusal(model: Any) -> str | None:
+    """Return why the heads of a model of `transformers` cannot be read, or None."""
+    config = model.config
+    kind = config.model_type
+    if kind in REFUSED:
+        return REFUSED[kind]
+    if kind == "nystromformer" and config.num_landmarks != config.segment_means_seq_len:
+        return (
+            f"its attention is approximated by {config.num_landmarks} landmarks for segments of "
+            f"{config.segment_means_seq_len}, and no map is ever made; one whose numbers are equal can be read"
+        )
+    if any(type(part).__name__.endswith("BlockSparseAttention") for part in model.modules()):
+        return f"{SPARSE}; set_attention_type('original_full') makes it attend to all"
+    return None
+
+
+def attend_fully(model: Any) -> int | None:
+    """Have a model with block-sparse attention (BigBird) attend to all pieces, as it does by itself with short texts.
+
+    Returns the length in pieces up to which `transformers` does the same, None for other models.
+    """
+    config = model.config
+    if getattr(config, "attention_type", None) != "block_sparse":
+        return None
+    if any(type(part).__name__.endswith("BlockSparseAttention") for part in model.modules()):
+        model.set_attention_type("original_full")
+    return int((5 + 2 * config.num_random_blocks) * config.block_size)
+
+
+def attention_modules(model: nn.Module) -> list[nn.Module]:
+    """Return the modules named for attention that hold no other such module, in the order of the model."""
+    named = [part for part in model.modules() if "attention" in type(part).__name__.lower()]
+    return [part for part in named if not any(other is not part and other in {*part.modules()} for other in named)]
+
+
+@contextmanager
+def seen_by_softmax(model: nn.Module) -> Iterator[None]:
+    """Have hooks see attention modules with code of their own while the block runs, on all threads."""
+    modules = attention_modules(model)
+    for module in modules:
+        module.forward = MethodType(_forward, module)  # a copy of the module has its own
+    try:
+        yield
+    finally:
+        for module in modules:
+            del module.forward
+
+
+def _forward(module: Any, *inputs: Any, **named: Any) -> Any:
+    call = call_of(module)
+    run: Callable[..., Any] = type(module).forward
+    if not call.wants(*SITES):
+        return run(module, *inputs, **named)
+    with _Seeing(call) as seeing:
+        output = run(module, *inputs, **named)
+    seeing.check()
+    return output
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How an operand or a result of a product holds [batch, head, token, head_dim]."""
+
+    heads: tuple[int, int]
+    "Texts and heads."
+    order: tuple[int, ...] = (0, 1, 2, 3)
+    "Where batch, head, token and head_dim lie."
+    folded: bool = False
+    "Whether batch and head are one."
+
+    def see(self, tensor: Tensor) -> Tensor:
+        """Return a view [batch, head, token, head_dim]; what all heads share is that of each."""
+        tensor = tensor.view(*self.heads, *tensor.shape[1:]) if self.folded else tensor
+        return tensor.permute(self.order).expand(*self.heads, -1, -1)
+
+    def back(self, tensor: Tensor) -> Tensor:
+        """Return [batch, head, token, head_dim] as the product holds it."""
+        tensor = tensor.permute([self.order.index(axis) for axis in range(4)])
+        return tensor.flatten(0, 1) if self.folded else tensor
+
+
+def _layouts(function: Any, equation: str | None, pattern: Tensor, form: Tensor) -> tuple[_Layout, _Layout]:
+    """Return how a product of a pattern, in the form it is given in, holds values and head outputs."""
+    heads = (pattern.shape[0], pattern.shape[1])
+    if equation is None:
+        folded = form.ndim == 3
+        return _Layout(heads, folded=folded), _Layout(heads, folded=folded)
+    inputs, result = equation.replace(" ", "").split("->")
+    rows, value = inputs.split(",")
+    batch, head, query, key = tuple(rows)
+    (size,) = set(value) - {batch, head, key}
+    orders = [(value, key), (result, query)]
+    given, made = (_Layout(heads, tuple(map(names.index, (batch, head, token, size)))) for names, token in orders)
+    return given, made
+
+
+class _Seeing(TorchFunctionMode):
+    """What shows hooks the attention of one call: the softmax of scores, and the product of the pattern with values.
+
+    Every row sums to 1, since the softmax that counts is that over the last of four dimensions.
+    """
+
+    def __init__(self, call: Call) -> None:
+        super().__init__()
+        self.call, self.earlier = call, EARLIER.get(type(call.module).__name__, 0)
+        self.softmaxes = self.products = 0
+        self.bias: Tensor | None = None
+        self.forms: list[Tensor] = []
+        "The pattern, and what it was made into on its way to the product."
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call a function of torch, and show what is attention; what is watched is computed in float32."""
+        kwargs = kwargs or {}
+        if function not in SOFTMAX | PRODUCTS | OTHER_PRODUCTS:
+            result = function(*args, **kwargs)
+            if function in FORMS and self._is_pattern(args[0]):
+                self.forms.append(result)
+            return result
+        device = next(one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)).device.type
+        with in_float32(device) as cast:
+
+            def run(*args: Any) -> Tensor:
+                named = {name: _cast(one, cast) for name, one in kwargs.items()}
+                made: Tensor = function(*(_cast(one, cast) for one in args), **named)
+                return made
+
+            if function in SOFTMAX:
+                return self._softmax(run, args, kwargs)
+            place = 1 if function is torch.einsum else 0
+            if function in PRODUCTS and self._is_pattern(args[place]):
+                return self._product(run, function, args, place)
+            return run(*args)
+
+    def _is_pattern(self, tensor: Any) -> bool:
+        return any(tensor is form for form in self.forms)
+
+    def _softmax(self, run: Callable[..., Tensor], args: Any, kwargs: Any) -> Tensor:
+        scores: Tensor = args[0]
+        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if scores.ndim != 4 or dim not in (-1, 3):
+            return run(*args)
+        self.softmaxes += 1
+        if self.softmaxes <= self.earlier:
+            return run(*args)
+        if self.softmaxes > self.earlier + 1:
+            raise self._error(f"it makes {self.softmaxes} softmaxes in one call")
+        self._check_shape(scores)
+        self.bias = self._mask(scores)
+        self.call = replace(self.call, crossed=scores.shape[2] != scores.shape[3])
+        pattern = run(self.call.show("scores", scores, self.bias), *args[1:])
+        pattern = self.call.show("pattern", pattern, self.bias)
+        self.forms = [pattern]
+        return pattern
+
+    def _product(self, run: Callable[..., Tensor], function: Any, args: Any, place: int) -> Tensor:
+        form, own = args[place : place + 2]
+        given, made = _layouts(function, args[0] if place else None, self.forms[0], form)
+        self.products += 1
+        seen = given.see(own)
+        value = self.call.show("value", seen, self.bias)
+        mixed = made.see(run(*args[:place], form, own if value is seen else given.back(value)))
+        output = made.back(show_output(self.call, mixed, self.bias, value))
+        return output.clone()  # what was seen stays as it was, even where the model adds to it (Nyströmformer)
+
+    def _mask(self, scores: Tensor) -> Tensor:
+        """Return [batch, 1, query, key], 0 where a query may see a key, else the lowest number, as `Seen.bias`."""
+        hidden = scores[:, :1] < MASKED
+        texts = self.call.watches[0][0].texts
+        if texts is not None and texts.real is not None and texts.real.shape[1] == scores.shape[3]:
+            hidden = hidden | ~texts.real[:, None, None].to(hidden.device)  # in XLNet padding sees itself
+        bias = torch.zeros(hidden.shape, device=hidden.device)
+        return bias.masked_fill_(hidden, torch.finfo(bias.dtype).min)
+
+    def _check_shape(self, scores: Tensor) -> None:
+        watch, _ = self.call.watches[0]
+        texts, queries, keys = scores.shape[0], *scores.shape[2:]
+        crossed = is_cross_attention(watch.modules[self.call.module])
+        wanted = (texts, queries) if watch.texts is None else watch.texts.shape
+        if not crossed and ((texts, queries) != wanted or keys < queries):
+            raise self._error(
+                f"its scores are {[*scores.shape]}, expected [{wanted[0]}, heads, {wanted[1]}, {wanted[1]}]"
+            )
+
+    def check(self) -> None:
+        """Raise HookError where no attention was seen."""
+        if self.softmaxes != self.earlier + 1:
+            raise self._error(f"it makes {self.softmaxes} softmaxes in one call, expected {self.earlier + 1}")
+        if self.products != 1:
+            raise self._error(f"its pattern is multiplied {self.products} times with values, expected once")
+
+    def _error(self, what: str) -> HookError:
+        return HookError(f"{type(self.call.module).__name__}: {what}: its heads cannot be seen")
+
+
+def _cast(given: Any, cast: Callable[[Tensor], Tensor]) -> Any:
+    return cast(given) if isinstance(given, Tensor) and given.is_floating_point() else given
