@@ -14,13 +14,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from mha.attention import MultiHeadAttention
+from mha.attention import AttentionError, MultiHeadAttention
 from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.weights import FAMILIES, load_encoder
+from mha.hooks import HookError, watch
 from mha.hub import load_hub_model
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.own_attention import attend_fully
 from mha.precision import autocast, uses_bf16
+from mha.watches import Seen
 
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
@@ -136,7 +139,7 @@ def load_model(
         permute_weights(module, seed)
     tokenizer = load_tokenizer(folder, config)
     check_vocabulary(folder, tokenizer, module)
-    layers, heads, positions = _shape(module)
+    layers, heads, positions = _shape(folder, module, whole)
     return Model(
         name=name,
         source=source,
@@ -201,12 +204,37 @@ def _fresh_head(encoder: Encoder) -> MaskedLMHead:
     return head
 
 
-def _shape(module: nn.Module) -> tuple[int, int, int]:
+def _shape(folder: Path, module: nn.Module, whole: bool) -> tuple[int, int, int]:
+    """Return layers, heads and the longest input of a module; of the parts of an encoder-decoder as its config says."""
     config: Any = module.config
     if isinstance(module, Encoder):
         return config.layers, config.heads, config.positions
-    positions = getattr(config, "max_position_embeddings", None) or 2**30
-    return config.num_hidden_layers, config.num_attention_heads, positions
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    positions = positions if positions > 0 else 2**30  # XLNet says -1
+    full = attend_fully(module)
+    layers, heads = (config.num_hidden_layers, config.num_attention_heads) if whole else _seen(folder, module)
+    return layers, heads, positions if full is None else min(positions, full)
+
+
+def _seen(folder: Path, module: nn.Module) -> tuple[int, int]:
+    """Return the numbers of layers and of heads that two pieces show; ConvBERT has half the heads that it says."""
+    heads: list[int] = []
+
+    def look(seen: Seen) -> None:
+        heads.append(seen.tensor.shape[1])
+
+    two = torch.zeros(1, 2, dtype=torch.long)
+    try:
+        with torch.inference_mode(), watch(module, look):
+            module(input_ids=two, attention_mask=torch.ones_like(two))
+    except (HookError, AttentionError) as error:
+        raise ModelError(f"{folder}: {error}") from error
+    except Exception as error:  # each architecture has errors of its own
+        kind, what = cast(Any, module).config.model_type, f"{type(error).__name__}: {error}"
+        raise ModelError(f"{folder}: model_type {kind!r} cannot be run on a text alone: {what}") from error
+    if len(set(heads)) > 1:
+        raise ModelError(f"{folder}: its layers have {heads} heads, and headscope takes layers of equally many")
+    return len(heads), heads[0]
 
 
 def check_finite(folder: Path, module: nn.Module) -> None:

@@ -15,7 +15,7 @@ from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.hub import load_hub_model
 from mha.watches import SITES, Seen, call_of, is_cross_attention
-from tests.mha.architectures import config
+from tests.mha.tiny_models import config
 
 CONFIGS = (
     *("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "modernbert"),

@@ -6,7 +6,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import record
 from mha.models.windows import local_windows
-from tests.mha.architectures import ARCHITECTURES, GEMMA
+from tests.mha.tiny_models import ARCHITECTURES, GEMMA
 
 PIECES = 16
 
