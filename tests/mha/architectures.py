@@ -18,13 +18,13 @@ import transformers as hub
 from torch import Tensor, nn
 
 from mha.batches import collate
+from mha.encoder.encoder import Encoder
 from mha.hooks import record, watch
 from mha.models.folders import ModelError
 from mha.models.maps import stream_maps
 from mha.models.model import Model, load_model
 from mha.pieces import Pieces, align
 from mha.projections import OUTPUT_PROJECTIONS
-from mha.watches import Seen
 from tests.mha.tiny_models import ARCHITECTURES, save
 from tests.mha.vocabularies import describe
 
@@ -66,7 +66,9 @@ class Reference:
     """A folder as `transformers` alone reads it: eager attention, the tokenizer's own call on the plain text."""
 
     def __init__(self, folder: Path) -> None:
-        model: Any = hub.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
+        config = hub.AutoConfig.from_pretrained(folder)
+        full = {"attention_type": "original_full"} if config.model_type == "big_bird" else {}
+        model: Any = hub.AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32, **full)
         self.model = (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
         self.tokenizer = hub.AutoTokenizer.from_pretrained(folder)
 
@@ -109,30 +111,29 @@ def try_out(kind: str, folder: Path, change: Callable[[nn.Module], None] = lambd
     change(model.module)
     own = Reference(folder)
     cut = [own.pieces(words) for words in SENTENCES]
-    ours = align(model.tokenizer, SENTENCES)
-    inputs = _padded([ids for ids, _ in cut], model.padding)
+    texts = align(model.tokenizer, SENTENCES)
+    ids, real = _padded([ids for ids, _ in cut], model.padding)
     with torch.no_grad(), record(model.module) as maps:
-        output = model.run(inputs["input_ids"], inputs["attention_mask"].bool())
-    expected, patterns = own.run(inputs["input_ids"], inputs["attention_mask"])
-    real = inputs["attention_mask"].bool()
+        output = model.run(ids, real)
+    expected, patterns = own.run(ids, real.long())
+    shown, rows = zip(maps["pattern"], patterns, strict=True), real[:, None, :, None]
     return Outcome(
         kind,
         family=_family(model, maps["pattern"]),
-        pieces=[(text.ids.tolist(), np.maximum(text.word, -1).tolist()) for text in ours] == cut,
+        pieces=[(text.ids.tolist(), np.maximum(text.word, -1).tolist()) for text in texts] == cut,
         shape=(model.layers, model.heads) == (len(patterns), patterns[0].shape[1]),
-        off=_farthest([*zip(maps["pattern"], patterns, strict=True), (output[real], expected[real])]),
-        accuracy=float(np.abs(_accuracy_of(model, ours) - _mean([own.by_word(words) for words in SENTENCES])).max()),
-        written=_written(model.module, inputs),
+        off=_farthest([*((ours * rows, theirs * rows) for ours, theirs in shown), (output[real], expected[real])]),
+        accuracy=float(np.abs(_accuracy_of(model, texts) - _mean([own.by_word(words) for words in SENTENCES])).max()),
+        written=_written(model, ids, real),
         local=_local(maps["pattern"]),
         masked=kind in hub.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     )
 
 
-def _padded(texts: Sequence[Sequence[int]], padding: int) -> dict[str, Tensor]:
+def _padded(texts: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
     length = max(map(len, texts))
     ids = torch.tensor([[*text, *[padding] * (length - len(text))] for text in texts])
-    real = torch.arange(length) < torch.tensor([len(text) for text in texts])[:, None]
-    return {"input_ids": ids, "attention_mask": real.long()}
+    return ids, torch.arange(length) < torch.tensor([len(text) for text in texts])[:, None]
 
 
 def _accuracy_of(model: Model, texts: Sequence[Pieces]) -> np.ndarray[Any, Any]:
@@ -162,27 +163,25 @@ def _family(model: Model, maps: list[Tensor]) -> str:
     return "encoder" if any(bool((pattern[0].triu(1) > 0).any()) for pattern in maps) else "decoder"
 
 
-def _written(model: Any, inputs: dict[str, Tensor]) -> float | None:
-    """Return how far what the heads write together, with the bias, is from what the module of W_O returns."""
-    if model.config.model_type not in OUTPUT_PROJECTIONS:
+def _written(model: Model, ids: Tensor, real: Tensor) -> float | None:
+    """Return how far what the heads write together is from what the module of W_O returns without its bias."""
+    ours = isinstance(model.module, Encoder)
+    if not ours and model.architecture not in OUTPUT_PROJECTIONS:
         return None
     found: list[Tensor] = []
     summed: list[Tensor] = []
-    suffix = OUTPUT_PROJECTIONS[model.config.model_type].removeprefix("../")
-
-    def see(seen: Seen) -> None:
-        summed.append(seen.tensor.sum(1))
-
+    suffix = "output" if ours else OUTPUT_PROJECTIONS[model.architecture].removeprefix("../")
     handles = []
-    for name, module in model.named_modules():
+    for name, module in model.module.named_modules():
         if name.endswith(f".{suffix}") and re.search("attention|attn", name.lower()):
             bias = 0 if module.bias is None else module.bias
             handles.append(module.register_forward_hook(lambda _, __, out, bias=bias: found.append(_first(out) - bias)))
-    with torch.no_grad(), watch(model, see, ["head_write"]):
-        model(**inputs)
+    with torch.no_grad(), watch(model.module, lambda seen: summed.append(seen.tensor.sum(1)), ["head_write"]):
+        model.run(ids, real)
     for handle in handles:
         handle.remove()
-    return _farthest([(a.view_as(b), b) for a, b in zip(found, summed, strict=True)])
+    pairs = zip(found, summed, strict=True)  # our Encoder leaves padding out
+    return _farthest([(out, heads[real]) if ours else (out.view_as(heads), heads) for out, heads in pairs])
 
 
 def _first(output: Any) -> Tensor:
@@ -240,7 +239,7 @@ def row(outcome: Outcome) -> str:
     """Return the row of the page."""
     if outcome.refused:
         return f"| {outcome.kind} | {outcome.refused} |"
-    same = "identical" if outcome.off == 0 else f"within {outcome.off:.0e}"
+    same = "identical" if outcome.off == 0 else "within 1e-5" if outcome.off < 1e-5 else f"off by {outcome.off:.0e}"
     known = "no" if outcome.written is None else "yes" if outcome.written < 1e-5 else f"off by {outcome.written:.0e}"
     cells = [outcome.kind, outcome.family, describe(outcome.kind), same, outcome.local or "none", known, "yes" if outcome.masked else "no"]
     return f"| {' | '.join(cells)} |"
