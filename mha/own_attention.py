@@ -125,7 +125,7 @@ class _Layout:
         return tensor.flatten(0, 1) if self.folded else tensor
 
 
-def _layouts(function: Any, equation: str | None, pattern: Tensor, form: Tensor) -> tuple[_Layout, _Layout]:
+def _layouts(equation: str | None, pattern: Tensor, form: Tensor) -> tuple[_Layout, _Layout]:
     """Return how a product of a pattern, in the form it is given in, holds values and head outputs."""
     heads = (pattern.shape[0], pattern.shape[1])
     if equation is None:
@@ -162,49 +162,46 @@ class _Seeing(TorchFunctionMode):
             if function in FORMS and self._is_pattern(args[0]):
                 self.forms.append(result)
             return result
+        place = 1 if function is torch.einsum else 0
+        mixes = function in PRODUCTS and self._is_pattern(args[place])
         device = next(one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)).device.type
         with in_float32(device) as cast:
-
-            def run(*args: Any) -> Tensor:
-                named = {name: _cast(one, cast) for name, one in kwargs.items()}
-                made: Tensor = function(*(_cast(one, cast) for one in args), **named)
-                return made
-
+            args = [_cast(one, cast) for one in args]
+            kwargs = {name: _cast(one, cast) for name, one in kwargs.items()}
+            if mixes:
+                return self._product(function, args, place)
             if function in SOFTMAX:
-                return self._softmax(run, args, kwargs)
-            place = 1 if function is torch.einsum else 0
-            if function in PRODUCTS and self._is_pattern(args[place]):
-                return self._product(run, function, args, place)
-            return run(*args)
+                return self._softmax(function, args, kwargs)
+            return function(*args, **kwargs)
 
     def _is_pattern(self, tensor: Any) -> bool:
         return any(tensor is form for form in self.forms)
 
-    def _softmax(self, run: Callable[..., Tensor], args: Any, kwargs: Any) -> Tensor:
-        scores: Tensor = args[0]
-        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    def _softmax(self, function: Any, args: Any, kwargs: Any) -> Any:
+        scores, *others = args
+        dim = kwargs.get("dim", others[0] if others else None)
         if scores.ndim != 4 or dim not in (-1, 3):
-            return run(*args)
+            return function(*args, **kwargs)
         self.softmaxes += 1
         if self.softmaxes <= self.earlier:
-            return run(*args)
+            return function(*args, **kwargs)
         if self.softmaxes > self.earlier + 1:
             raise self._error(f"it makes {self.softmaxes} softmaxes in one call")
         self._check_shape(scores)
         self.bias = self._mask(scores)
         self.call = replace(self.call, crossed=scores.shape[2] != scores.shape[3])
-        pattern = run(self.call.show("scores", scores, self.bias), *args[1:])
+        pattern = function(self.call.show("scores", scores, self.bias), *others, **kwargs)
         pattern = self.call.show("pattern", pattern, self.bias)
         self.forms = [pattern]
         return pattern
 
-    def _product(self, run: Callable[..., Tensor], function: Any, args: Any, place: int) -> Tensor:
+    def _product(self, function: Any, args: Any, place: int) -> Tensor:
         form, own = args[place : place + 2]
-        given, made = _layouts(function, args[0] if place else None, self.forms[0], form)
+        given, made = _layouts(args[0] if place else None, self.forms[0], form)
         self.products += 1
         seen = given.see(own)
         value = self.call.show("value", seen, self.bias)
-        mixed = made.see(run(*args[:place], form, own if value is seen else given.back(value)))
+        mixed = made.see(function(*args[:place], form, own if value is seen else given.back(value)))
         output = made.back(show_output(self.call, mixed, self.bias, value))
         return output.clone()  # what was seen stays as it was, even where the model adds to it (Nyströmformer)
 

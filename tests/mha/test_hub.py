@@ -14,7 +14,7 @@ from torch import Tensor
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.hub import load_hub_model
-from mha.watches import SITES, Seen, call_of, is_cross_attention
+from mha.watches import SITES, Seen, is_cross_attention
 from tests.mha.tiny_models import config
 
 CONFIGS = (

@@ -80,18 +80,18 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 
 
 def config(kind: str, **changes: Any) -> hub.PreTrainedConfig:
-    """Return the config of a tiny model: 4 heads of 8 dimensions, of MobileBERT 4, of LiLT 12; ConvBERT makes them 2."""
+    """Return the config of a tiny model of 4 heads of 8 dimensions (MobileBERT 4, LiLT 12); ConvBERT makes 2 of 4."""
     made = CONFIG_MAPPING[kind](**ARCHITECTURES[kind] | changes)
     assert isinstance(made, hub.PreTrainedConfig)
     return made
 
 
-def save(kind: str, folder: Path) -> Path:
+def save(kind: str, folder: Path, **changes: Any) -> Path:
     """Save a randomised tiny model with a tokenizer of the kind that its architecture has; return the folder."""
     tokenizer = make(kind)
     names = ("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
     special = {name: found for name in names if (found := getattr(tokenizer, name)) is not None}
-    model = hub.AutoModel.from_config(config(kind, vocab_size=len(tokenizer), **special))
+    model = hub.AutoModel.from_config(config(kind, vocab_size=len(tokenizer), **special, **changes))
     randomise_weights(model)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

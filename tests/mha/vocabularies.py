@@ -13,7 +13,8 @@ CHUNKS = ("the", "key", "keys", "cab", "in", "is", "are", "her", "Mi", "see", "t
 "What is in every vocabulary beside letters, at the beginning of a word and within one."
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:!?'’\"-()éëß"
-NAMES = ("[PAD] [UNK] [CLS] [SEP] [MASK] <pad> <unk> <s> </s> <mask> <cls> <sep> <bos> <eos> <mask_1> <mask_2>").split()
+NAMES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<pad>", "<unk>", "<s>", "</s>", "<mask>", "<cls>", "<sep>"]
+NAMES += ["<bos>", "<eos>", "<mask_1>", "<mask_2>"]
 NAMES += ["<|endoftext|>", "<|padding|>", "<PAD>", "<UNK>", "<CLS>", "<SEP>", "<MASK_TOKEN>", "<BOS_TOKEN>"]
 NAMES += ["<|END_OF_TURN_TOKEN|>", "[QUESTION]"]
 "What the classes of `transformers` call their special pieces."
@@ -26,7 +27,7 @@ CASES = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}]*[\p{Ll}]+(?i:'s|'t|'re)?|[^\r\n\p{L}\p{N}]?[\p{Lu}]+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
+BLOOM = r" ?[^(\s|[.,!?…])]+"
 "Where Llama 3, gpt-oss (o200k) and BLOOM cut before they look at bytes."
 
 PAIRS = {
