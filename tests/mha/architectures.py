@@ -210,8 +210,8 @@ ABOUT = f"""# Which architectures can be read
 Tests save a tiny model of each with random weights and a tokenizer of the kind that the real one has, open the folder,
 and compare what is read with what transformers {hub.__version__} alone makes of it: pieces and their words, every map
 and the output on padded texts, and an accuracy of every head; `python -m tests.mha.architectures` writes this page from
-the same function. What is refused is refused by name, with the reason, before anything is scored. Of an encoder-decoder the
-encoder is read.
+the same function. What is refused is refused by name, with the reason, before anything is scored. Of an encoder-decoder
+the encoder is read.
 
 Attention goes through one function where transformers lets it be replaced. Where a model keeps attention code of its
 own (DeBERTa, MPNet, XLNet, BLOOM ...), that code runs, and what it gives to softmax and multiplies with values is seen
