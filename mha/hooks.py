@@ -46,6 +46,7 @@ def watch(
     def end(*_: Any) -> None:
         if block not in OPEN.get():
             return
+        block.texts = None
         if block.calls == first:
             raise HookError(f"{type(model).__name__} made no attention call that can be seen")
         if missing := set(block.layers or ()) - set(range(first, block.calls)):

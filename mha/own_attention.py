@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from mha.attention import in_float32, show_output
 from mha.projections import HookError
-from mha.watches import SITES, Call, call_of, is_cross_attention
+from mha.watches import SITES, Call, Texts, call_of, is_cross_attention
 
 SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
 PRODUCTS = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.einsum})
@@ -143,7 +143,7 @@ def _layouts(equation: str | None, pattern: Tensor, form: Tensor) -> tuple[_Layo
 class _Seeing(TorchFunctionMode):
     """What shows hooks the attention of one call: the softmax of scores, and the product of the pattern with values.
 
-    Every row sums to 1, since the softmax that counts is that over the last of four dimensions.
+    Every row sums to 1, since the softmax that counts is that over keys, the last dimension.
     """
 
     def __init__(self, call: Call) -> None:
@@ -159,18 +159,18 @@ class _Seeing(TorchFunctionMode):
         kwargs = kwargs or {}
         if function not in SOFTMAX | PRODUCTS | OTHER_PRODUCTS:
             result = function(*args, **kwargs)
-            if function in FORMS and self._is_pattern(args[0]):
+            if function in FORMS and args and self._is_pattern(args[0]):
                 self.forms.append(result)
             return result
         place = 1 if function is torch.einsum else 0
-        mixes = function in PRODUCTS and self._is_pattern(args[place])
+        mixes = function in PRODUCTS and len(args) > place and self._is_pattern(args[place])
         device = next(one for one in (*args, *kwargs.values()) if isinstance(one, Tensor)).device.type
         with in_float32(device) as cast:
             args = [_cast(one, cast) for one in args]
             kwargs = {name: _cast(one, cast) for name, one in kwargs.items()}
             if mixes:
                 return self._product(function, args, place)
-            if function in SOFTMAX:
+            if function in SOFTMAX and args:
                 return self._softmax(function, args, kwargs)
             return function(*args, **kwargs)
 
@@ -178,24 +178,35 @@ class _Seeing(TorchFunctionMode):
         return any(tensor is form for form in self.forms)
 
     def _softmax(self, function: Any, args: Any, kwargs: Any) -> Any:
-        scores, *others = args
-        dim = kwargs.get("dim", others[0] if others else None)
-        if scores.ndim != 4 or dim not in (-1, 3):
-            return function(*args, **kwargs)
-        self.softmaxes += 1
-        if self.softmaxes <= self.earlier:
+        given, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
+        scores = self._of_heads(given) if dim in (-1, given.ndim - 1) else None
+        self.softmaxes += scores is not None
+        if scores is None or self.softmaxes <= self.earlier:
             return function(*args, **kwargs)
         if self.softmaxes > self.earlier + 1:
             raise self._error(f"it makes {self.softmaxes} softmaxes in one call")
         self._check_shape(scores)
         self.bias = self._mask(scores)
         self.call = replace(self.call, crossed=scores.shape[2] != scores.shape[3])
-        pattern = function(self.call.show("scores", scores, self.bias), *others, **kwargs)
+        pattern = function(self.call.show("scores", scores, self.bias), **kwargs | {"dim": -1})
         pattern = self.call.show("pattern", pattern, self.bias)
-        self.forms = [pattern]
-        return pattern
+        self.forms = [pattern, pattern if given.ndim == 4 else pattern.flatten(0, 1)]
+        return self.forms[-1]
+
+    def _of_heads(self, scores: Tensor) -> Tensor | None:
+        """Return scores [batch, head, query, key], also where batch and head are one; None for what are none."""
+        texts = self._texts
+        if scores.ndim == 3 and texts is not None and scores.shape[0] % texts.shape[0] == 0:
+            return scores.view(texts.shape[0], -1, *scores.shape[1:])
+        return scores if scores.ndim == 4 else None
+
+    @property
+    def _texts(self) -> Texts | None:
+        return self.call.watches[0][0].texts
 
     def _product(self, function: Any, args: Any, place: int) -> Tensor:
+        if self.products:
+            raise self._error("its pattern is multiplied more than once with values")
         form, own = args[place : place + 2]
         given, made = _layouts(args[0] if place else None, self.forms[0], form)
         self.products += 1
@@ -208,7 +219,7 @@ class _Seeing(TorchFunctionMode):
     def _mask(self, scores: Tensor) -> Tensor:
         """Return [batch, 1, query, key], 0 where a query may see a key, else the lowest number, as `Seen.bias`."""
         hidden = scores[:, :1] < MASKED
-        texts = self.call.watches[0][0].texts
+        texts = self._texts
         if texts is not None and texts.real is not None and texts.real.shape[1] == scores.shape[3]:
             hidden = hidden | ~texts.real[:, None, None].to(hidden.device)  # in XLNet padding sees itself
         bias = torch.zeros(hidden.shape, device=hidden.device)
@@ -216,10 +227,10 @@ class _Seeing(TorchFunctionMode):
 
     def _check_shape(self, scores: Tensor) -> None:
         watch, _ = self.call.watches[0]
-        texts, queries, keys = scores.shape[0], *scores.shape[2:]
+        found, keys = (scores.shape[0], scores.shape[2]), scores.shape[3]
+        wanted = found if self._texts is None else self._texts.shape
         crossed = is_cross_attention(watch.modules[self.call.module])
-        wanted = (texts, queries) if watch.texts is None else watch.texts.shape
-        if not crossed and ((texts, queries) != wanted or keys < queries):
+        if not crossed and (found != wanted or keys < found[1]):
             raise self._error(
                 f"its scores are {[*scores.shape]}, expected [{wanted[0]}, heads, {wanted[1]}, {wanted[1]}]"
             )
@@ -229,7 +240,7 @@ class _Seeing(TorchFunctionMode):
         if self.softmaxes != self.earlier + 1:
             raise self._error(f"it makes {self.softmaxes} softmaxes in one call, expected {self.earlier + 1}")
         if self.products != 1:
-            raise self._error(f"its pattern is multiplied {self.products} times with values, expected once")
+            raise self._error("what its pattern is multiplied with was not seen")
 
     def _error(self, what: str) -> HookError:
         return HookError(f"{type(self.call.module).__name__}: {what}: its heads cannot be seen")

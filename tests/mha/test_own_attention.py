@@ -273,12 +273,16 @@ class OddAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [batch, piece, 4]."""
+        if self.odd == "folded":
+            return torch.bmm(torch.softmax(x @ x.transpose(1, 2), dim=2), x)
         keys = x[:, None, ::2] if self.odd == "half" else x[:, None]
         pattern = torch.softmax(x[:, None] @ keys.transpose(2, 3), -1)
         if self.odd == "twice":
             pattern = torch.softmax(pattern, -1)
         if self.odd == "talks":
             pattern = self.mix(pattern[..., None])[..., 0]
+        if self.odd == "more":
+            return (pattern @ keys)[:, 0] + (pattern @ keys)[:, 0]
         return x if self.odd == "unused" else (pattern @ keys)[:, 0]
 
 
@@ -301,8 +305,9 @@ class OddModel(hub.PreTrainedModel):
     [
         ("half", r"its scores are \[2, 1, 6, 3\], expected \[2, heads, 6, 6\]"),
         ("twice", "it makes 2 softmaxes in one call"),
-        ("talks", "its pattern is multiplied 0 times with values, expected once"),
-        ("unused", "its pattern is multiplied 0 times with values, expected once"),
+        ("talks", "what its pattern is multiplied with was not seen"),
+        ("more", "its pattern is multiplied more than once with values"),
+        ("unused", "what its pattern is multiplied with was not seen"),
     ],
 )
 def test_attention_of_another_form_is_refused_and_never_absent(odd: str, reason: str) -> None:
@@ -311,10 +316,27 @@ def test_attention_of_another_form_is_refused_and_never_absent(odd: str, reason:
         model(torch.arange(6).repeat(2, 1))
 
 
-def test_attention_of_the_usual_form_is_seen_in_an_unknown_model() -> None:
-    model = OddModel("none").eval()
+@pytest.mark.parametrize("odd", ["none", "folded"])
+def test_attention_of_the_usual_form_is_seen_in_an_unknown_model(odd: str) -> None:
+    model = OddModel(odd).eval()
     ids = torch.arange(6).repeat(2, 1)
-    with torch.no_grad(), record(model) as maps:
-        model(ids)
+    with torch.no_grad(), record(model, SITES[:-1]) as maps:
+        output = model(ids)
         x = model.pieces(ids)
-    torch.testing.assert_close(maps["pattern"][0][:, 0], torch.softmax(x @ x.transpose(1, 2), -1))
+    expected = torch.softmax(x @ x.transpose(1, 2), -1)
+    torch.testing.assert_close(maps["pattern"][0][:, 0], expected)
+    torch.testing.assert_close(maps["value"][0][:, 0], x)
+    torch.testing.assert_close(output, expected @ x)
+    with intervene(model, Attend(0, {0: torch.eye(6).expand(2, 6, 6)})):
+        assert torch.equal(model(ids), x)
+
+
+def test_dropout_while_a_model_is_trained_is_drawn_as_without_hooks(inputs: dict[str, Tensor]) -> None:
+    model = built("deberta-v2").train()
+    torch.manual_seed(3)
+    expected = model(**inputs)[0]
+    torch.manual_seed(3)
+    with record(model, SITES) as maps:
+        output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    torch.testing.assert_close(maps["pattern"][0], maps["scores"][0].softmax(-1))
