@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from mha.own_attention import attend_fully
+
 POOLER = re.compile(r"(^|\.)pooler\.")
 "Weights that a folder may lack."
 
@@ -37,6 +39,7 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
             model = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+    attend_fully(model)
     encoder = model.get_encoder() if config.is_encoder_decoder and not whole else model
     assert isinstance(encoder, nn.Module)
     return encoder.eval()
@@ -61,11 +64,13 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
             fresh: nn.Module = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+        attend_fully(fresh)
         return fresh.eval()
     model, info = _load(auto, folder)
     if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
         raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)
+    attend_fully(model)
     return model.eval()
 
 

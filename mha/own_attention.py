@@ -68,8 +68,9 @@ def attend_fully(model: Any) -> int | None:
     config = model.config
     if getattr(config, "attention_type", None) != "block_sparse":
         return None
-    if any(type(part).__name__.endswith("BlockSparseAttention") for part in model.modules()):
-        model.set_attention_type("original_full")
+    for part in [*model.modules()]:  # the first is the largest and does it to those within it
+        if hasattr(part, "set_attention_type"):
+            part.set_attention_type("original_full")
     return int((5 + 2 * config.num_random_blocks) * config.block_size)
 
 
