@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
+from mha.attention import attend
+from mha.foreign import attention_setting, has_attention_interface, set_attention
+from mha.own_attention import refusal, seen_by_softmax
 from mha.projections import HookError as HookError
-from mha.switching import opened
-from mha.watches import OPEN, SITES, See, Seen, Texts, Watch
+from mha.watches import OPEN, SITES, PaddedTexts, See, Seen, Watch
+
+NAME = "headscope"
+"The name under which `attend` is registered with the attention interface."
 
 
 @contextmanager
@@ -41,7 +47,7 @@ def watch(
 
     def begin(_: nn.Module, inputs: Any, named: Any) -> None:
         if block in OPEN.get():
-            block.calls, block.texts = first, Texts.of(model, inputs, named)
+            block.calls, block.texts = first, PaddedTexts.of(model, inputs, named)
 
     def end(*_: Any) -> None:
         if block not in OPEN.get():
@@ -74,7 +80,7 @@ def through_attend(model: nn.Module) -> Iterator[None]:
     with _lock:
         depth, end = _opened.get(model, (0, ExitStack()))
         if depth == 0:
-            end.enter_context(opened(model))
+            end.enter_context(_opened_to_hooks(model))
         _opened[model] = (depth + 1, end)
     try:
         yield
@@ -85,6 +91,44 @@ def through_attend(model: nn.Module) -> Iterator[None]:
                 _opened[model] = (depth - 1, end)
             else:
                 end.close()
+
+
+@contextmanager
+def _opened_to_hooks(model: nn.Module) -> Iterator[None]:
+    """Have hooks see the attention of a model of `transformers` while the block runs; other modules stay as they are.
+
+    Attention goes through `attend` where `transformers` lets it be replaced; else the model's own eager code runs, and
+    is seen at its softmax. Raises HookError, with the reason, for a model whose heads cannot be seen.
+    """
+    transformers = sys.modules.get("transformers")
+    if transformers is None or not isinstance(model, transformers.PreTrainedModel):
+        yield
+        return
+    if (reason := refusal(model)) is not None:
+        raise HookError(f"{type(model).__name__}: {reason}")
+    parts: list[Any] = [part for part in model.modules() if isinstance(part, transformers.PreTrainedModel)]
+    own = [(part.config, attention_setting(part.config)) for part in parts]
+    replaceable = has_attention_interface(model)
+    try:
+        if replaceable:
+            _register()
+            model.set_attn_implementation(NAME)
+        else:
+            for config, _ in own:
+                set_attention(config, "eager")
+        with nullcontext() if replaceable else seen_by_softmax(model):
+            yield
+    finally:
+        for config, setting in own:
+            set_attention(config, setting)
+
+
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, eager_mask)
 
 
 @dataclass

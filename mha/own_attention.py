@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from mha.attention import in_float32, show_output
 from mha.projections import HookError
-from mha.watches import SITES, Call, Texts, call_of, is_cross_attention
+from mha.watches import SITES, Call, PaddedTexts, call_of, is_cross_attention
 
 SOFTMAX = frozenset({torch.softmax, F.softmax, Tensor.softmax})
 PRODUCTS = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.einsum})
@@ -109,7 +109,7 @@ class _Layout:
     """How an operand or a result of a product holds [batch, head, token, head_dim]."""
 
     heads: tuple[int, int]
-    "Texts and heads."
+    "How many texts and heads."
     order: tuple[int, ...] = (0, 1, 2, 3)
     "Where batch, head, token and head_dim lie."
     folded: bool = False
@@ -202,7 +202,7 @@ class _Seeing(TorchFunctionMode):
         return scores if scores.ndim == 4 else None
 
     @property
-    def _texts(self) -> Texts | None:
+    def _texts(self) -> PaddedTexts | None:
         return self.call.watches[0][0].texts
 
     def _product(self, function: Any, args: Any, place: int) -> Tensor:

@@ -71,7 +71,7 @@ class Seen:
         return real.expand(len(self.tensor), -1)
 
 
-class Texts(NamedTuple):
+class PaddedTexts(NamedTuple):
     """What a model is given to read."""
 
     shape: tuple[int, int]
@@ -80,7 +80,7 @@ class Texts(NamedTuple):
     "[batch, piece] True at real pieces; None where nothing says which are."
 
     @classmethod
-    def of(cls, model: nn.Module, inputs: Any, named: Any) -> Texts | None:
+    def of(cls, model: nn.Module, inputs: Any, named: Any) -> PaddedTexts | None:
         """Return what is said by the arguments `input_ids` (or `inputs_embeds`) and `attention_mask` of `forward`."""
         given = inspect.signature(model.forward).bind_partial(*inputs, **named).arguments
         given = given | given.get("kwargs", {})
@@ -102,7 +102,7 @@ class Watch:
     model: nn.Module
     first: int
     calls: int = 0
-    texts: Texts | None = None
+    texts: PaddedTexts | None = None
     "What the pass that runs reads; None where its arguments have other names than those of `transformers`."
 
     def wants(self, site: str, layer: int) -> bool:

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
-from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.folders import ModelError, find_model
+from mha.models.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.model import Model, permute_weights
 
 MASKS = ("[MASK]", "<mask>")

@@ -19,8 +19,8 @@ from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hooks import HookError, watch
-from mha.hub import load_hub_model
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.hub import load_hub_model
 from mha.own_attention import attend_fully
 from mha.precision import autocast, uses_bf16
 from mha.watches import Seen

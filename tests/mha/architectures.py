@@ -26,8 +26,8 @@ from mha.models.maps import stream_maps
 from mha.models.model import Model, load_model
 from mha.pieces import Pieces, align
 from mha.projections import OUTPUT_PROJECTIONS
-from tests.mha.tiny_models import ARCHITECTURES, save
-from tests.mha.vocabularies import describe
+from tests.mha.tiny.models import ARCHITECTURES, save
+from tests.mha.tiny.vocabularies import describe
 
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from mha import attention
 from tests.mha.architectures import PAGE, row, try_out
-from tests.mha.tiny_models import ARCHITECTURES
+from tests.mha.tiny.models import ARCHITECTURES
 
 QUICK = ("bert", "eurobert", "mistral", "m2m_100", "mt5", "fnet", "gpt_oss", "deberta-v2", "mpnet", "xlnet", "falcon")
 "The others are slow tests."

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from mha.causal.interventions import Ablate, Attend, Patch, gated, intervene
 from mha.hooks import HookError, record, watch
-from mha.hub import load_hub_masked_lm
+from mha.models.hub import load_hub_masked_lm
 from mha.models.model import load_model
 from mha.own_attention import attention_modules
 from mha.watches import SITES, Seen
 from tests.mha.conftest import randomise_weights
-from tests.mha.tiny_models import config, save
+from tests.mha.tiny.models import config, save
 
 HEAD = 1
 DROPOUTS = ("deberta-v2", "deberta", "mpnet", "convbert", "bloom", "lilt", "xlnet")

@@ -23,7 +23,7 @@ from mha.hooks import HookError
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from tests.mha.conftest import randomise_weights
-from tests.mha.tiny_models import config
+from tests.mha.tiny.models import config
 
 LAYERS, HEADS = 3, 4
 

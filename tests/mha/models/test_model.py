@@ -13,8 +13,8 @@ from torch import Tensor
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
-from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
+from mha.models.hub import load_hub_model
 from mha.models.model import SOURCES, load_tokenizer, permute_weights, untrained
 from mha.parallel import side_by_side
 

@@ -11,7 +11,7 @@ from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.hub import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
 from probes.causal.patch_table import ALL, direct_agreement, estimate_agreement, patch_table

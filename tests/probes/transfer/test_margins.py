@@ -9,8 +9,8 @@ from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.hub import load_hub_model
 from mha.models.circuits import layers_of
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MASKS, MaskedLM
 from mha.models.model import Model
 from mha.planted.agreement import agreeing_model

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
-from mha.hub import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.watches import SITES, Seen, is_cross_attention
-from tests.mha.tiny_models import config
+from tests.mha.tiny.models import config
 
 CONFIGS = (
     *("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "modernbert"),

@@ -9,7 +9,7 @@ import transformers as hub
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from tests.mha.conftest import randomise_weights
-from tests.mha.vocabularies import make
+from tests.mha.tiny.vocabularies import make
 
 PLAIN: dict[str, Any] = {
     "vocab_size": 40,
