@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -126,18 +127,20 @@ class _Layout:
         return tensor.flatten(0, 1) if self.folded else tensor
 
 
-def _layouts(equation: str | None, pattern: Tensor, form: Tensor) -> tuple[_Layout, _Layout]:
-    """Return how a product of a pattern, in the form it is given in, holds values and head outputs."""
+def _layouts(equation: str | None, pattern: Tensor, form: Tensor, value: Tensor) -> tuple[_Layout, _Layout] | None:
+    """Return how a product of a pattern, in the form it is given in, holds values and head outputs; None if unknown."""
     heads = (pattern.shape[0], pattern.shape[1])
+    folded = form.shape == (heads[0] * heads[1], *pattern.shape[2:])
+    if value.ndim != form.ndim or not (folded or form.shape == pattern.shape):
+        return None
     if equation is None:
-        folded = form.ndim == 3
         return _Layout(heads, folded=folded), _Layout(heads, folded=folded)
-    inputs, result = equation.replace(" ", "").split("->")
-    rows, value = inputs.split(",")
-    batch, head, query, key = tuple(rows)
-    (size,) = set(value) - {batch, head, key}
-    orders = [(value, key), (result, query)]
-    given, made = (_Layout(heads, tuple(map(names.index, (batch, head, token, size)))) for names, token in orders)
+    rows, columns, result = re.split(",|->", equation.replace(" ", ""))
+    sizes = set(columns) - set(rows)
+    if len(rows) != 4 or len(sizes) != 1 or set(columns) != {rows[0], rows[1], rows[3], *sizes}:
+        return None
+    orders = [(columns, rows[3]), (result, rows[2])]
+    given, made = (_Layout(heads, tuple(map(names.index, (*rows[:2], token, *sizes)))) for names, token in orders)
     return given, made
 
 
@@ -209,7 +212,10 @@ class _Seeing(TorchFunctionMode):
         if self.products:
             raise self._error("its pattern is multiplied more than once with values")
         form, own = args[place : place + 2]
-        given, made = _layouts(args[0] if place else None, self.forms[0], form)
+        layouts = _layouts(args[0] if place else None, self.forms[0], form, own)
+        if layouts is None:
+            raise self._error(f"its pattern, as {[*form.shape]}, is multiplied with values {[*own.shape]}")
+        given, made = layouts
         self.products += 1
         seen = given.see(own)
         value = self.call.show("value", seen, self.bias)

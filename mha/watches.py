@@ -32,7 +32,7 @@ class Seen:
     layer: int
     "Number of the attention call within the forward pass, from 0; cross-attention calls count as well."
     tensor: Tensor
-    """scores, pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
+    """scores (as softmax is given them, with mask and position biases), pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
     [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of a pruned encoder all heads are there:
     `mha.attention.MultiHeadAttention` says what those show that were taken out."""
     bias: Tensor | None

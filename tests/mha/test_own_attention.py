@@ -287,6 +287,8 @@ class OddAttention(nn.Module):
             pattern = torch.softmax(pattern, -1)
         if self.odd == "talks":
             pattern = self.mix(pattern[..., None])[..., 0]
+        if self.odd == "by query":
+            return torch.matmul(pattern.view(-1, 1, x.shape[1]), keys.repeat_interleave(6, 0)[:, 0]).view_as(x)
         if self.odd == "more":
             return (pattern @ keys)[:, 0] + (pattern @ keys)[:, 0]
         return x if self.odd == "unused" else (pattern @ keys)[:, 0]
@@ -312,6 +314,7 @@ class OddModel(hub.PreTrainedModel):
         ("half", r"its scores are \[2, 1, 6, 3\], expected \[2, heads, 6, 6\]"),
         ("twice", "it makes 2 softmaxes in one call"),
         ("talks", "what its pattern is multiplied with was not seen"),
+        ("by query", r"its pattern, as \[12, 1, 6\], is multiplied with values \[12, 6, 4\]"),
         ("more", "its pattern is multiplied more than once with values"),
         ("unused", "what its pattern is multiplied with was not seen"),
     ],
