@@ -32,9 +32,9 @@ class Seen:
     layer: int
     "Number of the attention call within the forward pass, from 0; cross-attention calls count as well."
     tensor: Tensor
-    """scores (as softmax is given them, with mask and position biases), pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
-    [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of a pruned encoder all heads are there:
-    `mha.attention.MultiHeadAttention` says what those show that were taken out."""
+    """scores (as softmax is given them, with mask and position biases), pattern [batch, head, query, key]; value
+    [batch, head, key, head_dim]; head_output [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of
+    a pruned encoder all heads are there: `mha.attention.MultiHeadAttention` says what those show that were taken out."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
