@@ -34,7 +34,7 @@ class Seen:
     tensor: Tensor
     """scores (as softmax is given them, with mask and position biases), pattern [batch, head, query, key]; value
     [batch, head, key, head_dim]; head_output [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of
-    a pruned encoder all heads are there: `mha.attention.MultiHeadAttention` says what those show that were taken out."""
+    a pruned encoder all heads are there: `mha.attention.MultiHeadAttention` says what those taken out show."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
