@@ -12,6 +12,7 @@ from torch import nn
 
 from mha.files.names import CONFIG, weights_path
 from mha.files.tensors import find_prefix, read_tensors, refuse_several, tensor_files, without
+from mha.own_attention import attend_fully
 
 POOLER = re.compile(r"(^|\.)pooler\.")
 "Weights that a folder may lack."
@@ -37,6 +38,7 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
         model, info = _load(AutoModel, folder)
     else:
         model, info = _fresh(AutoModel, config, random_seed), {}
+    attend_fully(model)
     if model.main_input_name != "input_ids":
         raise ValueError(f"a {config.model_type} reads {model.main_input_name}, no text")
     saved = (config.architectures or [""])[0]
@@ -65,11 +67,13 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
         raise HeadMissingError(f"transformers has none for a {config.model_type}")
     if random_seed is not None:
         fresh: nn.Module = _fresh(AutoModelForMaskedLM, config, random_seed).eval()
+        attend_fully(fresh)
         return fresh
     model, info = _load(AutoModelForMaskedLM, folder)
     if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
         raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)
+    attend_fully(model)
     return model.eval()
 
 

@@ -26,6 +26,7 @@ from mha.models.check import checked
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
+from mha.own_attention import attend_fully
 from mha.precision import autocast, uses_bf16
 
 _drawing = threading.Lock()
@@ -229,11 +230,14 @@ def _fresh_head(encoder: Encoder) -> MaskedLMHead:
 
 
 def _shape(module: nn.Module) -> tuple[int, int, int]:
+    """Return layers, heads and the longest input of a module; of the parts of an encoder-decoder as its config says."""
     config: Any = module.config
     if isinstance(module, Encoder):
         return config.layers, config.heads, config.positions
     positions = getattr(config, "max_position_embeddings", None) or 0
-    return config.num_hidden_layers, config.num_attention_heads, positions if positions > 0 else 2**30
+    positions = positions if positions > 0 else 2**30  # XLNet says -1
+    full = attend_fully(module)
+    return config.num_hidden_layers, config.num_attention_heads, positions if full is None else min(positions, full)
 
 
 def check_finite(folder: Path, module: nn.Module) -> None:
