@@ -46,7 +46,7 @@ def _tokenizer(model: Model) -> CheckResult:
     return CheckResult(
         "tokenizer",
         "fine",
-        f"{type(tokenizer.model).__name__} of {tokenizer.get_vocab_size():,} pieces ({special or 'no special tokens'}); "
+        f"{type(tokenizer.model).__name__}, {tokenizer.get_vocab_size():,} pieces ({special or 'no special tokens'}); "
         f"cuts {len(SENTENCES)} sentences of several scripts as transformers does; {words - lost} of {words} words "
         "have pieces",
     )
@@ -85,8 +85,11 @@ def _on_device(model: Model, other: Model) -> Iterator[CheckResult]:
         return
     here, there = (_maps(one) for one in (model, other))
     apart = max(float((one - two).abs().max()) for one, two in zip(here, there, strict=True))
-    state = "fine" if apart <= SAME else "broken"
-    yield CheckResult(f"maps on {place.type}", state, f"largest difference from those on the CPU: {apart:.1e}")
+    yield CheckResult(
+        f"maps on {place.type}",
+        "fine" if apart <= SAME else "broken",
+        f"largest difference from those on the CPU: {apart:.1e}",
+    )
 
 
 @torch.inference_mode()

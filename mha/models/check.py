@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,9 +17,6 @@ from mha.models.packages import ModelError
 from mha.models.tokenizer import SENTENCES
 from mha.pieces import align
 
-if TYPE_CHECKING:
-    from mha.models.model import Model
-
 LAYOUT = 1
 "Part of every key: raise it when what is measured changes, or how hooks read a model."
 
@@ -31,7 +28,7 @@ TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
-class Measured:
+class Shape:
     """What one small batch shows of an architecture; weights change nothing of it."""
 
     layers: int
@@ -42,21 +39,17 @@ class Measured:
     "Whether a text's maps are the same alone and padded beside a longer one."
 
 
-def checked(model: Model, key: str) -> Model:
-    """Return a model with what is measured of it: layers, heads, longest input, and `padding` None where it pads ill.
-
-    `key` is that of its folder's settings and tokenizer; what is measured is kept by it. Raises ModelError where its
-    maps cannot be seen, or are none: other numbers of heads in its layers, rows that do not sum to 1.
-    """
-    found = Measured(**kept("checks", f"{key}-{LAYOUT}", lambda: asdict(measure(model))))
-    limits = [model.max_pieces, *([] if found.positions is None else [found.positions])]
-    padding = model.padding if found.pads else None
-    return replace(model, layers=found.layers, heads=found.heads, max_pieces=min(limits), padding=padding)
+def measured(model: Any, key: str) -> Shape:
+    """Return what `measure` finds of a `Model`; it is kept by `key`, which is that of its folder's settings."""
+    return Shape(**kept("checks", f"{key}-{LAYOUT}", lambda: asdict(measure(model))))
 
 
 @torch.inference_mode()
-def measure(model: Model) -> Measured:
-    """Read a short text alone and beside a longer one, and return what that shows; raises ModelError as `checked`."""
+def measure(model: Any) -> Shape:
+    """Read a short text alone and beside a longer one, and return what that shows.
+
+    Raises ModelError where maps cannot be seen, or are not those of its pieces and of as many heads in every layer.
+    """
     long, short = _two_texts(model)
     pad = torch.full((len(long) - len(short),), model.padding or 0)
     real = torch.ones(2, len(long), dtype=torch.bool)
@@ -83,10 +76,10 @@ def measure(model: Model) -> Measured:
         )
     inside = [one[1:, :, : len(short), : len(short)] for one in both]
     pads = all(bool((one - other).abs().max() <= TOLERANCE) for one, other in zip(inside, alone, strict=True))
-    return Measured(len(shapes), shapes[0][1], positions.rows, pads)
+    return Shape(len(shapes), shapes[0][1], positions.rows, pads)
 
 
-def _two_texts(model: Model) -> tuple[Tensor, Tensor]:
+def _two_texts(model: Any) -> tuple[Tensor, Tensor]:
     """Return the pieces of a longer and of a shorter text: few, for a config may name more positions than there are."""
     every = max(align(model.tokenizer, SENTENCES), key=len).ids
     longest = torch.from_numpy(every[: min(LENGTH, max(3, model.max_pieces * 3 // 4))]).long()

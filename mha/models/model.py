@@ -22,7 +22,7 @@ from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.files.tensors import summary
 from mha.messages import OneLineError
-from mha.models.check import checked
+from mha.models.check import measured
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
@@ -164,8 +164,16 @@ def load_model(
         special={role: piece for role, piece in special.items() if piece < rows},
         notes=(*_notes(config, module),),
     )
-    model = model if whole else checked(model, tokenizer_key(folder))
+    model = model if whole else _as_measured(model, tokenizer_key(folder))
     return replace(model, module=placed(module, place))
+
+
+def _as_measured(model: Model, key: str) -> Model:
+    """Return a model with the layers, heads and longest input that it shows."""
+    shape = measured(model, key)
+    longest = model.max_pieces if shape.positions is None else min(model.max_pieces, shape.positions)
+    padding = model.padding if shape.pads else None
+    return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding)
 
 
 def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:

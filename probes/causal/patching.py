@@ -149,7 +149,7 @@ def measure_patching(
     if not items:
         raise ValueError("there is no item to be patched")
     texts = [item.clean for item in items]
-    batches = plan(texts, [item.source for item in items], batch_pieces)
+    batches = plan(texts, [item.source for item in items], batch_pieces, pads=lm.model.padding is not None)
     why_not = ""
     try:
         linear_readout(lm)
@@ -232,7 +232,7 @@ def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
     """Return the clean or the corrupted sentences as the model reads them, which is asked at their verbs."""
     texts = [getattr(item, version) for item in items]
     width = max(len(text) for text in texts)
-    ids = torch.full((len(texts), width), lm.model.padding)
+    ids = torch.full((len(texts), width), lm.model.padding or 0)
     for row, text in zip(ids, texts, strict=True):
         row[: len(text)] = torch.from_numpy(text.ids.astype(np.int64))
     lengths = torch.tensor([len(text) for text in texts])

@@ -64,6 +64,8 @@ class Aligned:
     keys: list[str]
     "Ids of document and first sentence of the kept texts: they order texts of the same pieces."
     dropped: Dropped
+    pads: bool
+    "Whether the model may read texts of several lengths in a batch."
     odd: Dropped = field(default_factory=Dropped)
     "Words of the kept texts that are read in a way that a reader should know, by UNKNOWN and SHARED."
 
@@ -74,7 +76,7 @@ class Aligned:
         Misread is a text with a word that the model takes for one of its special tokens. With `places` the pieces stand
         in the order in which the model reads the words.
         """
-        aligned = cls(texts, [], [], [], [], Dropped())
+        aligned = cls(texts, [], [], [], [], Dropped(), model.padding is not None)
         number = 0
         for chunk in texts.chunks(CHUNK):
             for text, cut in zip(chunk, cut_texts(model, chunk), strict=True):
@@ -98,7 +100,7 @@ class Aligned:
 
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of indices into `kept`, a function of the set of texts alone."""
-        return plan(self.pieces, self.keys, budget)
+        return plan(self.pieces, self.keys, budget, pads=self.pads)
 
     def blocks(self) -> dict[str, int]:
         """Return the cluster block of every document id."""
@@ -117,8 +119,8 @@ def _unfit(model: Model, text: Document, cut: Pieces) -> str:
     if len(cut) > model.max_pieces:
         return f"longer than the model ({model.max_pieces} pieces)"
     taken = [piece for role, piece in model.special.items() if role != "unk"]
-    wrong = cut.word[np.isin(cut.ids, taken) & (cut.word >= 0)] if taken else ()
-    return f"{text.words[wrong[0]]!r} is a special token to the model, not a word" if len(wrong) else ""
+    wrong = cut.word[np.isin(cut.ids, taken) & (cut.word >= 0)].tolist()
+    return f"{text.words[wrong[0]]!r} is a special token to the model, not a word" if wrong else ""
 
 
 def name_of(text: Document) -> str:
