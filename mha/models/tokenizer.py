@@ -30,6 +30,9 @@ SENTENCES = (
 )
 "Words of several scripts, with punctuation, capitals, accents, digits and an emoji, on which a tokenizer is tried."
 
+ADVICE = 'a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
+"With it `transformers` reads tokenizer.json as it stands."
+
 LAYOUT = 1
 "Part of every key: raise it when what is kept of a tokenizer changes."
 
@@ -101,7 +104,7 @@ def _auto(folder: Path) -> Any:
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"{folder}: its tokenizer, {type(tokenizer).__name__}, cannot say which piece belongs to which word (no "
-            "fast tokenizer, which tells the characters of a piece); save a tokenizer.json beside it"
+            f"fast tokenizer, which tells the characters of a piece); give it a tokenizer.json, and {ADVICE}"
         )
     return tokenizer
 
@@ -113,11 +116,10 @@ def _check_file(folder: Path, own: Any, tokenizer: Any) -> None:
     """
     found, expected = tokenizer.get_vocab(), own.get_vocab()
     odd = next((piece for piece, number in expected.items() if found.get(piece) != number), None)
-    advice = 'give it a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
     if odd is not None:
         raise ModelError(
             f"{folder}: transformers reads {len(found)} pieces where tokenizer.json has {len(expected)}, of which "
-            f"{odd!r} is lost or has another number: {advice}"
+            f"{odd!r} is lost or has another number: give it {ADVICE}"
         )
     if (folder / "tokenizer_config.json").is_file():
         return
@@ -127,7 +129,7 @@ def _check_file(folder: Path, own: Any, tokenizer: Any) -> None:
         if ours.ids != file.ids:
             raise ModelError(
                 f"{folder}: no tokenizer_config.json, and transformers cuts {' '.join(words)!r} into "
-                f"{_shown(ours.tokens)}, tokenizer.json into {_shown(file.tokens)}: {advice}"
+                f"{_shown(ours.tokens)}, tokenizer.json into {_shown(file.tokens)}: give it {ADVICE}"
             )
 
 

@@ -57,6 +57,8 @@ class Outcome:
     "largest difference of a head's accuracy at finding the word before"
     written: float | None = None
     "largest difference of what all heads write from the output of W_O; None where the place of W_O is not known"
+    pads: tuple[bool, bool] = (True, True)
+    "whether texts of several lengths are read in one batch, and whether transformers gives a text the same maps in one"
     local: str = ""
     "how many layers attend to a window alone"
     masked: bool = False
@@ -113,7 +115,7 @@ def try_out(kind: str, folder: Path, change: Callable[[nn.Module], None] = lambd
     own = Reference(folder)
     cut = [own.pieces(words) for words in SENTENCES]
     texts = align(model.tokenizer, SENTENCES)
-    ids, real = _padded([ids for ids, _ in cut], model.padding)
+    ids, real = _padded([ids for ids, _ in cut], model.padding or 0)
     with torch.no_grad(), record(model.module) as maps:
         output = model.run(ids, real)
     expected, patterns = own.run(ids, real.long())
@@ -126,9 +128,21 @@ def try_out(kind: str, folder: Path, change: Callable[[nn.Module], None] = lambd
         off=_farthest([*((ours * rows, theirs * rows) for ours, theirs in shown), (output[real], expected[real])]),
         accuracy=float(np.abs(_accuracy_of(model, texts) - _mean([own.by_word(words) for words in SENTENCES])).max()),
         written=_written(model, ids, real),
+        pads=(model.padding is not None, _pads(own, ids, real, patterns)),
         local=_local(maps["pattern"]),
         masked=kind in hub.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     )
+
+
+def _pads(own: Reference, ids: Tensor, real: Tensor, patterns: Sequence[Tensor]) -> bool:
+    """Return whether the maps of the texts alone are those that they have in a batch."""
+    apart = []
+    for place, length in enumerate(real.sum(1).tolist()):
+        text = ids[place : place + 1, :length]
+        alone = own.run(text, torch.ones_like(text))[1]
+        inside = [pattern[place : place + 1, :, :length, :length] for pattern in patterns]
+        apart.append(_farthest([*zip(alone, inside, strict=True)]))
+    return max(apart) < 1e-4
 
 
 def _padded(texts: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
@@ -223,6 +237,8 @@ never run.
   cannot say where a piece lies in the text, and is refused; a folder with a tokenizer.json is read.
 - **maps and output**: *identical* is bit for bit with the model's own eager attention; *within 1e-5* is where the
   weights are loaded into an encoder of ours.
+- **lengths**: whether texts of one length or of several are read in a batch. Of some models padding changes the maps,
+  for they mix neighbouring pieces outside attention; that is measured when a model is opened.
 - **local layers**: layers in which a piece attends to a window alone; the tiny models have windows of 4 or 5 pieces.
 - **W_O**: whether the place of the output projection is known and what all heads write adds up to its output (within
   1e-5): without it there are no norms, no ablation by changed weights and no circuits.
@@ -253,6 +269,7 @@ def row(outcome: Outcome) -> str:
         outcome.family,
         describe(outcome.kind),
         same,
+        "several" if outcome.pads[0] else "one",
         outcome.local or "none",
         known,
         "yes" if outcome.masked else "no",
@@ -263,7 +280,8 @@ def row(outcome: Outcome) -> str:
 def page(outcomes: list[Outcome]) -> str:
     """Return docs/architectures.md."""
     read, refused = ([o for o in outcomes if bool(o.refused) is bad] for bad in (False, True))
-    names = ("architecture", "read is", "tokenizer", "maps and output", "local layers", "W_O", "masked-LM head")
+    names = ("architecture", "read is", "tokenizer", "maps and output", "lengths", "local layers", "W_O")
+    names += ("masked-LM head",)
     head = f"| {' | '.join(names)} |\n|{'---|' * len(names)}"
     parts = [ABOUT, f"## Read: {len(read)}", "", head, *map(row, read), "", f"## Refused: {len(refused)}", ""]
     return "\n".join([*parts, "| architecture | reason |\n|---|---|", *map(row, refused), ""])

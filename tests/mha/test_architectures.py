@@ -24,6 +24,7 @@ def test_an_architecture_is_read_as_transformers_reads_it_and_has_the_row_of_the
     assert "off by" not in row(outcome)
     assert outcome.shape
     assert outcome.pieces
+    assert outcome.pads[0] == outcome.pads[1]
     assert outcome.accuracy == 0
 
 

@@ -14,7 +14,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from mha import MaskedLM, ModelError, load_model, record
-from tests.mha.models.test_masked_prediction import SIZE, save_tokenizer
+from tests.mha.models.test_masked_prediction import SIZE, save_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 IDS = torch.tensor([[2, 9, 14, 7, 3]])
@@ -43,7 +43,7 @@ def adapted(
     def save(base: Any, settings: Any, kind: Any = None, **head: Any) -> tuple[Path, Any]:
         randomise(base)
         base.save_pretrained(tmp_path / "base")
-        save_tokenizer(tmp_path / "base")
+        save_words(tmp_path / "base")
         model = peft.get_peft_model((kind or type(base)).from_pretrained(tmp_path / "base", **head), settings)
         with torch.no_grad():
             for number, parameter in enumerate(p for p in model.parameters() if p.requires_grad):

@@ -61,5 +61,5 @@ def test_what_was_measured_is_kept(opened: Callable[..., Any], monkeypatch: pyte
 
 
 def test_a_model_that_needs_more_than_text_is_refused_by_name(opened: Callable[..., Any]) -> None:
-    with pytest.raises(ModelError, match=r"it cannot be run on pieces of text alone: .*language"):
-        opened("xmod")
+    with pytest.raises(ModelError, match=r"it cannot be run on pieces of text alone: .*xx_XX"):
+        opened("xmod", default_language="xx_XX")

@@ -15,14 +15,14 @@ from safetensors.torch import load_file, save_file
 
 from mha import Encoder, ModelError, export_encoder, load_model
 from mha.models.folders import find_model
-from tests.mha.models.test_masked_prediction import save_tokenizer
+from tests.mha.models.test_masked_prediction import save_words
 
 
 @pytest.fixture
 def folder(build: Callable[..., Encoder], tmp_path: Path) -> Path:
     """Return the folder of an exported BERT with masked-LM head and tokenizer."""
     export_encoder(build(), tmp_path / "model")
-    save_tokenizer(tmp_path / "model")
+    save_words(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -128,7 +128,7 @@ def test_models_whose_heads_read_no_text_alone_are_refused(
     model: Callable[[], transformers.PreTrainedModel], message: str, tmp_path: Path
 ) -> None:
     model().save_pretrained(tmp_path)
-    save_tokenizer(tmp_path)
+    save_words(tmp_path)
     with pytest.raises(ModelError, match=message):
         load_model(str(tmp_path))
 
