@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
 from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
+from mha.models.folders import HUB
 from probes import Corpus
 from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
+from probes.corpora.annotation import annotate
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
+from probes.corpora.raw_text import RawText
+from probes.corpora.readers import is_raw_text
 from probes.words.senses import sense_items
 
 
@@ -19,10 +25,11 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
     Raises CorpusError where one corpus is to be divided, and either half would be empty.
     """
-    raw = config.corpus.text == "raw"
-    whole = open_part(config.corpus.select, raw=raw)
-    if config.corpus.report is not None:
-        return whole, open_part(config.corpus.report, raw=raw)
+    section = config.corpus
+    open_one = partial(open_part, raw=section.text == "raw", annotator=section.annotate, language=section.language)
+    whole = open_one(section.select)
+    if section.report is not None:
+        return whole, open_one(section.report)
     select, report = whole.halves()
     documents = [half.size()["documents"] for half in (select, report)]
     if sum(documents) == 1:
@@ -49,11 +56,16 @@ def open_corpus(name: str) -> Corpus:
     return open_part(CorpusPart(name=name))
 
 
-def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
+def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = None, language: str = "en") -> Corpus:
     """Return the corpus that a table of a config names; raises CorpusError where it is not there.
 
-    With `raw` its words are parted as they were written, where a file says it.
+    With `raw` its words are parted as they were written, where a file says it. Plain text is parsed by `annotator`
+    (`probes.corpora.annotation`), or has its words by the rules of its `language`.
     """
+    if (plain := _plain(part, language)) is not None:
+        return _annotated(plain, annotator, part.first) if annotator else Corpus.plain(plain, first=part.first)
+    if annotator:
+        raise CorpusError(f"{part.path or part.name}: is no plain text that could be parsed; leave out corpus.annotate")
     if part.path is not None:
         return Corpus.read(part.path, first=part.first, raw=raw)
     assert part.name is not None
@@ -68,3 +80,18 @@ def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
         sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)
         return Corpus.of(sentences, AGREEMENT)
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first, raw=raw)
+
+
+def _plain(part: CorpusPart, language: str) -> RawText | None:
+    """Return the plain text that a table of a config names; None where it names another corpus."""
+    of_hub = part.name if part.name is not None and part.name.startswith(HUB) else None
+    path = part.path if part.path is not None and is_raw_text(part.path) else None
+    source = part.texts or of_hub or path
+    return None if source is None else RawText(source, part.column, part.subset, part.split or "train", language)
+
+
+def _annotated(plain: RawText, annotator: str, first: int | None) -> Corpus:
+    """Return plain text as a pipeline parses it."""
+    found = annotate(plain, annotator, first)
+    corpus = Corpus.read(found.path, name=plain.name, raw=True)
+    return replace(corpus, notes=found.notes, annotated=found.path)

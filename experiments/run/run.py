@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,7 +31,7 @@ from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
-from probes.corpora.corpus import Texts
+from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
 from probes.maps.page_maps import EveryHead
@@ -84,6 +85,9 @@ def run(
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
+        for corpus in corpora:
+            for note in corpus.notes:
+                journal.note(note)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
         record = machine_record(config, opened.model, corpora, started)
@@ -139,6 +143,7 @@ def _work(
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
     write_scores(scores[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
+    _copy_annotated(around.corpora, folder)
     _write_every_head(every, around, folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
@@ -148,6 +153,13 @@ def _work(
     read_by = None if shards is None else shards.read_by
     record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=read_by)
     journal.complete(record).write(folder / "run.json")
+
+
+def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
+    """Put the trees that a pipeline made of plain text into the run folder."""
+    for path in {corpus.annotated for corpus in corpora if corpus.annotated is not None}:
+        (folder / "annotated").mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / "annotated" / path.name)
 
 
 def _follow(config: Config, around: Surroundings, folder: Path, started: Start, shards: Shards | None) -> None:

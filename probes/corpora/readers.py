@@ -13,11 +13,15 @@ from probes.corpora.gap import read_gap
 from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
+from probes.corpora.raw_text import text_files
+from probes.corpora.text_tables import SUFFIXES, has_text_column
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import read_winogender
 from probes.records import Document
 
-_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
+_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*")
+_MARKED = re.compile(r"\s*\d+ .*\[.*\].*")
+"A line of WinoBias: its number, and a span in brackets."
 
 
 @runtime_checkable
@@ -50,13 +54,43 @@ def corpus_files(path: Path) -> list[Path]:
 def reader_of(path: Path) -> Reader:
     """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's."""
     if path.suffix == ".tsv":
-        line = next(numbered_lines(path), (0, ""))[1]
-        named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
-        return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
+        line = first_line(path)
+        return next((reader for begin, reader in _TABLES.items() if line.startswith(begin)), read_groups)
     if ".txt" in path.suffixes:
-        line = next(numbered_lines(path), (0, ""))[1]
-        return read_frames if _RATED.fullmatch(line) else read_winobias
+        return read_frames if _RATED.fullmatch(first_line(path)) else read_winobias
     return read_conll if path.suffix.endswith("conll") else read_conllu
+
+
+_TABLES = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
+"How the header of a table begins -> its reader."
+
+
+def first_line(path: Path) -> str:
+    """Return the first line of a file that is not blank; "" where there is none."""
+    return next((line for _, line in numbered_lines(path) if line.strip()), "")
+
+
+def is_raw_text(path: Path) -> bool:
+    """Return whether a path holds plain text, which has no reader here (`probes.corpora.raw_text`).
+
+    Raises CorpusError for a file of minimal pairs.
+    """
+    if path.is_dir():
+        return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
+    if path.suffix == ".tsv" and path.is_file():
+        return not first_line(path).startswith(tuple(_TABLES)) and has_text_column(first_line(path))
+    if ".txt" in path.suffixes and path.is_file():
+        line = first_line(path)
+        if line.startswith("True\t"):
+            raise CorpusError(f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora")
+        return not _RATED.fullmatch(line) and not _MARKED.fullmatch(line)
+    return path.suffix in SUFFIXES
+
+
+def _holds_texts(folder: Path) -> bool:
+    """Return whether a folder has .txt files or is a data set: saved to disk, or files of its tables."""
+    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    return saved or bool(text_files(folder)) or any(path.suffix in SUFFIXES for path in folder.rglob("*"))
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

@@ -27,10 +27,11 @@ from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
 from probes.corpora.corpus import corpus_path
+from probes.corpora.data_set import DatasetTexts
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
 from probes.pairs.readers import read_pairs
-from probes.training.texts import DatasetTexts, TextFiles, texts_path
+from probes.training.texts import TextFiles, texts_path
 from probes.weights.relations import read_relations
 from probes.words.rare import word_counts
 from reports import Run

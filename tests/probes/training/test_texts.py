@@ -5,9 +5,10 @@ import pytest
 
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
+from probes.corpora.data_set import DatasetTexts
 from probes.grammar import generate
 from probes.pairs.verb_number import verb_questions
-from probes.training.texts import CorpusTexts, DatasetTexts, Portion, Stretch, TextFiles, texts_path
+from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 
 @pytest.fixture
