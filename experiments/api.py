@@ -57,8 +57,9 @@ def score(
     `corpus` is a name of `headscope list corpora`, a file or folder, a list of texts, or a table as in a config, such
     as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
     documents are divided between both. `annotate` is the pipeline that parses plain text, such as
-    "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any, those of a config's default. All
-    other tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
+    "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any,
+    those of a config's default. All other tables of a config can be given by name: `controls={"random": 0}`,
+    `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError

@@ -80,9 +80,9 @@ class CorpusPart(Section):
     """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, a split of a fetched treebank
     such as "ud:German-PUD@r2.15/test", or a data set of texts, "hub:owner/name"."""
     path: Path | None = None
-    """A file or folder of annotated text (`probes.corpora.readers` says in which formats), or of plain text: .txt, .csv,
-    .tsv, .jsonl, .json, .parquet, a data set that was saved to disk. Relative to the config file, or else to where the
-    command is typed."""
+    """A file or folder of annotated text (`probes.corpora.readers` says in which formats), or of plain text: .txt,
+    .csv, .tsv, .jsonl, .json, .parquet, a data set that was saved to disk. Relative to the config file, or else to
+    where the command is typed."""
     texts: tuple[str, ...] | None = Field(default=None, min_length=1)
     "Texts that stand here, without annotation."
     column: str | None = None
@@ -118,6 +118,10 @@ class CorpusPart(Section):
             if getattr(self, key) != CorpusPart.model_fields[key].default:
                 kinds = {"first": "a file; the grammar takes documents", "sets": "the corpus of agreement"}
                 raise ValueError(f"{key!r} is for {kinds.get(key, 'the grammar; a file takes first')}")
+        if self.name is not None and not self.name.startswith(HUB):
+            for key in ("column", "subset", "split"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"{key!r} is for plain text, which a path or hub:owner/name gives")
         if self.sets and len({*self.sets}) < len(self.sets):
             raise ValueError("'sets' names a set twice")
         return self

@@ -85,7 +85,7 @@ def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = No
 def _plain(part: CorpusPart, language: str) -> RawText | None:
     """Return the plain text that a table of a config names; None where it names another corpus."""
     of_hub = part.name if part.name is not None and part.name.startswith(HUB) else None
-    path = part.path if part.path is not None and is_raw_text(part.path) else None
+    path = part.path if part.path is not None and (part.column or is_raw_text(part.path)) else None
     source = part.texts or of_hub or path
     return None if source is None else RawText(source, part.column, part.subset, part.split or "train", language)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -94,10 +94,9 @@ class RawText:
 
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
-        return self.unit_notes() + (
-            f"{self.name}: words and sentences by the rules of spaCy {spacy_version()} for the language "
-            f"{self.language!r}; no trees, so probes that need them ask nothing of it",
-        )
+        rules = f"the rules of spaCy {spacy_version()} for the language {self.language!r}"
+        without = "no trees, so probes that need them ask nothing of it"
+        return (*self.unit_notes(), f"{self.name}: words and sentences by {rules}; {without}")
 
     def unit_notes(self) -> tuple[str, ...]:
         """Say how many texts there are, and what is one."""
@@ -122,6 +121,7 @@ class RawText:
 
     def _every(self) -> Iterator[Text]:
         """Yield all texts without white space around them, "" for rows that have none."""
+        places: list[tuple[str, str, Iterable[tuple[int, str]]]]
         if isinstance(self.source, tuple):
             places = [("text", "texts: text ", enumerate(self.source, start=1))]
         elif self._files:
@@ -135,7 +135,11 @@ class RawText:
                 yield Text(f"{name}:{number}", text.strip())
 
     def _places(self, path: Path) -> Iterator[tuple[int, str]]:
-        return table_texts(path, self.column) if _is_table(path) else file_texts(path)
+        if _is_table(path):
+            return table_texts(path, self.column)
+        if self.column is not None:
+            raise CorpusError(f"{path}: no table, so it has no column {self.column!r}")
+        return file_texts(path)
 
 
 def text_files(folder: Path) -> list[Path]:

@@ -82,7 +82,9 @@ def is_raw_text(path: Path) -> bool:
     if ".txt" in path.suffixes and path.is_file():
         line = first_line(path)
         if line.startswith("True\t"):
-            raise CorpusError(f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora")
+            raise CorpusError(
+                f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
+            )
         return not _RATED.fullmatch(line) and not _MARKED.fullmatch(line)
     return path.suffix in SUFFIXES
 

@@ -7,12 +7,11 @@ from typing import Final
 
 from probes.records import basic
 
-UNIVERSAL: Final = frozenset(
-    """
+_UNIVERSAL = """
     acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed
     flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
-    """.split()
-)
+"""
+UNIVERSAL: Final = frozenset(_UNIVERSAL.split())
 "The relations of Universal Dependencies (de Marneffe et al. 2021, table 2)."
 
 RENAMED: Final[Mapping[str, str]] = {
@@ -76,8 +75,8 @@ def relations(labels: Sequence[str], upos: Sequence[str], scheme: str) -> list[s
 def coordinated(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
     """Return heads with coordination as in Universal Dependencies, of heads as ClearNLP has them.
 
-    There each conjunct hangs on the one before, and a conjunction on that too; here all conjuncts hang on the first, and
-    a conjunction on the conjunct after it.
+    There each conjunct hangs on the one before, and a conjunction on that too; here all conjuncts hang on the first,
+    and a conjunction on the conjunct after it.
 
     >>> coordinated([1, -1, 1, 1, 3, 3], ["nsubj", "root", "punct", "conj", "cc", "conj"])  # ships sail , sink and rot
     [1, -1, 1, 1, 5, 1]

@@ -43,11 +43,11 @@ def table_texts(path: Path, column: str | None) -> Iterator[Place]:
 def _separated(path: Path, column: str | None) -> Iterator[Place]:
     """Read values parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some."""
     header = next(numbered_lines(path), (1, ""))[1]
-    tabs = path.suffix == ".tsv"
-    delimiter = "\t" if tabs else max(",;\t", key=header.count)
     lines = (f"{line}\n" for _, line in numbered_lines(path))
-    quoting = csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL
-    rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    if path.suffix == ".tsv":
+        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
     place = None
     names: list[str] = []
     try:
