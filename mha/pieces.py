@@ -42,10 +42,12 @@ class Pieces:
         return Pieces(self.ids[order], word[order].astype(np.int32), self.words)
 
 
-def align(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[Pieces]:
+def align(
+    tokenizer: Any, texts: Sequence[Sequence[str]], spaces: Sequence[Sequence[bool]] | None = None
+) -> list[Pieces]:
     """Cut texts that are given as words into pieces; nothing is truncated or padded.
 
-    `tokenizer` is a `tokenizers.Tokenizer`.
+    `tokenizer` is a `tokenizers.Tokenizer`. `spaces` says whether a blank follows each word.
     """
     encodings = tokenizer.encode_batch([list(words) for words in texts], is_pretokenized=True)
     return [_pieces(encoding, len(words)) for encoding, words in zip(encodings, texts, strict=True)]

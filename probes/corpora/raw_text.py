@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -148,39 +148,40 @@ def text_files(folder: Path) -> list[Path]:
 
 
 def file_texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number of its first line and the text for every text of a file.
+    """Yield the number of its first line and the text for every text of a file; see `texts_in`."""
+    return texts_in(lambda: numbered_lines(path))
 
-    Where blank lines part the lines, what stands between them is a text, its lines joined by blanks; else every line is
-    one. Raises CorpusError for what is no text.
+
+Lines = Callable[[], Iterable[tuple[int, str]]]
+"Gives numbered lines, from the first one on whenever it is called."
+
+
+def texts_in(lines: Lines) -> Iterator[tuple[int, str]]:
+    """Yield the number of its first line and the text for every text of some lines.
+
+    Where blank lines part them, what stands between is a text, its lines joined by blanks; else every line is one.
     """
-    return _paragraphs(path) if has_paragraphs(path) else _lines(path)
+    parted = has_paragraphs(lines)
+    begin, gathered = 0, list[str]()
+    for number, line in lines():
+        if gathered and not (parted and line.strip()):
+            yield begin, " ".join(gathered)
+            gathered = []
+        if line.strip():
+            begin = begin if gathered else number
+            gathered.append(line.strip())
+    if gathered:
+        yield begin, " ".join(gathered)
 
 
-def has_paragraphs(path: Path) -> bool:
-    """Return whether a file has a blank line between lines that are not blank."""
+def has_paragraphs(lines: Lines) -> bool:
+    """Return whether there is a blank line between lines that are not blank."""
     begun = parted = False
-    for _, line in numbered_lines(path):
+    for _, line in lines():
         if line.strip() and parted:
             return True
         begun, parted = begun or bool(line.strip()), begun and not line.strip()
     return False
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in numbered_lines(path) if line.strip())
-
-
-def _paragraphs(path: Path) -> Iterator[tuple[int, str]]:
-    begin, gathered = 0, list[str]()
-    for number, line in numbered_lines(path):
-        if line.strip():
-            begin = begin if gathered else number
-            gathered.append(line.strip())
-        elif gathered:
-            yield begin, " ".join(gathered)
-            gathered = []
-    if gathered:
-        yield begin, " ".join(gathered)
 
 
 def _is_table(path: Path) -> bool:
@@ -188,7 +189,9 @@ def _is_table(path: Path) -> bool:
 
 
 def _unit(path: Path) -> str:
-    return "a row" if _is_table(path) else "what stands between blank lines" if has_paragraphs(path) else "a line"
+    if _is_table(path):
+        return "a row"
+    return "what stands between blank lines" if has_paragraphs(lambda: numbered_lines(path)) else "a line"
 
 
 def _check(text: str, where: str) -> None:

@@ -23,6 +23,9 @@ _RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*")
 _MARKED = re.compile(r"\s*\d+ .*\[.*\].*")
 "A line of WinoBias: its number, and a span in brackets."
 
+_CONLLU = re.compile(r"# ?newdoc\b.*|# ?(sent_id|text|global\.\w+) ?=.*|1(-\d+)?\t.*\t.*")
+"A first line of CoNLL-U."
+
 
 @runtime_checkable
 class Reader(Protocol):
@@ -57,7 +60,8 @@ def reader_of(path: Path) -> Reader:
         line = first_line(path)
         return next((reader for begin, reader in _TABLES.items() if line.startswith(begin)), read_groups)
     if ".txt" in path.suffixes:
-        return read_frames if _RATED.fullmatch(first_line(path)) else read_winobias
+        line = first_line(path)
+        return read_frames if _RATED.fullmatch(line) else read_conllu if _CONLLU.fullmatch(line) else read_winobias
     return read_conll if path.suffix.endswith("conll") else read_conllu
 
 
@@ -85,7 +89,7 @@ def is_raw_text(path: Path) -> bool:
             raise CorpusError(
                 f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
             )
-        return not _RATED.fullmatch(line) and not _MARKED.fullmatch(line)
+        return not any(known.fullmatch(line) for known in (_RATED, _MARKED, _CONLLU))
     return path.suffix in SUFFIXES
 
 
