@@ -95,7 +95,7 @@ class RawText:
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
         rules = f"the rules of spaCy {spacy_version()} for the language {self.language!r}"
-        without = "no trees, so probes that need them ask nothing of it"
+        without = "no trees, which some probes need (corpus.annotate names a pipeline that makes them)"
         return (*self.unit_notes(), f"{self.name}: words and sentences by {rules}; {without}")
 
     def unit_notes(self) -> tuple[str, ...]:

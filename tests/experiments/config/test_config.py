@@ -355,7 +355,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("model=minilm", "model: expected a table with name, source, step, precision, device, revision; got 'minilm'"),
         (
             "corpus.report=grammar",
-            "corpus.report: expected a table with name, path, texts, column, subset, split, first, documents, seed, wide, sets; got 'gr",
+            "corpus.report: expected a table with name, path, texts, column, subset, split, first, documents",
         ),
         (
             "model.source=trained",

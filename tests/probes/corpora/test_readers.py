@@ -8,7 +8,7 @@ from probes.corpora.conllu import CorpusError, read_conllu
 from probes.corpora.gap import HEADER, read_gap
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
-from probes.corpora.readers import Reader, corpus_files, read_documents, reader_of
+from probes.corpora.readers import Reader, corpus_files, is_raw_text, read_documents, reader_of
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
 
@@ -37,6 +37,8 @@ def write(tmp_path: Path) -> Write:
         ("pro.txt", "", read_winobias),
         ("men.txt", "sea\tship\t41.5", read_frames),
         ("men.txt", "sea ship 9", read_frames),
+        ("saved.conllu.txt", "# newdoc id = a", read_conllu),
+        ("saved.txt", "1\tsea\t_\tNOUN\t_\t_\t0\troot\t_\t_", read_conllu),
         ("a.tsv", "\t".join(HEADER), read_gap),
         ("a.tsv", "\t".join(FILLED), read_winogender),
         ("a.tsv", "\t".join(TEMPLATES), read_winogender),
@@ -49,6 +51,29 @@ def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
     name: str, line: str, reader: Reader, write: Write
 ) -> None:
     assert reader_of(write(name, line)) is reader
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "raw"),
+    [
+        ("a.txt", "He was 12.", True),  # two words and a number are a pair with its rating
+        ("a.txt", "12 ships sank.", True),
+        ("a.txt", "# The harbour", True),
+        ("a.txt", "", True),
+        ("a.txt", "1 [The baker] said [he] sang.", False),
+        ("a.txt", "2 The cook met [the guard] and left.", False),
+        ("a.txt", "sea ship 9.5", False),
+        ("a.txt", "# sent_id = a", False),
+        ("a.tsv", "id\tSentence", True),
+        ("a.tsv", "\t".join(HEADER), False),
+        ("a.tsv", "\t".join(FILLED), False),
+        ("a.tsv", "the ship can sink\t2\t0 1\t", False),
+        ("a.csv", "", True),
+        ("a.conllu", "The ship sank.", False),
+    ],
+)
+def test_plain_text_is_known_by_what_stands_in_a_file(name: str, line: str, raw: bool, write: Write) -> None:
+    assert is_raw_text(write(name, "", line)) is raw
 
 
 def conll(name: str, sentences: int) -> tuple[str, ...]:
