@@ -58,9 +58,16 @@ def view(
         page = _explained(given, models or ["minilm"], explain, word, out)
     else:
         with shown() as progress:
-            together = len(of_file) > 1
-            options = {"target": target, "maps": maps, "together": together, "progress": progress}
-            page = write_text_view(out, given, models=models or (), runs=runs or (), **options)
+            page = write_text_view(
+                out,
+                given,
+                models=models or (),
+                runs=runs or (),
+                target=target,
+                maps=maps,
+                together=len(of_file) > 1,
+                progress=progress,
+            )
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))

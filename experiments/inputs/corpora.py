@@ -10,9 +10,9 @@ from experiments.config.config import GRAMMAR, Config, CorpusPart
 from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
 from mha.models.folders import HUB
 from probes import Corpus
+from probes.annotation.spacy_pipeline import annotate
 from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
-from probes.corpora.annotation import annotate
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.corpora.raw_text import RawText
@@ -60,7 +60,7 @@ def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = No
     """Return the corpus that a table of a config names; raises CorpusError where it is not there.
 
     With `raw` its words are parted as they were written, where a file says it. Plain text is parsed by `annotator`
-    (`probes.corpora.annotation`), or has its words by the rules of its `language`.
+    (`probes.annotation.spacy_pipeline`), or has its words by the rules of its `language`.
     """
     if (plain := _plain(part, language)) is not None:
         return _annotated(plain, annotator, part.first) if annotator else Corpus.plain(plain, first=part.first)

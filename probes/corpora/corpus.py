@@ -72,9 +72,9 @@ class Corpus:
 
         Raises CorpusError where there is no text, or no rule that says what its words are.
         """
-        told, rules = source.told, f"{spacy_version()} {source.language}"
+        content, rules = source.counted.fingerprint, f"{spacy_version()} {source.language}"
         next(source.documents(first=1), None)  # says what lacks
-        fingerprint = hashlib.sha256(f"{LAYOUT} {first} {rules} {told.fingerprint}".encode()).hexdigest()
+        fingerprint = hashlib.sha256(f"{LAYOUT} {first} {rules} {content}".encode()).hexdigest()
         documents = partial(source.documents, first)
         return cls(name or source.name, documents, fingerprint, stored=True, notes=source.notes())
 

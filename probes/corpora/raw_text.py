@@ -23,15 +23,15 @@ ABOUT: Final = "SOURCE.txt"
 "What a folder of texts says of itself; it is not read as text."
 
 
-class Text(NamedTuple):
+class WrittenText(NamedTuple):
     """A text, and the id of its document."""
 
     id: str
     text: str
 
 
-class Told(NamedTuple):
-    """What one reading of all texts tells."""
+class Counted(NamedTuple):
+    """What one reading of all texts finds."""
 
     fingerprint: str
     texts: int
@@ -60,7 +60,7 @@ class RawText:
             return "texts"
         return Path(str(self.source).removeprefix(HUB)).stem
 
-    def texts(self) -> Iterator[Text]:
+    def texts(self) -> Iterator[WrittenText]:
         """Yield the texts that are not empty; raises CorpusError where one cannot be read, with its place."""
         return (one for one in self._every() if one.text)
 
@@ -76,7 +76,7 @@ class RawText:
                 yield Document(name, sentences)
 
     @cached_property
-    def told(self) -> Told:
+    def counted(self) -> Counted:
         """Read all texts once: a hash of them, and how many there are, and rows without one.
 
         Raises CorpusError where there is none.
@@ -90,7 +90,7 @@ class RawText:
                 empty += 1
         if not texts:
             raise CorpusError(f"{self._where}: no text in it, expected words")
-        return Told(digest.hexdigest(), texts, empty)
+        return Counted(digest.hexdigest(), texts, empty)
 
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
@@ -100,11 +100,11 @@ class RawText:
 
     def unit_notes(self) -> tuple[str, ...]:
         """Say how many texts there are, and what is one."""
-        told, rows = self.told, isinstance(self.source, tuple)
+        counted, rows = self.counted, isinstance(self.source, tuple)
         kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
         unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
-        empty = f"; {told.empty} rows without a text are left out" if told.empty else ""
-        return (f"{self.name}: {told.texts} texts{unit}{empty}",)
+        empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
+        return (f"{self.name}: {counted.texts} texts{unit}{empty}",)
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -119,7 +119,7 @@ class RawText:
     def _where(self) -> str:
         return "texts" if isinstance(self.source, tuple) else str(self.source)
 
-    def _every(self) -> Iterator[Text]:
+    def _every(self) -> Iterator[WrittenText]:
         """Yield all texts without white space around them, "" for rows that have none."""
         places: list[tuple[str, str, Iterable[tuple[int, str]]]]
         if isinstance(self.source, tuple):
@@ -132,7 +132,7 @@ class RawText:
         for name, where, numbered in places:
             for number, text in numbered:
                 _check(text, f"{where}{number}")
-                yield Text(f"{name}:{number}", text.strip())
+                yield WrittenText(f"{name}:{number}", text.strip())
 
     def _places(self, path: Path) -> Iterator[tuple[int, str]]:
         if _is_table(path):

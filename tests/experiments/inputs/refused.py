@@ -26,8 +26,10 @@ from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
-from probes.corpora.corpus import corpus_path
+from probes.annotation.spacy_pipeline import annotate
+from probes.corpora.corpus import Corpus, corpus_path
 from probes.corpora.data_set import DatasetTexts
+from probes.corpora.raw_text import RawText
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
 from probes.pairs.readers import read_pairs
@@ -284,6 +286,11 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         ),
         "WinoBias: not exactly two spans": corpus("wino.txt", seeds.WINOBIAS, b"[she]", b"she"),
         "word pairs: a line without a rating": corpus("men.txt", seeds.RATINGS, b"ship boat 8", b"ship boat"),
+        "plain text: no column of texts": file("a.csv", b"id,review\n1,x\n", Corpus.read),
+        "plain text: a row of another length": file("a.csv", b"id,text\n1,x\n2,x,y\n", Corpus.read),
+        "plain text: True and False before sentences": file("a.txt", b"True\tshe sinks\n", Corpus.read),
+        "plain text: no text": file("a.txt", b"\n \n", Corpus.read),
+        "plain text: no such pipeline": lambda folder: annotate(RawText(("x",)), "spacy:en_core_web_ms"),
     },
     "Minimal pairs": {
         "unknown pairs": lambda folder: open_pairs("blim"),

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 import spacy
 
-from probes.corpora import annotation
-from probes.corpora.annotation import SPACE, annotate
+from probes.annotation import spacy_pipeline as annotation
+from probes.annotation.spacy_pipeline import SPACE, annotate
 from probes.corpora.conllu import read_conllu
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.raw_text import RawText

@@ -14,9 +14,9 @@ from typing import Any, Final
 from mha.cache import cache_folder
 from mha.messages import naming
 from mha.nearest_name import nearest_name
+from probes.annotation.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
 from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.corpora.raw_text import RawText
-from probes.corpora.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
 from probes.corpora.spacy_words import followed_by_space, spacy_module
 
 PREFIX: Final = "spacy:"
@@ -44,8 +44,8 @@ def annotate(source: RawText, annotator: str, first: int | None = None) -> Annot
     Raises CorpusError where spaCy or the pipeline is not installed, or it has no parser.
     """
     pipeline = Pipeline.load(annotator)
-    told = f"{LAYOUT} {first} {pipeline.fingerprint} {source.told.fingerprint}"
-    name = f"{source.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}.conllu"
+    made_of = f"{LAYOUT} {first} {pipeline.fingerprint} {source.counted.fingerprint}"
+    name = f"{source.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.conllu"
     path = cache_folder() / "annotated" / name
     if not path.exists():
         _write(path, source, pipeline, first)

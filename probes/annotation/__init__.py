@@ -1,0 +1,1 @@
+"""Trees for plain text, by pipelines that others have trained."""
