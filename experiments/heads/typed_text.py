@@ -12,8 +12,8 @@ from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
 from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
-from probes.corpora.spacy_words import INSTALL, spacy_version, written_sentences
 from probes.corpora.spans import word_spans
+from probes.plain.spacy_words import INSTALL, spacy_version, written_sentences
 from reports.head_names import head_hint
 
 LANGUAGE: Final = "en"

@@ -20,7 +20,7 @@ from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
-from probes.corpora.raw_text import file_texts, texts_in
+from probes.plain.raw_text import file_texts, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.progress import each
@@ -99,7 +99,7 @@ def write_text_view(
 
 
 def read_texts(path: str) -> list[str]:
-    """Return the texts of a file in UTF-8, or of standard input for "-" (`probes.corpora.raw_text.texts_in`)."""
+    """Return the texts of a file in UTF-8, or of standard input for "-" (`probes.plain.raw_text.texts_in`)."""
     if path != "-":
         return [text for _, text in file_texts(Path(path))]
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,13 +9,12 @@ from experiments.config.config import GRAMMAR, Config, CorpusPart
 from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
 from mha.models.folders import HUB
 from probes import Corpus
-from probes.annotation.spacy_pipeline import annotate
 from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
-from probes.corpora.raw_text import RawText
-from probes.corpora.readers import is_raw_text
+from probes.plain.opening import open_plain
+from probes.plain.raw_text import RawText, is_raw_text
 from probes.words.senses import sense_items
 
 
@@ -60,10 +58,10 @@ def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = No
     """Return the corpus that a table of a config names; raises CorpusError where it is not there.
 
     With `raw` its words are parted as they were written, where a file says it. Plain text is parsed by `annotator`
-    (`probes.annotation.spacy_pipeline`), or has its words by the rules of its `language`.
+    (`probes.plain`), or has its words by the rules of its `language`.
     """
     if (plain := _plain(part, language)) is not None:
-        return _annotated(plain, annotator, part.first) if annotator else Corpus.plain(plain, first=part.first)
+        return open_plain(plain, annotator=annotator, first=part.first)
     if annotator:
         raise CorpusError(f"{part.path or part.name}: is no plain text that could be parsed; leave out corpus.annotate")
     if part.path is not None:
@@ -88,10 +86,3 @@ def _plain(part: CorpusPart, language: str) -> RawText | None:
     path = part.path if part.path is not None and (part.column or is_raw_text(part.path)) else None
     source = part.texts or of_hub or path
     return None if source is None else RawText(source, part.column, part.subset, part.split or "train", language)
-
-
-def _annotated(plain: RawText, annotator: str, first: int | None) -> Corpus:
-    """Return plain text as a pipeline parses it."""
-    found = annotate(plain, annotator, first)
-    corpus = Corpus.read(found.path, name=plain.name, raw=True)
-    return replace(corpus, notes=found.notes, annotated=found.path)

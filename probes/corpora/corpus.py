@@ -8,7 +8,6 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,7 @@ from probes.corpora.named import Named as Named
 from probes.corpora.named import cache_folder as cache_folder
 from probes.corpora.named import corpus_path as corpus_path
 from probes.corpora.named import data_folder as data_folder
-from probes.corpora.raw_text import RawText
-from probes.corpora.readers import corpus_files, is_raw_text, read_documents
-from probes.corpora.spacy_words import spacy_version
+from probes.corpora.readers import corpus_files, read_documents
 from probes.corpora.windows import Cut, cut, windows
 from probes.records import Document, Mention, Sentence, frozen_ints
 
@@ -45,13 +42,11 @@ class Corpus:
 
     @classmethod
     def read(cls, path: Path, *, name: str | None = None, first: int | None = None, raw: bool = False) -> Corpus:
-        """Open a file, or a folder of files, of a format that `probes.corpora.readers` knows, or plain text.
+        """Open a file, or a folder of files, of a format that `probes.corpora.readers` knows.
 
         `first` takes that many sentences of each file only. Words are parted by single blanks, and what was written
         without one is a remark of its sentence; with `raw` a blank is only where the file has it (`space_after`).
         """
-        if is_raw_text(path):
-            return cls.plain(RawText(path), name=name, first=first)
         next(read_documents(path, first=first))
         digest = hashlib.sha256(f"{LAYOUT} {first} {'raw ' if raw else ''}".encode())
         for part in corpus_files(path):
@@ -65,18 +60,6 @@ class Corpus:
             return documents if raw else map(parted_by_blanks, documents)
 
         return cls(name or path.stem, stream, digest.hexdigest(), stored=True)
-
-    @classmethod
-    def plain(cls, source: RawText, *, name: str | None = None, first: int | None = None) -> Corpus:
-        """Open texts without annotation, as they were written; `first` takes that many sentences of them all.
-
-        Raises CorpusError where there is no text, or no rule that says what its words are.
-        """
-        content, rules = source.counted.fingerprint, f"{spacy_version()} {source.language}"
-        next(source.documents(first=1), None)  # says what lacks
-        fingerprint = hashlib.sha256(f"{LAYOUT} {first} {rules} {content}".encode()).hexdigest()
-        documents = partial(source.documents, first)
-        return cls(name or source.name, documents, fingerprint, stored=True, notes=source.notes())
 
     @classmethod
     def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:

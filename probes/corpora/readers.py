@@ -13,18 +13,16 @@ from probes.corpora.gap import read_gap
 from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
-from probes.corpora.raw_text import text_files
-from probes.corpora.text_tables import SUFFIXES, has_text_column
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import read_winogender
 from probes.records import Document
 
-_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*")
-_MARKED = re.compile(r"\s*\d+ .*\[.*\].*")
-"A line of WinoBias: its number, and a span in brackets."
-
-_CONLLU = re.compile(r"# ?newdoc\b.*|# ?(sent_id|text|global\.\w+) ?=.*|1(-\d+)?\t.*\t.*")
-"A first line of CoNLL-U."
+_LINES = {
+    re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*"): read_frames,
+    re.compile(r"\s*\d+ .*\[.*\].*"): read_winobias,
+    re.compile(r"# ?newdoc\b.*|# ?(sent_id|text|global\.\w+) ?=.*|1(-\d+)?\t.*\t.*"): read_conllu,
+}
+"The first line of a .txt file that is not blank -> its reader."
 
 
 @runtime_checkable
@@ -55,13 +53,23 @@ def corpus_files(path: Path) -> list[Path]:
 
 
 def reader_of(path: Path) -> Reader:
-    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's."""
+    """Return the reader of a file; raises CorpusError for plain text, which has none."""
+    if (reader := find_reader(path)) is None:
+        raise CorpusError(f"{path}: plain text, which probes.plain.open_plain reads")
+    return reader
+
+
+def find_reader(path: Path) -> Reader | None:
+    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's.
+
+    None for a .txt file whose first line is of no format: it is plain text.
+    """
     if path.suffix == ".tsv":
         line = first_line(path)
         return next((reader for begin, reader in _TABLES.items() if line.startswith(begin)), read_groups)
     if ".txt" in path.suffixes:
         line = first_line(path)
-        return read_frames if _RATED.fullmatch(line) else read_conllu if _CONLLU.fullmatch(line) else read_winobias
+        return next((reader for known, reader in _LINES.items() if known.fullmatch(line)), None)
     return read_conll if path.suffix.endswith("conll") else read_conllu
 
 
@@ -72,31 +80,6 @@ _TABLES = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": rea
 def first_line(path: Path) -> str:
     """Return the first line of a file that is not blank; "" where there is none."""
     return next((line for _, line in numbered_lines(path) if line.strip()), "")
-
-
-def is_raw_text(path: Path) -> bool:
-    """Return whether a path holds plain text, which has no reader here (`probes.corpora.raw_text`).
-
-    Raises CorpusError for a file of minimal pairs.
-    """
-    if path.is_dir():
-        return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
-    if path.suffix == ".tsv" and path.is_file():
-        return not first_line(path).startswith(tuple(_TABLES)) and has_text_column(first_line(path))
-    if ".txt" in path.suffixes and path.is_file():
-        line = first_line(path)
-        if line.startswith("True\t"):
-            raise CorpusError(
-                f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
-            )
-        return not any(known.fullmatch(line) for known in (_RATED, _MARKED, _CONLLU))
-    return path.suffix in SUFFIXES
-
-
-def _holds_texts(folder: Path) -> bool:
-    """Return whether a folder has .txt files or is a data set: saved to disk, or files of its tables."""
-    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    return saved or bool(text_files(folder)) or any(path.suffix in SUFFIXES for path in folder.rglob("*"))
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

@@ -12,8 +12,8 @@ from mha.nearest_name import nearest_name
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus, Named, data_folder
 from probes.corpora.named import lacking
-from probes.corpora.raw_text import ABOUT
 from probes.pairs.verb_number import verb_questions
+from probes.plain.raw_text import ABOUT
 
 NAMED_TEXTS = {
     "text_pretrain": Named(

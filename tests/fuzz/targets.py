@@ -25,9 +25,9 @@ from mha.planted.heads import word_model
 from mha.training.checkpoints import CheckpointError, find_resumable, read_record, read_state
 from mha.training.log import truncate_log
 from probes.corpora.conllu import CorpusError
-from probes.corpora.data_set import data_elsewhere
 from probes.corpora.readers import read_documents
 from probes.pairs.readers import read_pairs
+from probes.plain.data_set import data_elsewhere
 from probes.training.texts import TextFiles
 from probes.weights.relations import CircuitError, read_relations
 from probes.words.rare import word_counts

@@ -8,7 +8,7 @@ from probes.corpora.conllu import CorpusError, read_conllu
 from probes.corpora.gap import HEADER, read_gap
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
-from probes.corpora.readers import Reader, corpus_files, is_raw_text, read_documents, reader_of
+from probes.corpora.readers import Reader, corpus_files, read_documents, reader_of
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
 
@@ -32,9 +32,8 @@ def write(tmp_path: Path) -> Write:
         ("a.conllu", "", read_conllu),
         ("a.conll", "", read_conll),
         ("a.v4_gold_conll", "", read_conll),
-        ("pro.txt.test", "", read_winobias),
+        ("pro.txt.test", "1 [The baker] said [he] sang.", read_winobias),
         ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
-        ("pro.txt", "", read_winobias),
         ("men.txt", "sea\tship\t41.5", read_frames),
         ("men.txt", "sea ship 9", read_frames),
         ("saved.conllu.txt", "# newdoc id = a", read_conllu),
@@ -53,27 +52,9 @@ def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
     assert reader_of(write(name, line)) is reader
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "raw"),
-    [
-        ("a.txt", "He was 12.", True),  # two words and a number are a pair with its rating
-        ("a.txt", "12 ships sank.", True),
-        ("a.txt", "# The harbour", True),
-        ("a.txt", "", True),
-        ("a.txt", "1 [The baker] said [he] sang.", False),
-        ("a.txt", "2 The cook met [the guard] and left.", False),
-        ("a.txt", "sea ship 9.5", False),
-        ("a.txt", "# sent_id = a", False),
-        ("a.tsv", "id\tSentence", True),
-        ("a.tsv", "\t".join(HEADER), False),
-        ("a.tsv", "\t".join(FILLED), False),
-        ("a.tsv", "the ship can sink\t2\t0 1\t", False),
-        ("a.csv", "", True),
-        ("a.conllu", "The ship sank.", False),
-    ],
-)
-def test_plain_text_is_known_by_what_stands_in_a_file(name: str, line: str, raw: bool, write: Write) -> None:
-    assert is_raw_text(write(name, "", line)) is raw
+def test_plain_text_has_no_reader_here(write: Write) -> None:
+    with pytest.raises(CorpusError, match=r"a.txt: plain text, which probes.plain.open_plain reads"):
+        reader_of(write("a.txt", "He was 12."))
 
 
 def conll(name: str, sentences: int) -> tuple[str, ...]:
@@ -93,7 +74,7 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts
         read_documents(folder, first=0)
 
 
-@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.txt", "a.conllu"])
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.conllu"])
 def test_an_empty_file_is_refused_with_its_name(name: str, write: Write) -> None:
     with pytest.raises(CorpusError, match=rf"{name}: no sentence in the file \(0 bytes\)"):
         list(read_documents(write(name)))

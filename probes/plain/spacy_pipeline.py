@@ -14,10 +14,10 @@ from typing import Any, Final
 from mha.cache import cache_folder
 from mha.messages import naming
 from mha.nearest_name import nearest_name
-from probes.annotation.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
 from probes.corpora.line_reader import CorpusError, numbered_lines
-from probes.corpora.raw_text import RawText
-from probes.corpora.spacy_words import followed_by_space, spacy_module
+from probes.plain.raw_text import RawText
+from probes.plain.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
+from probes.plain.spacy_words import followed_by_space, spacy_module
 
 PREFIX: Final = "spacy:"
 "Before the name of a pipeline, its package or its folder."

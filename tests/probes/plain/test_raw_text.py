@@ -6,11 +6,14 @@ import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict
 
-from probes.corpora import spacy_words
 from probes.corpora.corpus import Corpus
+from probes.corpora.gap import HEADER
 from probes.corpora.line_reader import CorpusError
-from probes.corpora.raw_text import RawText, texts_in
-from probes.corpora.spacy_words import SQUEEZED
+from probes.corpora.winogender import FILLED
+from probes.plain import spacy_words
+from probes.plain.opening import open_plain
+from probes.plain.raw_text import RawText, is_raw_text, texts_in
+from probes.plain.spacy_words import SQUEEZED
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -31,13 +34,18 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
+def read(path: Path, first: int | None = None) -> Corpus:
+    assert is_raw_text(path)
+    return open_plain(RawText(path), first=first)
+
+
 def texts(path: Path, **how: str) -> list[tuple[str, str]]:
     return [tuple(text) for text in RawText(path, **how).texts()]
 
 
 def test_words_stand_apart_and_blanks_are_those_of_the_text(write: Write) -> None:
     path = write("a.txt", "\ufeffThe  keys are here. Don't go!\r\n\t(Why?) \r\n")
-    first, second = Corpus.read(path).stream()
+    first, second = read(path).stream()
     assert [sentence.words for sentence in first.sentences] == [
         ("The", "keys", "are", "here", "."),
         ("Do", "n't", "go", "!"),
@@ -87,13 +95,13 @@ def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tm
     DatasetDict(
         {name: Dataset.from_dict({"text": [f"Of {name}."], "n": [1]}) for name in ("train", "test")}
     ).save_to_disk(str(tmp_path / "saved"))
-    assert [document.words for document in Corpus.read(tmp_path / "saved").stream()] == [("Of", "train", ".")]
+    assert [document.words for document in read(tmp_path / "saved").stream()] == [("Of", "train", ".")]
     assert texts(tmp_path / "saved", split="test") == [("saved:1", "Of test.")]
     write("folder/b.txt", "Two.")
     write("folder/a.txt", "One.")
     write("folder/SOURCE.txt", "Whose they are.")
-    assert [document.id for document in Corpus.read(tmp_path / "folder").stream()] == ["a.txt:1", "b.txt:1"]
-    given = Corpus.plain(RawText((" One. Two.", "", "Three")))
+    assert [document.id for document in read(tmp_path / "folder").stream()] == ["a.txt:1", "b.txt:1"]
+    given = open_plain(RawText((" One. Two.", "", "Three")))
     assert [(document.id, len(document.sentences)) for document in given.stream()] == [("text:1", 2), ("text:3", 1)]
     assert given.notes[0] == "texts: 2 texts; 1 rows without a text are left out"
 
@@ -101,12 +109,11 @@ def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tm
 def test_what_is_read_and_by_which_rules_makes_the_fingerprint(write: Write) -> None:
     path = write("a.txt", "One. Two.\nThree.\n")
     corpora = [
-        Corpus.read(path),
-        Corpus.read(path, first=1),
-        Corpus.plain(RawText(path, language="de")),
-        Corpus.plain(RawText(("One. Two.", "Three."))),
+        read(path),
+        read(path, first=1),
+        open_plain(RawText(path, language="de")),
+        open_plain(RawText(("One. Two.", "Three."))),
     ]
-    assert Corpus.read(path, name="other").fingerprint == corpora[0].fingerprint
     assert len({corpus.fingerprint for corpus in corpora}) == 4
     assert [corpus.size()["sentences"] for corpus in corpora] == [3, 1, 3, 3]
     assert all(half.notes == corpora[0].notes for half in corpora[0].halves())
@@ -137,14 +144,37 @@ def test_what_cannot_be_read_is_one_line_with_its_place(
     name: str, content: str | bytes, message: str, write: Write
 ) -> None:
     with pytest.raises(CorpusError, match=message) as caught:
-        [*Corpus.read(write(name, content)).stream()]
+        [*read(write(name, content)).stream()]
     assert "\n" not in str(caught.value)
 
 
 def test_a_language_without_rules_and_spacy_that_is_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CorpusError, match="language 'qqq': spaCy has no rules for its words here"):
-        Corpus.plain(RawText(("x",), language="qqq"))
+        open_plain(RawText(("x",), language="qqq"))
     monkeypatch.setattr(spacy_words, "spacy_version", lambda: None)
     spacy_words.rules.cache_clear()
     with pytest.raises(CorpusError, match=r"plain text needs spaCy, .*: pip install 'headscope\[annotate\]'"):
-        Corpus.plain(RawText(("x",)))
+        open_plain(RawText(("x",)))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "raw"),
+    [
+        ("a.txt", "He was 12.", True),  # two words and a number are a pair with its rating
+        ("a.txt", "12 ships sank.", True),
+        ("a.txt", "# The harbour", True),
+        ("a.txt", "", True),
+        ("a.txt", "1 [The baker] said [he] sang.", False),
+        ("a.txt", "2 The cook met [the guard] and left.", False),
+        ("a.txt", "sea ship 9.5", False),
+        ("a.txt", "# sent_id = a", False),
+        ("a.tsv", "id\tSentence", True),
+        ("a.tsv", "\t".join(HEADER), False),
+        ("a.tsv", "\t".join(FILLED), False),
+        ("a.tsv", "the ship can sink\t2\t0 1\t", False),
+        ("a.csv", "", True),
+        ("a.conllu", "The ship sank.", False),
+    ],
+)
+def test_plain_text_is_known_by_what_stands_in_a_file(name: str, line: str, raw: bool, write: Write) -> None:
+    assert is_raw_text(write(name, f"\n{line}\n")) is raw

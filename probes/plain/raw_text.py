@@ -13,10 +13,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mha.models.folders import HUB
-from probes.corpora.data_set import DatasetTexts
 from probes.corpora.line_reader import CorpusError, numbered_lines
-from probes.corpora.spacy_words import SQUEEZED, spacy_version, written_sentences
-from probes.corpora.text_tables import SUFFIXES, table_texts
+from probes.corpora.open_sesame import read_groups
+from probes.corpora.readers import find_reader, first_line
+from probes.plain.data_set import DatasetTexts
+from probes.plain.spacy_words import SQUEEZED, spacy_version, written_sentences
+from probes.plain.text_tables import SUFFIXES, has_text_column, table_texts
 from probes.records import Document, Sentence
 
 ABOUT: Final = "SOURCE.txt"
@@ -38,12 +40,33 @@ class Counted(NamedTuple):
     empty: int
 
 
+def is_raw_text(path: Path) -> bool:
+    """Return whether a path holds plain text; raises CorpusError for a file of minimal pairs."""
+    if path.is_dir():
+        return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
+    if path.suffix == ".tsv" and path.is_file():
+        return find_reader(path) is read_groups and has_text_column(first_line(path))
+    if ".txt" in path.suffixes and path.is_file():
+        if first_line(path).startswith("True\t"):
+            raise CorpusError(
+                f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
+            )
+        return find_reader(path) is None
+    return path.suffix in SUFFIXES
+
+
+def _holds_texts(folder: Path) -> bool:
+    """Return whether a folder has .txt files or is a data set: saved to disk, or files of its tables."""
+    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    return saved or bool(text_files(folder)) or any(path.suffix in SUFFIXES for path in folder.rglob("*"))
+
+
 @dataclass(frozen=True)
 class RawText:
     """Texts without annotation: those of a path or data set, or those that are given."""
 
     source: Path | str | tuple[str, ...]
-    """A .txt file, a table (`probes.corpora.text_tables`), a folder of such .txt files or of a data set, or
+    """A .txt file, a table (`probes.plain.text_tables`), a folder of such .txt files or of a data set, or
     "hub:owner/name"; or the texts themselves."""
     column: str | None = None
     "Of a table or data set; without it the one called text or sentence."

@@ -10,7 +10,7 @@ from typing import Any
 
 from mha.models.folders import HUB
 from probes.corpora.line_reader import CorpusError
-from probes.corpora.text_tables import text_column
+from probes.plain.text_tables import text_column
 
 CARDS = ("README.md", ".huggingface.yaml")
 "Files of a data set in which `datasets` reads where its data is."

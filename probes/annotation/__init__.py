@@ -1,1 +1,0 @@
-"""Trees for plain text, by pipelines that others have trained."""
