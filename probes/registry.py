@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from mha.nearest_name import nearest_name
@@ -20,7 +20,7 @@ POSITION = "position"
 NEEDS = {
     "words": "words",
     "trees": "trees",
-    "subjects": "trees, or verbs with their subjects",
+    "subjects": "verbs that show number (FEATS with Number) and their subjects (nsubj)",
     "mentions": "mentions",
     "candidates": "mentions, or candidates for pronouns",
     "noun groups": "noun groups: mentions and subjects",
@@ -57,6 +57,15 @@ class Probe(Protocol):
 
     def pool(self, label: str) -> Sequence[str]:
         """Return the labels towards which an item of `label` counts, that label first unless it is only a part."""
+        ...
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A probe that says what of a text it could have asked about and does not."""
+
+    def left_out(self, document: Document) -> Iterator[str]:
+        """Yield why for each occurrence, in the form of `Sentence.remarks`."""
         ...
 
 

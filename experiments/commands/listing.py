@@ -19,7 +19,7 @@ _WITH_COREFERENCE = ", or a file with coreference"
 
 HELD = {
     "trees": (("trees",), ", or a CoNLL-U file with trees"),
-    "subjects": (("trees", "subjects"), ", or a CoNLL-U file with trees"),
+    "subjects": (("trees", "subjects"), ", or a CoNLL-U file with trees and the number of verbs"),
     "mentions": (("coreference",), _WITH_COREFERENCE),
     "candidates": (("coreference", "pronouns"), f"{_WITH_COREFERENCE} or pronouns with candidates"),
     "noun groups": (("trees, coreference", "noun groups"), ", or a CoNLL-U file with trees and coreference"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +15,14 @@ from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
+from probes.evidence.results import SPLITS
 from probes.plain.opening import open_plain
 from probes.plain.raw_text import RawText, is_raw_text
+from probes.scoring.aligned import Dropped
 from probes.words.senses import sense_items
+
+NAMES = 8
+"How many details of a reason a note names."
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -42,6 +49,42 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
             "other (by a hash of their ids); give more documents, or a second corpus as [corpus] report"
         )
     return select, report
+
+
+def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
+    """Yield what to know of the texts of a run: of each corpus its notes and `remark_notes`, and what is in both."""
+    for split, corpus in zip(SPLITS, corpora, strict=True):
+        yield from corpus.notes
+        yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
+    selected, reported = (corpus.sentences().wordings() for corpus in corpora)
+    if both := sum(count for wording, count in reported.items() if wording in selected):
+        yield (
+            f"{both} of the {reported.total()} sentences of the report split stand word for word in the selection "
+            "split too: heads are evaluated on them by what selected them, so leave out what is in both"
+        )
+
+
+def remark_notes(what: str, remarks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a sentence for each reason of remarks with the ids they are on: number, commonest details, first ids."""
+    found, details = Dropped(), dict[str, Counter[str]]()
+    for name, remark in remarks:
+        reason, _, detail = remark.partition(": ")
+        found.add(reason, name)
+        details.setdefault(reason, Counter())[detail] += 1
+    for reason, count in found.counts.items():
+        yield f"{what}: {count} × {reason}{_shown(details[reason])}, in {_first(found, reason)}"
+
+
+def _shown(details: Counter[str]) -> str:
+    """Return the commonest details of a reason with their numbers, "" where it has none."""
+    named = [f"{detail} {count}" for detail, count in details.most_common() if detail]
+    more = f" and {len(named) - NAMES} more" if len(named) > NAMES else ""
+    return f" ({', '.join(named[:NAMES])}{more})" if named else ""
+
+
+def _first(found: Dropped, reason: str) -> str:
+    names = found.examples[reason]
+    return f"{', '.join(names)}{' and others' if found.counts[reason] > len(names) else ''}"
 
 
 def open_corpus(name: str) -> Corpus:

@@ -14,7 +14,7 @@ import pandas as pd
 import tomli_w
 
 from experiments.config.config import Config, resolved
-from experiments.inputs.corpora import open_corpora
+from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
 from experiments.record.parts import delete_parts
@@ -85,9 +85,8 @@ def run(
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
-        for corpus in corpora:
-            for note in corpus.notes:
-                journal.note(note)
+            for said in corpus_notes(corpora):
+                journal.note(said)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
         record = machine_record(config, opened.model, corpora, started)
@@ -136,8 +135,7 @@ def _work(
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
-    names = dict(zip(SPLITS, (corpus.name for corpus in around.corpora), strict=True))
-    _refuse_nothing(frames, names, journal)
+    _refuse_nothing(frames, around.corpora, journal)
     studies.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
@@ -256,15 +254,17 @@ def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -
         journal.dropped += [Lost(split, "window", why, count) for why, count in (across, alone, between) if count]
 
 
-def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journal: Journal) -> None:
+def _refuse_nothing(frames: Sequence[pd.DataFrame], corpora: Sequence[Corpus], journal: Journal) -> None:
     """Raise RunError, which says why, where a split has nothing that any head was asked."""
-    for split, name in names.items():
+    for split, corpus in zip(SPLITS, corpora, strict=True):
         if not any((frame.n[frame.split == split] > 0).any() for frame in frames if len(frame)):
             lost = [f"{one.count} dropped, {one.reason}" for one in journal.dropped if one.split == split]
-            why = [*journal.notes, *lost]
+            of_texts = {*corpus_notes(corpora)}
+            notes = [note for note in journal.notes if note not in of_texts]
+            why = [*notes, *lost, *remark_notes(corpus.name, corpus.sentences().remarks())]
             if not any(scored.windows for scored in journal.scored[split].values()):
                 why.append("no text that the model can read")
-            raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
+            raise RunError(f"nothing to score on the {split} split, {corpus.name}: {'; '.join(why)}")
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Protocol, TypeVar
@@ -24,6 +24,7 @@ from experiments.inputs.controls import (
     permutation_strengths,
     selected_permutations,
 )
+from experiments.inputs.corpora import remark_notes
 from experiments.record.kept import NOTHING, Kept
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
@@ -35,7 +36,8 @@ from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
-from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM
+from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM, Selective
+from probes.scoring.aligned import name_of
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -104,6 +106,9 @@ class Part:
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]], test=True)
         for probe in self.probes:
+            for split, texts in zip(SPLITS, self.texts, strict=True):
+                for note in remark_notes(f"{probe.name} ({split})", _left_out(probe, texts)):
+                    journal.note(note)
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
         if not config.probes.trained:
@@ -263,6 +268,14 @@ class Part:
             codelength=self.codelength,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
+
+
+def _left_out(probe: Probe, texts: Texts) -> Iterator[tuple[str, str]]:
+    """Yield the id of a sentence and why for everything that a probe does not ask about."""
+    if isinstance(probe, Selective):
+        for chunk in texts.chunks(1000):
+            for text in chunk:
+                yield from ((name_of(text), reason) for reason in probe.left_out(text))
 
 
 @dataclass(frozen=True)

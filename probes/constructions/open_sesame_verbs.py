@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probes.constructions.template import Template
 from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import filled_lines
 from probes.corpora.open_sesame import Marked, open_sesame_item
 from probes.minimal_pairs import MinimalPair
 from probes.records import Document
@@ -42,7 +42,7 @@ def read_open_sesame_verbs(folder: Path, first: int | None = None) -> Iterator[D
     if not files:
         raise CorpusError(f"{folder}: no file agr.*.tsv, the sentences of open-sesame that ask for a verb")
     for file in files:
-        for number, line in islice(numbered_lines(file), first):
+        for number, line in islice(filled_lines(file), first):
             where, place = f"{file}:{number}", f"{file.stem}:{number}"
             item = open_sesame_item(line, file.stem, place, where)
             if isinstance(item, MinimalPair):

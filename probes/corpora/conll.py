@@ -9,12 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.entity_brackets import BracketCell, BracketError, read_mentions
-from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
+from probes.corpora.entity_brackets import TWICE, BracketCell, BracketError, read_mentions
+from probes.corpora.escapes import escape_remarks, unescaped
+from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, refuse_quoting, shortened
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
 
-_BEGIN = re.compile(r"#begin document \((.+)\); part (\d+)")
+_BEGIN = re.compile(r"#\s*begin\s+document\s+(?:\((.+)\)|([^\s;()]+))\s*;?(?:\s*part\s+(\d+))?", re.IGNORECASE)
+_END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
+_BEGUN = re.compile(r"#\s*begin\s+document\b", re.IGNORECASE)
 _BRACKETS = re.compile(r"\(\d+\)?|\d+\)")
 _NOTHING = ("", "-", "_")
 _PENN = {"PRP": "PRON", "PRP$": "PRON", "WP": "PRON", "WP$": "PRON", "NNP": "PROPN", "NNPS": "PROPN"}
@@ -51,11 +54,14 @@ class _Part:
             raise self.error(line, f"{len(columns)} columns, expected at least {FEWEST}, parted by tabs or spaces")
         if columns[0] != self.name:
             raise self.error(line, f"document {columns[0]!r}, but line {self.line} begins {self.name!r}")
+        if columns[1] not in _NOTHING and number_in(columns[1]) != self.number:
+            raise self.error(line, f"part {shortened(columns[1])}, but line {self.line} begins part {self.number}")
         expected = len(self.sentences[-1])
         if columns[2] != str(expected):
             raise self.error(line, f"word number {columns[2]!r}, expected {expected}")
         if not columns[3].strip():
             raise self.error(line, f"word {expected} has no form")
+        refuse_quoting(columns[3], f"{self.path}:{line}")
         self.sentences[-1].append(_Word(line, columns[3], columns[4], columns[-1].strip()))
 
     def error(self, line: int, problem: str) -> CorpusError:
@@ -71,14 +77,18 @@ class _Part:
     def _sentence(self, name: str, words: Sequence[_Word], names: set[str]) -> Sentence:
         forms, upos = tuple(word.form for word in words), [""] * len(words)
         mentions = []
-        for entity, inside in self._spans(words):
+        found = [*self._spans(words)]
+        once = dict.fromkeys(found)
+        for entity, inside in once:
             head = inside[head_of([forms[word] for word in inside])]
             form = forms[head]
             written = form[0].isupper() and (head > 0 or form in names)
             upos[head] = self._kind(words[head].tag, form, name=written)
             mentions.append(Mention(inside, head, entity))
         n = len(words)
-        return Sentence(name, forms, np.full(n, -1), ("",) * n, tuple(upos), mentions=tuple(mentions))
+        remarks = (*escape_remarks(forms), *[TWICE] * (len(found) - len(once)))
+        columns = (unescaped(forms), np.full(n, -1), ("",) * n, tuple(upos))
+        return Sentence(name, *columns, mentions=tuple(mentions), remarks=remarks)
 
     def _spans(self, words: Sequence[_Word]) -> Iterator[tuple[str, tuple[int, ...]]]:
         cells = []
@@ -103,19 +113,20 @@ def read_conll(path: Path, *, first: int | None = None) -> Iterator[Document]:
 
     There are no trees: heads are -1 and relations "". A mention's head is told by `probes.corpora.spans.head_of`, and
     parts of speech are given for heads of mentions alone: those of the file where it has any, else a pronoun by its
-    form, and a name where it is written with a capital that the beginning of a sentence does not explain. Words are
-    kept as they are written. `first` stops after that many sentences, which may cut the last document. Raises
+    form, and a name where it is written with a capital that the beginning of a sentence does not explain. Escaped
+    brackets and stops (-LRB-, /.) are read as the characters that they stand for, and a document that names no part is
+    part 0. `first` stops after that many sentences, which may cut the last document. Raises
     `CorpusError` for a broken file, with the line, when iteration reaches the place.
     """
     part: _Part | None = None
     left, ids = first, UniqueIds("document")
     for line, text in numbered_lines(path):
-        if text.startswith("#begin document"):
+        if begins_document(text):
             part = _begun(path, line, text, part)
             ids.add(f"{part.name}; part {part.number}", f"{path}:{line}")
         elif part is None and text.strip() and not text.startswith("#"):
             raise CorpusError(f"{path}:{line}: {text.split()[0]!r} stands before any '#begin document (NAME); part N'")
-        elif part is not None and text.startswith("#end document"):
+        elif part is not None and _END.match(text):
             document = part.document(left)
             yield document
             part, left = None, None if left is None else left - len(document.sentences)
@@ -129,11 +140,16 @@ def read_conll(path: Path, *, first: int | None = None) -> Iterator[Document]:
         raise part.error(part.line, f"document {part.name!r} is not ended by '#end document'")
 
 
+def begins_document(line: str) -> bool:
+    """Return whether a line is the first of a document of CoNLL-2012."""
+    return bool(_BEGUN.match(line))
+
+
 def _begun(path: Path, line: int, text: str, before: _Part | None) -> _Part:
     if before is not None:
         raise before.error(line, f"document {before.name!r} of line {before.line} is not ended by '#end document'")
     found = _BEGIN.fullmatch(text.strip())
-    number = number_in(found[2]) if found else None
+    number = number_in(found[3] or "0") if found else None
     if found is None or number is None:
         raise CorpusError(f"{path}:{line}: expected '#begin document (NAME); part N', got {shortened(text)}")
-    return _Part(path, found[1], line, number)
+    return _Part(path, found[1] or found[2], line, number)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -118,7 +119,7 @@ class Corpus:
         return ArrowTexts(path)
 
 
-PUT = 'word that nothing parts from the next, read with a blank after it (corpus.text = "raw" reads it without)'
+PUT = 'word with no blank after it (SpaceAfter=No), read with one; corpus.text = "raw" reads the text as it is written'
 "The remark on a blank that is not in the file."
 
 
@@ -166,6 +167,10 @@ class Texts:
         for chunk in self.chunks(1000):
             for text in chunk:
                 yield from ((sentence.id, remark) for sentence in text.sentences for remark in sentence.remarks)
+
+    def wordings(self) -> Counter[int]:
+        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
+        return Counter(hash(text.words) for chunk in self.chunks(1000) for text in chunk)
 
     def chunks(self, size: int) -> Iterator[list[Document]]:
         """Yield all texts in order, `size` at a time."""
@@ -218,6 +223,10 @@ class ArrowTexts(Texts):
         columns = self._rows.select_columns(["sentences", "remarks"])
         for names, found in zip(columns["sentences"][:], columns["remarks"][:], strict=True):
             yield from ((names[one["sentence"]], one["remark"]) for one in found)
+
+    def wordings(self) -> Counter[int]:
+        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
+        return Counter(hash(tuple(words)) for words in self._rows.select_columns(["words"])["words"][:])
 
     def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
+_IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")
+"An entity's id ends in a number (7 in GUM, e7 in CorefUD), a type does not."
+
 _PART = re.compile(r"(.+)\[(\d{1,9})/(\d{1,9})\]")
+
+
+TWICE = "mention that is written twice, counted once"
 
 
 class BracketError(ValueError):
@@ -34,19 +40,16 @@ class BracketCell(NamedTuple):
 def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the entity id and the words (0-based, ascending) of every mention in the cells of one sentence.
 
-    `group` is the place of the entity id among the fields of an opening bracket; a closing bracket has the id alone.
+    `group` is the place of the entity id among the fields of a bracket; a closing bracket may have the id alone.
     Brackets of one entity close last in, first out; those of different entities may cross. The parts of a discontinuous
     mention, `(4[1/2]` and `(4[2/2]`, are joined. A mention around empty nodes only has no words.
     """
     opened: dict[str, list[BracketCell]] = {}
     spans: list[tuple[str, range]] = []
     for cell in cells:
-        brackets = _BRACKET.findall(text := _entity(cell.misc))
-        if "".join(brackets) != text:
-            raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
-        for bracket in brackets:
+        for bracket in _brackets(cell):
             fields = bracket.strip("()").split("-")
-            key = fields[min(group, len(fields) - 1)] if bracket.startswith("(") else fields[0]
+            key = fields[min(group, len(fields) - 1)]
             if bracket.startswith("("):
                 opened.setdefault(key, []).append(cell)
             if bracket.endswith(")"):
@@ -59,6 +62,35 @@ def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[st
         if len(parts) != total:
             raise BracketError(cells[0].line, f"Entity {entity} lacks a part of a discontinuous mention of {total}")
         yield entity, tuple(sorted({word for part in parts for word in part}))
+
+
+def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
+    """Return the place of the entity id among the fields of brackets, for `read_mentions`.
+
+    Where nothing is declared it is the one of the first two fields that ends in a number in all brackets. Raises
+    BracketError where that is true of both, or of none, or of another than the declared one.
+    """
+    several = [(cell, one.strip("()").split("-")) for cell in cells for one in _brackets(cell) if "-" in one]
+    places = [at for at in (0, 1) if all(_IDENTITY.fullmatch(fields[at]) for _, fields in several)]
+    if not several or declared in places or (declared is not None and len(places) != 1):
+        return declared or 0
+    if declared is None and len(places) == 1:
+        return places[0]
+    cell, fields = several[0]
+    problem = "does not show which field is the entity's id" if declared is None else "has no id in the declared field"
+    raise BracketError(
+        cell.line,
+        f"Entity bracket '({'-'.join(fields)}' {problem}; declare it before the first sentence, as in "
+        "'# global.Entity = GRP-etype'",
+    )
+
+
+def _brackets(cell: BracketCell) -> list[str]:
+    """Return the brackets of a cell; raises BracketError where there is something else."""
+    brackets = _BRACKET.findall(text := _entity(cell.misc))
+    if "".join(brackets) != text:
+        raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
+    return brackets
 
 
 def _entity(misc: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, number_in, shortened
 from probes.corpora.spans import head_of, word_spans
 from probes.records import Document, Mention, Sentence
 
@@ -28,9 +28,10 @@ def read_gap(path: Path, *, first: int | None = None) -> Iterator[Document]:
     (`probes.corpora.spans.head_of`). Passages of one Wikipedia page have one document id, so that no page is on both
     splits. `first` takes that many passages. Raises `CorpusError` with the line.
     """
-    lines = numbered_lines(path)
-    if tuple(next(lines, (0, ""))[1].split("\t")) != HEADER:
-        raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs")
+    lines = filled_lines(path)
+    if tuple((header := next(lines, (0, ""))[1]).split("\t")) != HEADER:
+        got = shortened(header, 60)
+        raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs, got {got}")
     ids = UniqueIds("passage")
     for number, line in islice(lines, first):
         columns = line.split("\t")
@@ -44,6 +45,7 @@ def _document(columns: list[str], where: str) -> Document:
         raise CorpusError(f"{where}: {len(columns)} columns, expected {len(HEADER)} parted by tabs")
     row = dict(zip(HEADER, columns, strict=True))
     text, spans = row["Text"], {name: _span(row, name, where) for name, _ in _ASKED}
+    _refuse_overlap(row, spans, where)
     words = word_spans(text, {border for span in spans.values() for border in span})
     entity = _antecedent(row, where)
     upos, mentions = [""] * len(words), []
@@ -67,6 +69,16 @@ def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     if not said.strip() or text[begin:end] != said:
         raise CorpusError(f"{where}: at character {begin} of the text stands {text[begin:end]!r}, expected {said!r}")
     return begin, end
+
+
+def _refuse_overlap(row: dict[str, str], spans: Mapping[str, tuple[int, int]], where: str) -> None:
+    """Raise CorpusError where two of pronoun and names have a character in common: they would be one word."""
+    for (one, (_, end)), (other, (begin, _)) in pairwise(sorted(spans.items(), key=lambda item: item[1])):
+        if begin < end:
+            raise CorpusError(
+                f"{where}: {one} {row[one]!r} and {other} {row[other]!r} overlap at character {begin} of the text, "
+                "expected two places in it"
+            )
 
 
 def _antecedent(row: dict[str, str], where: str) -> str:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+import zlib
 from collections.abc import Iterator
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
+from typing import IO, cast
 
 from mha.messages import OneLineError
 
 DIGITS = 9
 "Of the longest number that a corpus may hold: such a number fits in 32 bits."
+
+_PACKED = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+"First bytes of compressed files that are not read."
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_BROKEN = re.compile("[\udc80-\udcff]")
+"A byte that is no UTF-8, as Python decodes it on demand."
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 class CorpusError(OneLineError):
@@ -16,16 +30,54 @@ class CorpusError(OneLineError):
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield number, from 1, and text of every line, without its end; raises CorpusError for what is no text."""
+    r"""Yield number, from 1, and text of every line, without its end (\n, \r\n or \r) or a mark of byte order.
+
+    Files packed by gzip are read too. Raises CorpusError for what is no text.
+    """
+    try:
+        with _opened(path) as file:
+            text = TextIOWrapper(cast(BufferedReader, file), "utf-8", errors="surrogateescape")
+            for number, line in enumerate(text, start=1):
+                if found := _BROKEN.search(line):
+                    byte = ord(found[0]) - 0xDC00
+                    raise CorpusError(f"{path}:{number}: not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8")
+                if "\0" in line:
+                    raise CorpusError(f"{path}:{number}: a NUL byte, which no text has")
+                yield number, line.removesuffix("\n").removeprefix("\ufeff")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise CorpusError(f"{path}: a gzip file that is broken or cut off ({error})") from None
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open the bytes of a text; raises CorpusError by its first bytes where it is none."""
     with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise CorpusError(f"{path}:{number}: not UTF-8 (byte 0x{raw[error.start]:02x})") from None
-            if "\0" in line:
-                raise CorpusError(f"{path}:{number}: a NUL byte, which no text has")
-            yield number, line.rstrip("\r\n")
+        begin = file.read(5)
+    if begin.startswith(b"\x1f\x8b"):
+        return cast(IO[bytes], gzip.open(path))
+    if packed := next((name for mark, name in _PACKED.items() if begin.startswith(mark)), None):
+        raise CorpusError(f"{path}: compressed ({packed}); unpack it, or pack it by gzip, which is read")
+    if begin.startswith(_UTF_16):
+        raise CorpusError(f"{path}:1: UTF-16 (byte 0x{begin[0]:02x}), not UTF-8; save the file as UTF-8")
+    return path.open("rb")
+
+
+def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield `numbered_lines` but for the blank ones."""
+    return ((number, line) for number, line in numbered_lines(path) if line.strip())
+
+
+def unpacked_name(path: Path) -> Path:
+    """Return what a file is called without the .gz of gzip."""
+    return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def refuse_quoting(cell: str, where: str) -> None:
+    """Raise CorpusError for a cell in quotation marks that a spreadsheet has put around it, doubling those in it."""
+    if _QUOTED.fullmatch(cell) and re.search('""|,', cell[1:-1]):
+        raise CorpusError(
+            f"{where}: {shortened(cell)} has the quotation marks that spreadsheets put around a cell; save the file "
+            "without quoting"
+        )
 
 
 def number_in(text: str) -> int | None:

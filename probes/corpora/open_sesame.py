@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from probes.corpora.line_reader import CorpusError, number_in, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, filled_lines, number_in, refuse_quoting, shortened
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 from probes.records import Document, Mention, Sentence, frozen_ints
 
@@ -48,6 +48,7 @@ class Marked:
             raise CorpusError(
                 f"{where}: expected sentence, index, subject and distractors parted by tabs, got {line!r}"
             )
+        refuse_quoting(columns[0], where)
         words = tuple(columns[0].split())
         query = _numbers(columns[1], len(words), 1, where)[0]
         subject, *distractors = (
@@ -89,7 +90,7 @@ def read_groups(path: Path, *, first: int | None = None) -> Iterator[Document]:
     the subject's entity; on any other marked word the subject's noun depends as nsubj. Equal sentences have one
     document id. `first` takes that many lines. Raises CorpusError with the line.
     """
-    for number, line in islice(numbered_lines(path), first):
+    for number, line in islice(filled_lines(path), first):
         yield _document(Marked.read(line, f"{path}:{number}"), f"{path.stem}:{number}", path.stem)
 
 

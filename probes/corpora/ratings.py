@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mha.nearest_name import nearest_name
-from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.corpora.line_reader import CorpusError, filled_lines
 from probes.corpora.named import NAMED_RATINGS, data_folder, lacking
 from probes.records import Document, Sentence
 
@@ -108,9 +108,7 @@ def _in_place(one: str, other: str) -> Iterator[str]:
 
 def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
     """Yield the two words in lower case and the rating of every line that is not blank."""
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
+    for number, line in filled_lines(path):
         columns = line.split()
         try:
             rating = float(columns[-1])

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from probes.corpora.conll import read_conll
+from probes.corpora.conll import begins_document, read_conll
 from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import read_gap
-from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, shortened, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
 from probes.corpora.winobias import read_winobias
 from probes.corpora.winogender import read_winogender
 from probes.records import Document
 
-_LINES = {
-    re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*"): read_frames,
-    re.compile(r"\s*\d+ .*\[.*\].*"): read_winobias,
-    re.compile(r"# ?newdoc\b.*|# ?(sent_id|text|global\.\w+) ?=.*|1(-\d+)?\t.*\t.*"): read_conllu,
-}
-"The first line of a .txt file that is not blank -> its reader."
+_CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*$")
+"A line of ten columns of which the first is the id of a word."
+
+_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*")
+"A pair of words and its rating."
+
+_MARKED = re.compile(r"\s*\d+ .*\[.*\].*")
+"A line of WinoBias: its number, and a span in brackets."
 
 
 @runtime_checkable
@@ -32,6 +34,14 @@ class Reader(Protocol):
     def __call__(self, path: Path, *, first: int | None = None) -> Iterator[Document]:
         """Read `path`; `first` stops after that many sentences."""
         ...
+
+
+_HEADERS: Mapping[str, Reader] = {
+    "id\ttext\tpronoun\t": read_gap,
+    "sentid\t": read_winogender,
+    "occupation(0)\t": read_winogender,
+}
+"First line of a table, without quotation marks and in lower case -> its reader."
 
 
 def corpus_files(path: Path) -> list[Path]:
@@ -60,26 +70,31 @@ def reader_of(path: Path) -> Reader:
 
 
 def find_reader(path: Path) -> Reader | None:
-    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's.
+    """Return the reader of a file: by its first lines where these are of one format alone, else by its suffix.
 
-    None for a .txt file whose first line is of no format: it is plain text.
+    CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix. None for a .txt file whose first
+    line is of no format: it is plain text.
     """
-    if path.suffix == ".tsv":
-        line = first_line(path)
-        return next((reader for begin, reader in _TABLES.items() if line.startswith(begin)), read_groups)
-    if ".txt" in path.suffixes:
-        line = first_line(path)
-        return next((reader for known, reader in _LINES.items() if known.fullmatch(line)), None)
-    return read_conll if path.suffix.endswith("conll") else read_conllu
-
-
-_TABLES = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
-"How the header of a table begins -> its reader."
+    first = first_line(path)
+    if begins_document(first):
+        return read_conll
+    for header, reader in _HEADERS.items():
+        if first.replace('"', "").lower().startswith(header):  # whatever spreadsheets put around it
+            return reader
+    suffixes = [suffix.lower() for suffix in unpacked_name(path).suffixes] or [""]
+    word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
+    if _CONLLU.match(word) or ".conllu" in suffixes:  # b.conllu.txt, as browsers save it
+        return read_conllu
+    if suffixes[-1] == ".tsv":
+        return read_groups
+    if ".txt" in suffixes:
+        return read_frames if _RATED.fullmatch(first) else read_winobias if _MARKED.match(first) else None
+    return read_conll if suffixes[-1].endswith("conll") else read_conllu
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a file that is not blank; "" where there is none."""
-    return next((line for _, line in numbered_lines(path) if line.strip()), "")
+    return next((line for _, line in filled_lines(path)), "")
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probes.corpora.line_reader import DIGITS, CorpusError, numbered_lines
+from probes.corpora.line_reader import DIGITS, CorpusError, filled_lines
 from probes.corpora.spans import PRONOUNS, head_of, kind_of_head, word_spans
 from probes.records import Document, Mention, Sentence
 
@@ -37,7 +37,7 @@ def read_winobias(path: Path, *, first: int | None = None) -> Iterator[Document]
     its counterpart are on one split. The kind of a sentence is the file's name up to its first full stop. `first` takes
     that many sentences. Raises `CorpusError` with the line.
     """
-    lines = [_line(line, f"{path}:{number}") for number, line in numbered_lines(path) if line.strip()]
+    lines = [_line(line, f"{path}:{number}") for number, line in filled_lines(path)]
     spans = (tuple(line.low[word] for word in span) for line in lines for span in line.marked)
     phrases = sorted({span for span in spans if span[-1] not in PRONOUNS}, key=lambda span: (-len(span), span))
     kind = path.name.partition(".")[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.corpora.line_reader import CorpusError, filled_lines, refuse_quoting
 from probes.corpora.spans import word_spans
 from probes.records import Document, Mention, Sentence
 
@@ -40,7 +40,7 @@ def read_winogender(path: Path, *, first: int | None = None) -> Iterator[Documen
     All sentences of an occupation have one document id, so that none of them is on another split than those that
     differ from it by a pronoun. `first` takes that many sentences. Raises `CorpusError` with the line.
     """
-    lines = numbered_lines(path)
+    lines = filled_lines(path)
     header = tuple(next(lines, (0, ""))[1].split("\t"))
     if header not in (FILLED, TEMPLATES):
         raise CorpusError(f"{path}:1: expected the columns {', '.join(FILLED)} or {', '.join(TEMPLATES)}, by tabs")
@@ -52,6 +52,7 @@ def _rows(line: str, header: Sequence[str], where: str) -> Iterator[Row]:
     columns = line.split("\t")
     if len(columns) != len(header):
         raise CorpusError(f"{where}: {len(columns)} columns, expected {len(header)} parted by tabs")
+    refuse_quoting(columns[-1], where)
     if header == FILLED:
         yield columns[0], columns[1], where
         return

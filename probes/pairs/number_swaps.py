@@ -10,7 +10,7 @@ from probes.grammar import generate, lexicon
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.grammar_pairs import WITHOUT_END, kind_of, other_number
 from probes.records import Document
-from probes.syntax.agreement import Agreement, agreements, morphology, shows_number
+from probes.syntax.agreement import Agreement, agreements, morphology, number_verbs
 from probes.syntax.clause import relative_pronouns
 
 SUBJECT, DETERMINER, ATTRACTOR, VERB, OTHER = ROLES = ("subject", "determiner", "attractor", "verb", "other")
@@ -83,8 +83,7 @@ def _unfit(sentence: Document, asked: Agreement, found: list[Agreement]) -> str:
     if any(other.subject in same for other in found if other != asked):
         return "another verb agrees with the subject"
     with_subject = {one.verb for one in found}
-    shown = (i for i, word in enumerate(sentence.words) if shows_number(word, sentence.upos[i], sentence.feats[i]))
-    if not with_subject.issuperset(shown):
+    if not with_subject.issuperset(number_verbs(sentence)):
         return "a verb without a subject of its own"
     entities = [mention.entity for mention in sentence.mentions]
     if any(entities.count(mention.entity) > 1 for mention in sentence.mentions if mention.head == subject):

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
+from probes.corpora.line_reader import (
+    CorpusError,
+    UniqueIds,
+    filled_lines,
+    number_in,
+    refuse_quoting,
+    shortened,
+    unpacked_name,
+)
 from probes.corpora.open_sesame import open_sesame_item
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 
-BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
+BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID")
+PAIR_KEYS = ("pairID", "pair_id")
+"What the number of a pair is called in BLiMP's own files, and on the hub."
 
 
 def read_pairs(path: Path) -> Iterator[Item]:
@@ -25,34 +36,56 @@ def read_pairs(path: Path) -> Iterator[Item]:
 
 def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
     """Return the reader of a file; raises CorpusError for a suffix that none reads."""
-    if path.suffix not in READERS:
+    suffix = unpacked_name(path).suffix
+    if suffix not in READERS:
         known = ", ".join(f"{suffix} ({what})" for suffix, what in WRITTEN.items())
-        raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {path.suffix!r}; known are {known}")
-    return READERS[path.suffix]
+        raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {suffix!r}; known are {known}")
+    return READERS[suffix]
 
 
-def read_blimp(path: Path) -> Iterator[MinimalPair]:
-    """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space."""
+def read_blimp(path: Path) -> Iterator[Item]:
+    """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space.
+
+    A pair of sentences that is there a second time in its paradigm is left out.
+    """
     ids = UniqueIds("pair")
-    for number, line in numbered_lines(path):
+    seen: dict[tuple[str, frozenset[tuple[str, ...]]], str] = {}
+    for number, line in filled_lines(path):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"{path}:{number}: not JSON ({error})") from None
         if not isinstance(row, dict):
             raise CorpusError(f"{path}:{number}: expected a JSON object, got {line[:40]!r}")
-        good, bad, field, phenomenon, paradigm, pair = (_text(row, key, f"{path}:{number}") for key in BLIMP_KEYS)
-        ids.add(f"{paradigm}-{pair}", f"{path}:{number}")
+        good, bad, field, phenomenon, paradigm = (_text(row, key, f"{path}:{number}") for key in BLIMP_KEYS)
+        source = f"{paradigm}-{_pair_id(row, f'{path}:{number}')}"
+        ids.add(source, f"{path}:{number}")
         kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
-        yield MinimalPair(f"{paradigm}-{pair}", kind, tuple(good.split()), tuple(bad.split()))
+        pair = tuple(good.split()), tuple(bad.split())
+        if seen.setdefault((paradigm, frozenset(pair)), source) == source:
+            yield MinimalPair(source, kind, *pair)
+        else:
+            yield LeftOut(source, kind, "the same two sentences are a pair before it")
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
         found = "is missing" if key not in row else f"is {value!r}"
-        raise CorpusError(f"{where}: {key!r} {found}, expected text; keys of BLiMP are {', '.join(BLIMP_KEYS)}")
+        raise CorpusError(
+            f"{where}: {key!r} {found}, expected text; keys of BLiMP are {', '.join((*BLIMP_KEYS, PAIR_KEYS[0]))}"
+        )
+    if broken := re.search("[\0\ud800-\udfff]", value):
+        what = "a NUL character" if broken[0] == "\0" else f"half of a character (the surrogate {broken[0]!a} alone)"
+        raise CorpusError(f"{where}: {key!r} has {what}, which no text has")
     return value
+
+
+def _pair_id(row: Mapping[str, Any], where: str) -> str:
+    """Return the number of a pair, written as text or as a number under either of PAIR_KEYS."""
+    key = next((key for key in PAIR_KEYS if key in row), PAIR_KEYS[0])
+    value = row.get(key)
+    return str(value) if type(value) is int else _text(row, key, where)
 
 
 def read_gold(path: Path) -> Iterator[Item]:
@@ -63,8 +96,8 @@ def read_gold(path: Path) -> Iterator[Item]:
     gold = path.with_suffix(".gold")
     if not gold.is_file():
         raise CorpusError(f"{gold}: no such file; it says which word of each line of {path.name} is the verb")
-    answers = numbered_lines(gold)
-    for number, line in numbered_lines(path):
+    answers = filled_lines(gold)
+    for number, line in filled_lines(path):
         _, answer = next(answers, (0, None))
         if answer is None:
             raise CorpusError(f"{gold}: ends after {number - 1} lines, {path.name} has more; expected one line each")
@@ -104,21 +137,23 @@ def read_true_false(path: Path) -> Iterator[MinimalPair]:
 
     Pairs with the same right sentence are one cluster.
     """
-    right: tuple[str, ...] = ()
+    right: tuple[int, tuple[str, ...]] | None = None
     seen: dict[tuple[str, ...], int] = {}
-    number = 0
-    for number, line in numbered_lines(path):
+    for number, line in filled_lines(path):
         said, _, sentence = line.partition("\t")
-        expected = str(number % 2 == 1)
+        expected = str(right is None)
         if said != expected or not sentence.strip():
             raise CorpusError(f"{path}:{number}: expected {expected!r}, a tab and a sentence, got {line[:60]!r}")
-        if number % 2:
-            right = tuple(sentence.split())
+        refuse_quoting(sentence, f"{path}:{number}")
+        words = tuple(sentence.split())
+        if right is None:
+            right = number, words
             continue
-        source = f"{path.stem}:{seen.setdefault(right, number - 1)}"
-        yield MinimalPair(source, Kind(path.stem), right, tuple(sentence.split()))
-    if number % 2:
-        raise CorpusError(f"{path}:{number}: the last True has no False after it")
+        source = f"{path.stem}:{seen.setdefault(right[1], right[0])}"
+        yield MinimalPair(source, Kind(path.stem), right[1], words)
+        right = None
+    if right is not None:
+        raise CorpusError(f"{path}:{right[0]}: the last True has no False after it")
 
 
 def read_open_sesame(path: Path) -> Iterator[Item]:
@@ -127,7 +162,7 @@ def read_open_sesame(path: Path) -> Iterator[Item]:
     What their pairs are says `probes.corpora.open_sesame`. Items with the same right sentence are one cluster.
     """
     seen: dict[tuple[str, ...], str] = {}
-    for number, line in numbered_lines(path):
+    for number, line in filled_lines(path):
         item = open_sesame_item(line, path.stem, f"{path.stem}:{number}", f"{path}:{number}")
         if isinstance(item, MinimalPair):
             source = seen.setdefault(item.good, item.source)
@@ -146,7 +181,7 @@ def read_table(path: Path) -> Iterator[Item]:
     The form takes the place of word `len_prefix`, from 0, where the sentence has another verb. The original sentence
     and those that were made from it are one cluster. Pairs of is and are are left out, as Goldberg (2019) does.
     """
-    lines = numbered_lines(path)
+    lines = filled_lines(path)
     names = next(lines, (1, ""))[1].split("\t")
     if lacks := [key for key in TABLE_KEYS if key not in names]:
         raise CorpusError(f"{path}:1: no column {lacks[0]!r}, expected a header with {', '.join(TABLE_KEYS)}")

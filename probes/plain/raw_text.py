@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mha.models.folders import HUB
-from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.corpora.line_reader import CorpusError, numbered_lines, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.readers import find_reader, first_line
 from probes.plain.data_set import DatasetTexts
@@ -44,15 +44,16 @@ def is_raw_text(path: Path) -> bool:
     """Return whether a path holds plain text; raises CorpusError for a file of minimal pairs."""
     if path.is_dir():
         return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
-    if path.suffix == ".tsv" and path.is_file():
+    suffixes = unpacked_name(path).suffixes
+    if ".tsv" in suffixes and path.is_file():
         return find_reader(path) is read_groups and has_text_column(first_line(path))
-    if ".txt" in path.suffixes and path.is_file():
+    if ".txt" in suffixes and path.is_file():
         if first_line(path).startswith("True\t"):
             raise CorpusError(
                 f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
             )
         return find_reader(path) is None
-    return path.suffix in SUFFIXES
+    return unpacked_name(path).suffix in SUFFIXES
 
 
 def _holds_texts(folder: Path) -> bool:
@@ -81,7 +82,7 @@ class RawText:
         """What the corpus is called."""
         if isinstance(self.source, tuple):
             return "texts"
-        return Path(str(self.source).removeprefix(HUB)).stem
+        return unpacked_name(Path(str(self.source).removeprefix(HUB))).stem
 
     def texts(self) -> Iterator[WrittenText]:
         """Yield the texts that are not empty; raises CorpusError where one cannot be read, with its place."""
@@ -208,7 +209,7 @@ def has_paragraphs(lines: Lines) -> bool:
 
 
 def _is_table(path: Path) -> bool:
-    return path.suffix in (*SUFFIXES, ".tsv")
+    return unpacked_name(path).suffix in (*SUFFIXES, ".tsv")
 
 
 def _unit(path: Path) -> str:

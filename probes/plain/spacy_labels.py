@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from probes.corpora.ud_labels import RELATIONS
 from probes.records import basic
-
-_UNIVERSAL = """
-    acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed
-    flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
-"""
-UNIVERSAL: Final = frozenset(_UNIVERSAL.split())
-"The relations of Universal Dependencies (de Marneffe et al. 2021, table 2)."
 
 RENAMED: Final[Mapping[str, str]] = {
     "ROOT": "root",
@@ -46,7 +40,7 @@ def scheme_of(labels: Iterable[str]) -> str:
     known = set(labels)
     if {"dobj", "pobj"} <= known:
         return CLEAR
-    return UD if all(basic(label) in UNIVERSAL | {"ROOT", ""} for label in known) else OWN
+    return UD if all(basic(label) in RELATIONS | {"ROOT", ""} for label in known) else OWN
 
 
 ABOUT: Final[Mapping[str, str]] = {

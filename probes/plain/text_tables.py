@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from probes.corpora.line_reader import CorpusError, numbered_lines, shortened
+from probes.corpora.line_reader import CorpusError, numbered_lines, refuse_quoting, shortened, unpacked_name
 
 COLUMNS: Final = ("text", "sentence")
 "What a column of texts is called where nobody names it, in any case."
@@ -37,14 +37,14 @@ def has_text_column(header: str) -> bool:
 def table_texts(path: Path, column: str | None) -> Iterator[Place]:
     """Yield place and text of every row, "" where it is empty; raises CorpusError for what is no table of texts."""
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    yield from readers.get(path.suffix, _separated)(path, column)
+    yield from readers.get(unpacked_name(path).suffix, _separated)(path, column)
 
 
 def _separated(path: Path, column: str | None) -> Iterator[Place]:
     """Read values parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some."""
     header = next(numbered_lines(path), (1, ""))[1]
     lines = (f"{line}\n" for _, line in numbered_lines(path))
-    if path.suffix == ".tsv":
+    if tabs := unpacked_name(path).suffix == ".tsv":
         rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     else:
         rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
@@ -57,6 +57,8 @@ def _separated(path: Path, column: str | None) -> Iterator[Place]:
             elif row and len(row) != len(names):
                 raise CorpusError(f"{path}:{rows.line_num}: {len(row)} columns, expected {len(names)} as in line 1")
             elif row:
+                if tabs:
+                    refuse_quoting(row[place], f"{path}:{rows.line_num}")
                 yield rows.line_num, row[place]
     except csv.Error as error:
         raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error})") from None

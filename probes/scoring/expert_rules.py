@@ -18,7 +18,7 @@ from probes.records import Document, Mention, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.baselines import Baseline, nearest
 from probes.scoring.tag_rule import TagRule
-from probes.syntax.agreement import NOUNS, morphology, shows_number
+from probes.syntax.agreement import NOUNS, morphology, number_verbs
 from probes.targets import Items
 from probes.words.agreement_features import Features, of_mention
 
@@ -38,8 +38,7 @@ class Text:
     @cached_property
     def verbs(self) -> list[int]:
         """Verbs that show number."""
-        known = zip(self.document.words, self.document.upos, self.document.feats, strict=True)
-        return [i for i, word in enumerate(known) if shows_number(*word)]
+        return number_verbs(self.document)
 
     @cached_property
     def longest(self) -> dict[int, Mention]:

@@ -16,6 +16,8 @@ from probes.targets import Targets, key_sets
 
 FORTH, BACK, AMONG_NOUNS = "verb->subject", "subject->verb", "verb->subject among nouns"
 
+UNASKED = "subject that is not asked about, since its verb shows no number"
+
 NOUNS: Final = ("NOUN", "PROPN", "PRON")
 "Parts of speech that a subject has."
 
@@ -52,7 +54,8 @@ class Agreement:
 class SubjectVerbAgreement:
     """The most attended other word of a finite verb is its subject (or the reverse), by attractors and distance.
 
-    The verb is the word that shows number: present tense, or was and were; for an auxiliary or copula the subject is
+    The verb is the word that shows number: in English present tense, or was and were; in languages that inflect nouns,
+    adjectives or articles every finite verb to which FEATS give a number. For an auxiliary or copula the subject is
     that of its head. Of several subjects (nsubj and nsubj:outer) it is the nearest before the verb, else the nearest
     after it. Where it is a relative pronoun ("the keys that are"), the pronoun and the noun that its clause modifies
     are both right; in reverse the pronoun alone is asked. `among nouns` has the subject and all other nouns and
@@ -111,6 +114,24 @@ class SubjectVerbAgreement:
                 key_sets([among[i] for i in choice]),
             ),
         }
+
+    def left_out(self, document: Document) -> Iterator[str]:
+        """Yield why for each predicate with a subject that no verb agrees with as far as its form shows."""
+        asked = {_owner(document, verb) for verb in number_verbs(document)}
+        verbs: dict[int, list[int]] = {}
+        for word, tag in enumerate(document.upos):
+            if tag in ("VERB", "AUX"):
+                verbs.setdefault(_owner(document, word), []).append(word)
+        for predicate in sorted(_subjects(document).keys() - asked):
+            numbers = [morphology(document.feats[verb]).get("Number") for verb in verbs.get(predicate, ())]
+            why = (
+                "no verb"
+                if not numbers
+                else "not finite, or one form for both"
+                if any(numbers)
+                else "no Number in FEATS"
+            )
+            yield f"{UNASKED}: {why}"
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts among all, and with each part of its label."""
@@ -176,20 +197,26 @@ def _way(document: Document, one: Agreement, attractor: int) -> str:
 
 def agreements(document: Document) -> Iterator[Agreement]:
     """Yield every verb of a text that shows number, with its subject."""
-    heads, deprels, upos, feats = document.heads, document.deprels, document.upos, document.feats
-    subjects: dict[int, list[int]] = {}
-    for i, relation in enumerate(deprels):
-        if basic(relation) == "nsubj" and heads[i] >= 0:
-            subjects.setdefault(int(heads[i]), []).append(i)
+    subjects = _subjects(document)
     nouns = dict(relative_pronouns(document))
-    for verb, word in enumerate(document.words):
-        if not shows_number(word, upos[verb], feats[verb]):
-            continue
-        owner = int(heads[verb]) if basic(deprels[verb]) in ("aux", "cop") else verb
-        if owner not in subjects:
+    for verb in number_verbs(document):
+        if (owner := _owner(document, verb)) not in subjects:
             continue
         subject = min(subjects[owner], key=lambda i: (i > verb, abs(i - verb)))
         yield Agreement(verb, subject, nouns.get(subject), _attractors(document, verb, subject))
+
+
+def _subjects(document: Document) -> dict[int, list[int]]:
+    """Return the subjects of every predicate that has some."""
+    subjects: dict[int, list[int]] = {}
+    for dependent, head in document.arcs("nsubj"):
+        subjects.setdefault(head, []).append(dependent)
+    return subjects
+
+
+def _owner(document: Document, verb: int) -> int:
+    """Return the predicate whose subject a verb has: of an auxiliary or copula its head."""
+    return int(document.heads[verb]) if basic(document.deprels[verb]) in ("aux", "cop") else verb
 
 
 def _attractors(document: Document, verb: int, subject: int) -> tuple[int, ...]:
@@ -207,8 +234,34 @@ def _of_other_number(document: Document, verb: int, subject: int, places: range)
     return tuple(i for i in nouns if morphology(document.feats[i]).get("Number", number) != number)
 
 
+def number_verbs(document: Document) -> list[int]:
+    """Return the verbs of a text whose form shows number: in English by tense, in inflected languages by FEATS."""
+    inflected = _inflected(document)
+    known = zip(document.words, document.upos, document.feats, strict=True)
+    return [i for i, word in enumerate(known) if (has_number(*word[1:]) if inflected else shows_number(*word))]
+
+
+def _inflected(document: Document) -> bool:
+    """Return whether articles, adjectives or nouns show case, or the former two gender, as in no English treebank.
+
+    Treebanks of English give number to every finite verb, also to a past tense that has one form for both.
+    """
+    for tag, feats in zip(document.upos, document.feats, strict=True):
+        shown = morphology(feats) if tag in ("DET", "ADJ", "NOUN") else {}
+        if "Case" in shown or ("Gender" in shown and tag != "NOUN"):
+            return True
+    return False
+
+
+def has_number(upos: str, feats: str) -> bool:
+    """Return whether FEATS give a number to a finite verb; VerbForm may be missing where there is a mood."""
+    shown = morphology(feats)
+    finite = shown.get("VerbForm") == "Fin" or ("VerbForm" not in shown and "Mood" in shown)
+    return upos in ("VERB", "AUX") and finite and shown.get("Mood") != "Imp" and "Number" in shown
+
+
 def shows_number(word: str, upos: str, feats: str) -> bool:
-    """Return whether an English word is a finite verb form that differs between singular and plural."""
+    """Return whether an English word is a finite verb form that differs between singular and plural, by its tense."""
     if upos not in ("VERB", "AUX"):
         return False
     shown = morphology(feats)

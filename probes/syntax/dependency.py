@@ -51,5 +51,7 @@ class Dependency:
         }
 
     def pool(self, label: str) -> Sequence[str]:
-        """A relation counts as itself, with its subtypes ("nsubj:*"), and among all."""
+        """A relation counts as itself, with its subtypes ("nsubj:*"), and among all; a word without one among all."""
+        if not label:
+            return ("all",)
         return (label, label.partition(":")[0] + ":*", "all")

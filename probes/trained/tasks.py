@@ -11,7 +11,7 @@ from probes.records import Document
 from probes.scoring.aligned import CHUNK, Aligned, name_of
 from probes.scoring.arcs import content_of, pick
 from probes.scoring.hashed_random import draws
-from probes.syntax.agreement import AMONG_NOUNS, SubjectVerbAgreement, morphology, shows_number
+from probes.syntax.agreement import AMONG_NOUNS, SubjectVerbAgreement, morphology, number_verbs
 from probes.targets import Targets
 from probes.words.coreference import PRECEDING, Coreference, anaphors, mention_heads
 
@@ -87,11 +87,11 @@ def _numbers(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     for i, relation in enumerate(document.deprels):
         if relation.partition(":")[0] == "nsubj" and document.heads[i] >= 0:
             subjects.setdefault(int(document.heads[i]), []).append(i)
+    shown = {*number_verbs(document)}
     for verb, (subject, *others) in sorted(subjects.items()):
         number = morphology(document.feats[subject]).get("Number")
         verbal = document.upos[verb] in ("VERB", "AUX")
-        silent = not shows_number(document.words[verb], document.upos[verb], document.feats[verb])
-        if verbal and silent and not others and number in ("Sing", "Plur"):
+        if verbal and verb not in shown and not others and number in ("Sing", "Plur"):
             yield (verb,), "singular" if number == "Sing" else "plural"
 
 

@@ -20,7 +20,7 @@ from mha.models.circuits import CircuitError, LayerInput, encoder_of, layers_of,
 from mha.models.model import Model
 from mha.pieces import align
 from mha.watches import Seen
-from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.corpora.line_reader import CorpusError, filled_lines
 from probes.records import IntArray
 from probes.scoring.aligned import Dropped
 from probes.scoring.tally import Numbers
@@ -82,7 +82,7 @@ def read_relations(path: Path) -> Pairs:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        yield from ((number, line) for number, line in numbered_lines(path) if line.strip())
+        yield from filled_lines(path)
     except CorpusError as error:
         raise CircuitError(error) from None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from probes.corpora.corpus import data_folder
-from probes.corpora.line_reader import CorpusError, number_in, numbered_lines
+from probes.corpora.line_reader import CorpusError, filled_lines, number_in
 from probes.records import Document
 from probes.registry import CONTROL_ARCS, PERMUTED, RANDOM, register
 from probes.targets import NOTHING, Targets
@@ -104,7 +104,7 @@ def _count(word: str, counts: Mapping[str, int]) -> int | None:
 def word_counts(path: Path) -> Mapping[str, int]:
     """Read a list of word counts; CorpusError for a line that is not one."""
     counts: dict[str, int] = {}
-    for number, line in numbered_lines(path):
+    for number, line in filled_lines(path):
         word, _, text = line.rpartition(" ")
         if not word or (count := number_in(text)) is None:
             raise CorpusError(f"{path}:{number}: expected a word, a blank and its count, got {line!r}")

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from experiments.config.config import ConfigError, CorpusPart
-from experiments.inputs.corpora import open_corpora, open_corpus
+from experiments.inputs.corpora import corpus_notes, open_corpora, open_corpus
 from experiments.run.config import load_config
-from probes import Corpus, CorpusError
+from probes import Corpus, CorpusError, Document, Sentence
 
 
 def ids(corpus: Corpus) -> list[str]:
@@ -60,6 +60,25 @@ def test_the_text_is_raw_where_the_config_asks_for_it(tmp_path: Path) -> None:
     for keys, expected in (([], ()), (['corpus.text="raw"'], (False, True))):
         corpora = open_corpora(load_config(config, keys))
         assert [next(corpus.stream()).space_after for corpus in corpora] == [expected] * 2
+
+
+def test_notes_name_each_reason_once_a_split_and_sentences_of_both() -> None:
+    def sentence(name: str, word: str, *remarks: str) -> Document:
+        return Document(name, (Sentence(name, (word, "sank"), [1, -1], ("nsubj", "root"), remarks=remarks),))
+
+    labels = [f"odd label: l{number}" for number in (*range(9), 8, 8, 7)]
+    select = Corpus.of([sentence("a", "Ada"), sentence("b", "Bo", "no tree")], "sea")
+    report = Corpus.of(
+        [sentence(name, "Bo", "no tree", *labels[:3]) for name in "pqrs"] + [sentence("t", "Cy", *labels)]
+    )
+    notes = [*corpus_notes((select, report))]
+    assert notes[0] == "sea (select): 1 × no tree, in b"
+    assert notes[1] == "memory (report): 4 × no tree, in p, q, r and others"
+    shown = "l0 5, l1 5, l2 5, l8 3, l7 2, l3 1, l4 1, l5 1 and 1 more"
+    assert notes[2] == f"memory (report): 24 × odd label ({shown}), in p, q, r and others"
+    assert notes[3].startswith("4 of the 5 sentences of the report split stand word for word in the selection split")
+    assert len(notes) == 4
+    assert [*corpus_notes((select, Corpus.of([sentence("c", "Cy")])))] == [notes[0]]
 
 
 def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Path) -> None:

@@ -511,7 +511,7 @@ def test_a_probe_that_finds_no_question_is_noted(
 ) -> None:
     probes = 'probes.names=["position", "coreference"]'
     found = scored(probes, *both_from(corpus_file))
-    assert found.record.notes == ("coreference: the corpora have no items for it, it needs mentions",)
+    assert "coreference: the corpora have no items for it, it needs mentions" in found.record.notes
 
 
 @pytest.mark.slow
@@ -521,8 +521,8 @@ def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
     changes = ('probes.names=["position", "rare"]', *both_from(corpus_file))
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
     without = scored(*changes)
-    (note,) = without.record.notes
-    assert note.startswith("rare: the corpora have no items for it, it needs a list of word frequencies, wordfreq/")
+    (note,) = (note for note in without.record.notes if note.startswith("rare"))
+    assert "the corpora have no items for it, it needs a list of word frequencies, wordfreq/" in note
     assert without.record.frequencies is None
     path = tmp_path / "data" / LIST
     path.parent.mkdir(parents=True)

@@ -19,6 +19,10 @@ STORM = (word(0, "Ada", "(1)"), word(1, "met", ""), word(2, "the", "(2"), word(3
 LATER = (word(0, "He", "(2)"), word(1, "thanked"), word(2, "Ada", "(1)"), word(3, "'s", "-"))
 
 
+def in_part(number: int, lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line.replace("\t0\t", f"\t{number}\t", 1) for line in lines)
+
+
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     monkeypatch.chdir(tmp_path)
@@ -70,7 +74,7 @@ def test_columns_may_be_parted_by_spaces(read: Read) -> None:
 
 
 def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None:
-    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *LATER, END)
+    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *in_part(1, LATER), END)
     assert one.id == other.id == "sea"
     assert [one.sentences[0].id, other.sentences[0].id] == ["sea-0-1", "sea-1-1"]
 
@@ -78,7 +82,7 @@ def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None
 @pytest.mark.parametrize(("first", "sentences"), [(1, [1]), (2, [2]), (3, [2, 1]), (9, [2, 2])])
 def test_first_takes_that_many_sentences(first: int, sentences: list[int], read: Read) -> None:
     part = (*STORM, "", *LATER, "")
-    documents = read(BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *part, END, first=first)
+    documents = read(BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *in_part(1, part), END, first=first)
     assert [len(document.sentences) for document in documents] == sentences
 
 
@@ -86,7 +90,10 @@ def test_first_takes_that_many_sentences(first: int, sentences: list[int], read:
     ("lines", "complaint"),
     [
         ((*STORM, END), "sea.conll:1: 'sea' stands before any '#begin document"),
-        (("#begin document sea",), "sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document sea'"),
+        (
+            ("#begin document ()",),
+            r"sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document \(\)'",
+        ),
         ((BEGIN, *STORM), "sea.conll:1: document 'sea' is not ended by '#end document'"),
         ((BEGIN, *STORM, BEGIN), "sea.conll:6: document 'sea' of line 1 is not ended by '#end document'"),
         ((BEGIN, "sea\t0\t0\tAda", END), "sea.conll:2: 4 columns, expected at least 12, parted by tabs or spaces"),

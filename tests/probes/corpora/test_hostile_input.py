@@ -37,7 +37,7 @@ def word(number: object, head: object, form: str = "w") -> str:
 
 def conll(part: object = 0, form: str = "she") -> str:
     cells = "\t".join(["_"] * 8)
-    return f"#begin document (sea); part {part}\nsea\t0\t0\t{form}\t{cells}\n#end document\n"
+    return f"#begin document (sea); part {part}\nsea\t{part}\t0\t{form}\t{cells}\n#end document\n"
 
 
 def gap(name: str = "one", offset: object = 0, text: str = "She met Ada and Bea.") -> str:

@@ -48,7 +48,7 @@ def test_a_line_of_blimp_is_a_pair_of_sentences_cut_at_white_space(write: Write)
         ("[1]", r":2: expected a JSON object, got '\[1\]'"),
         (blimp(UID=None), ":2: 'UID' is missing, expected text; keys of BLiMP are sentence_good, "),
         (blimp(sentence_bad=""), ":2: 'sentence_bad' is '', expected text"),
-        (blimp(pairID=7), ":2: 'pairID' is 7, expected text"),
+        (blimp(pairID=[7]), r":2: 'pairID' is \[7\], expected text"),
     ],
 )
 def test_a_fault_in_blimp_is_told_with_its_line(line: str, complaint: str, write: Write) -> None:

@@ -16,6 +16,7 @@ Tree = Callable[..., Sentence]
 Asked = Callable[[Targets], list[tuple[int, list[int], str]]]
 
 SING, PLUR = "Number=Sing", "Number=Plur"
+PAST = "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin"
 PRESENT = "Mood=Ind|Tense=Pres|VerbForm=Fin"
 
 
@@ -190,6 +191,31 @@ def test_a_conjoined_verb_without_a_subject_of_its_own_is_not_asked(tree: Tree) 
 )
 def test_finite_present_and_was_and_were_show_number(word: str, upos: str, feats: str, shown: bool) -> None:
     assert shows_number(word, upos, feats) == shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "verbs", "why"),
+    [
+        (
+            f"Gestern NOUN 2 obl Case=Acc\nlachten VERB 0 root Mood=Ind|{PLUR}|Tense=Past\nwir PRON 2 nsubj {PLUR}",
+            [1],
+            [],
+        ),
+        (f"La DET 2 det Gender=Fem\nnave NOUN 3 nsubj {SING}\npartió VERB 0 root {PAST}", [2], []),
+        (f"Laiva NOUN 2 nsubj Case=Nom|{SING}\nlähti VERB 0 root {PAST}", [1], []),
+        (f"Laiva NOUN 2 nsubj Case=Nom|{SING}\nlähtenyt VERB 0 root {SING}|VerbForm=Part", [], ["not finite"]),
+        (f"The DET 2 det _\nship NOUN 3 nsubj {SING}|Gender=Fem\nleft VERB 0 root {PAST}", [], ["one form for both"]),
+        ("船 NOUN 2 nsubj _\n走 VERB 0 root _\n她 PRON 4 nsubj _\n人 NOUN 2 conj _", [], ["no Number", "no verb"]),
+    ],
+)
+def test_verbs_of_inflected_languages_show_the_number_of_feats_and_others_are_counted(
+    rows: str, verbs: list[int], why: list[str], tree: Tree
+) -> None:
+    sentence = tree(rows)
+    assert [verb for verb, _, _ in found(sentence)] == verbs
+    left_out = [*SubjectVerbAgreement().left_out(Document("d", (sentence,)))]
+    assert len(left_out) == len(why)
+    assert all(part in reason for part, reason in zip(why, left_out, strict=True))
 
 
 def test_modals_are_not_asked(tree: Tree) -> None:
