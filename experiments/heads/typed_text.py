@@ -60,7 +60,10 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
     tokenizer turns into nothing, and more pieces than the model reads.
     """
-    (words, blanks), name = typed_words(text), "target" if is_target else "text"
+    name = "target" if is_target else "text"
+    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
+        raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
+    words, blanks = typed_words(text)
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
     pieces = align(model.tokenizer, [words], [blanks])[0]

@@ -100,13 +100,18 @@ def write_text_view(
 
 def read_texts(path: str) -> list[str]:
     """Return the texts of a file in UTF-8, or of standard input for "-" (`probes.plain.raw_text.texts_in`)."""
-    if path != "-":
-        return [text for _, text in file_texts(Path(path))]
+    typed = _standard_input() if path == "-" else []
+    found = texts_in(lambda: typed) if path == "-" else file_texts(Path(path))
+    if not (texts := [text for _, text in found]):
+        raise ViewError(f"{path}: no text in it, expected words")
+    return texts
+
+
+def _standard_input() -> list[tuple[int, str]]:
     try:
-        lines = [*enumerate(sys.stdin.read().removeprefix("\ufeff").split("\n"), start=1)]
+        return [*enumerate(sys.stdin.read().removeprefix("\ufeff").split("\n"), start=1)]
     except UnicodeDecodeError as error:
-        raise ViewError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from error
-    return [text for _, text in texts_in(lambda: lines)]
+        raise ViewError(f"standard input: not UTF-8 ({error.reason} at byte {error.start})") from error
 
 
 def _numbered_texts(texts: Sequence[str]) -> list[tuple[str, str]]:

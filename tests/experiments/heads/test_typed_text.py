@@ -50,6 +50,9 @@ def test_every_reader_of_a_text_refuses_it_in_the_same_words(reader: str, model:
     assert refusal(read, model, "a \u200b dog", tmp_path) == (
         f"the tokenizer of {model.name} turns '\\u200b' into nothing; leave it out"
     )
+    assert refusal(read, model, "d\udcf6g", tmp_path) == (
+        "the text has characters that are none (NUL, or bytes that are not UTF-8): got 'd\\udcf6g'"
+    )
     assert refusal(read, model, "x " * 47, tmp_path) == (
         f"the text has 49 pieces, more than {model.name} reads (48): give a shorter one"
     )

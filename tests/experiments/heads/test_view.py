@@ -309,6 +309,9 @@ def test_texts_are_read_from_a_file_or_from_standard_input(tmp_path: Path, monke
     assert read_texts(str(tmp_path / "text")) == ["the dog", "sleeps"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeffa dog\n"))
     assert read_texts("-") == ["a dog"]
+    (tmp_path / "text").write_bytes(b"\r\n\r\n")
+    with pytest.raises(ViewError, match="text: no text in it, expected words"):
+        read_texts(str(tmp_path / "text"))
     (tmp_path / "text").write_bytes(b"d\xf6g")
     with pytest.raises(CorpusError, match=r"text:1: not UTF-8 \(byte 0xf6\)"):
         read_texts(str(tmp_path / "text"))
