@@ -40,10 +40,11 @@ def open_run(folder: str | Path) -> Run:
 
 def score(
     model: Model | str = "minilm",
-    corpus: str | Mapping[str, Any] = "grammar",
+    corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
     probes: str | Sequence[str] | Mapping[str, Any] = (),
     *,
-    report: str | Mapping[str, Any] | None = None,
+    report: str | Mapping[str, Any] | Sequence[str] | None = None,
+    annotate: str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     name: str = "scores",
@@ -53,10 +54,12 @@ def score(
 ) -> Run:
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
-    `corpus` is a name of `headscope list corpora`, a file or folder, or a table as in a config, such as {"name":
-    "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its documents are
-    divided between both. `probes` are one name, several, or a table; without any, those of a config's default. All
-    other tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
+    `corpus` is a name of `headscope list corpora`, a file or folder, a list of texts, or a table as in a config, such
+    as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
+    documents are divided between both. `annotate` is the pipeline that parses plain text, such as
+    "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any,
+    those of a config's default. All other tables of a config can be given by name: `controls={"random": 0}`,
+    `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
@@ -67,7 +70,10 @@ def score(
         "name": name,
         "seed": seed,
         "model": {"name": opened.name, "source": opened.source},
-        "corpus": {split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None},
+        "corpus": {
+            **{split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None},
+            **({"annotate": annotate} if annotate else {}),
+        },
         **({"probes": _asked(probes)} if probes else {}),
         **tables,
     }
@@ -86,9 +92,11 @@ def _asked(probes: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
     return {"names": [probes] if isinstance(probes, str) else [*probes]}
 
 
-def _part(corpus: str | Mapping[str, Any]) -> dict[str, Any]:
+def _part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
     """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
-    if not isinstance(corpus, str):
+    if isinstance(corpus, Mapping):
         return dict(corpus)
+    if not isinstance(corpus, str):
+        return {"texts": [*corpus]}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

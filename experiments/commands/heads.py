@@ -14,7 +14,7 @@ from experiments.commands.options import ModelName, corpus_names, model_names
 def view(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Sentences, side by side; words are separated by white space. Default: five examples."),
+        typer.Argument(help="Sentences, side by side. Default: five examples."),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -28,7 +28,9 @@ def view(
         list[Path] | None,
         typer.Option("--run", help="A run folder: its model, with the roles of its heads; repeatable."),
     ] = None,
-    file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
+    file: Annotated[
+        str, typer.Option("--file", help="Texts, a line or paragraph each, in a file, or - for standard input.")
+    ] = "",
     target: Annotated[str, typer.Option("--target", help="Text for the decoder of an encoder-decoder.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
     explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: that head's computation, step by step.")] = "",
@@ -41,12 +43,13 @@ def view(
     Needs sentences, and a model or a run.
     Makes one HTML page that opens offline.
 
-    Example: headscope view "The keys to the cabinet are on the table ."
+    Example: headscope view "The keys to the cabinet are on the table."
     """
     with loading():
-        from experiments.heads.view import read_text, write_text_view
+        from experiments.heads.view import read_texts, write_text_view
 
-    given = [*(texts or ()), *([read_text(file)] if file else ())]
+    of_file = read_texts(file) if file else []
+    given = [*(texts or ()), *of_file]
     if explain and (runs or target or maps != "weights"):
         raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     if word and not explain:
@@ -56,7 +59,14 @@ def view(
     else:
         with shown() as progress:
             page = write_text_view(
-                out, given, models=models or (), runs=runs or (), target=target, maps=maps, progress=progress
+                out,
+                given,
+                models=models or (),
+                runs=runs or (),
+                target=target,
+                maps=maps,
+                together=len(of_file) > 1,
+                progress=progress,
             )
     typer.echo(f"page: {page}")
     if show:
@@ -77,7 +87,7 @@ def _explained(texts: list[str], models: list[str], head: str, word: str, out: P
 
 
 def flow(
-    text: Annotated[str, typer.Argument(help="A short sentence; words are separated by white space.")] = "",
+    text: Annotated[str, typer.Argument(help="A short sentence.")] = "",
     corpus: Annotated[
         str,
         typer.Option("--corpus", help="A corpus by name or file, in place of a sentence.", autocompletion=corpus_names),
@@ -91,7 +101,7 @@ def flow(
     Needs a sentence or a corpus, and a model.
     Makes a CSV table, and a summary on the terminal.
 
-    Example: headscope flow "The cat sat on the mat ."
+    Example: headscope flow "The cat sat on the mat."
     """
     with loading():
         from experiments.heads.flow import print_flow, write_flow

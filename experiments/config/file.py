@@ -87,11 +87,12 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def resolve_paths(values: dict[str, Any], folder: Path) -> None:
-    """Make the paths of corpora and trainings absolute, relative to the config; of models, else to where we are."""
+    """Make the paths of corpora and trainings absolute, relative to the config; of corpora and models, else to here."""
     corpus = values.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
-            part["path"] = _absolute(part["path"], folder)
+            here = not _there(folder / _expanded(part["path"]), Path.exists) and _there(Path(part["path"]), Path.exists)
+            part["path"] = _absolute(part["path"], Path.cwd() if here else folder)
     train = values.get("train")
     if isinstance(train, dict):
         for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder")):

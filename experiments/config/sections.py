@@ -77,10 +77,20 @@ class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, or a split of a fetched
-    treebank such as "ud:German-PUD@r2.15/test"."""
+    """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, a split of a fetched treebank
+    such as "ud:German-PUD@r2.15/test", or a data set of texts, "hub:owner/name"."""
     path: Path | None = None
-    "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
+    """A file or folder of annotated text (`probes.corpora.readers` says in which formats), or of plain text: .txt,
+    .csv, .tsv, .jsonl, .json, .parquet, a data set that was saved to disk. Relative to the config file, or else to
+    where the command is typed."""
+    texts: tuple[str, ...] | None = Field(default=None, min_length=1)
+    "Texts that stand here, without annotation."
+    column: str | None = None
+    "Of a table or data set of plain text; without it the one called text or sentence."
+    subset: str | None = None
+    "Of a data set."
+    split: str | None = None
+    "Of a data set; train where nothing is said."
     first: int | None = Field(default=None, ge=1)
     "Take that many sentences of each file only."
     documents: int = Field(default=400, ge=1)
@@ -95,9 +105,9 @@ class CorpusPart(Section):
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
-        if (self.name is None) == (self.path is None):
-            raise ValueError("a corpus has either a name or a path")
-        if self.name not in (None, *GENERATED, *CORPORA):
+        if [self.name, self.path, self.texts].count(None) != 2:
+            raise ValueError("a corpus has either a name, a path or texts")
+        if self.name not in (None, *GENERATED, *CORPORA) and not str(self.name).startswith(HUB):
             corpus_path(str(self.name))  # says which name was meant
         return self
 
@@ -108,6 +118,10 @@ class CorpusPart(Section):
             if getattr(self, key) != CorpusPart.model_fields[key].default:
                 kinds = {"first": "a file; the grammar takes documents", "sets": "the corpus of agreement"}
                 raise ValueError(f"{key!r} is for {kinds.get(key, 'the grammar; a file takes first')}")
+        if self.name is not None and not self.name.startswith(HUB):
+            for key in ("column", "subset", "split"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f"{key!r} is for plain text, which a path or hub:owner/name gives")
         if self.sets and len({*self.sets}) < len(self.sets):
             raise ValueError("'sets' names a set twice")
         return self
@@ -128,9 +142,14 @@ class CorpusSection(Section):
     report: CorpusPart | None = None
     """Without it the documents of `select` are divided between both splits by a hash of their ids: the one way for a
     corpus of one file or folder, such as litbank or gap."""
+    annotate: str | None = None
+    """"spacy:NAME" parses plain text with a pipeline of spaCy that is installed: its name, or its folder. Without it
+    plain text has words and sentences alone."""
+    language: str = "en"
+    "Of plain text that nothing parses: whose rules of spaCy say what words and sentences are."
     text: Literal["words", "raw"] = "words"
     """How words become the text that the model reads: parted by single blanks, or as they were written, without a blank
-    where the file says that there is none (SpaceAfter=No in CoNLL-U)."""
+    where the file says that there is none (SpaceAfter=No in CoNLL-U). Plain text is always read as it was written."""
 
     @model_validator(mode="after")
     def _two_splits(self) -> Self:

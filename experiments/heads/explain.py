@@ -17,7 +17,7 @@ MOST_PIECES = 64
 
 
 def explain_head(text: str, model_name: str, name: str, path: Path, *, word: str = "") -> Path:
-    """Write the page that walks through head `name` ("3-5", from 1) on `text`, divided at white space, to `path`.
+    """Write the page that walks through head `name` ("3-5", from 1) on `text` to `path`.
 
     `word` is the place of a word from 1, or the word itself: its first piece is followed at first. Without it, that is
     the piece that gives one of another word the most weight. Raises TypedError for what cannot be shown.
@@ -34,7 +34,7 @@ def explain_head(text: str, model_name: str, name: str, path: Path, *, word: str
     found = walk(model, torch.from_numpy(pieces.ids), layer, head)
     explained = Explained(
         model=model.name,
-        sentence=" ".join(words),
+        sentence=" ".join(text.split()),
         layer=layer,
         layers=model.layers,
         head=head,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from experiments.heads.typed_text import cut
+from experiments.heads.typed_text import cut, typed_words
 from experiments.inputs.corpora import open_corpus
 from experiments.record.progress import Progress, silent
 from mha import Model, align, collate, load_model
@@ -34,12 +34,12 @@ class FlowError(ValueError):
 
 
 def flow_table(
-    model: Model, texts: Sequence[tuple[str, Sequence[str]]], progress: Progress = silent
+    model: Model, texts: Sequence[tuple[str, Sequence[str], Sequence[bool]]], progress: Progress = silent
 ) -> tuple[pd.DataFrame, Dropped]:
-    """Return COLUMNS for texts given as name and words, and what was left out."""
+    """Return COLUMNS for texts given as name, words and whether a blank follows each, and what was left out."""
     frames, dropped = [pd.DataFrame(columns=[*COLUMNS])], Dropped()
-    cut = align(model.tokenizer, [words for _, words in texts])
-    for done, ((name, words), pieces) in enumerate(zip(texts, cut, strict=True)):
+    pieces_of = align(model.tokenizer, [words for _, words, _ in texts], [blanks for *_, blanks in texts])
+    for done, ((name, words, _), pieces) in enumerate(zip(texts, pieces_of, strict=True)):
         progress("attention flow", done, len(texts))
         if not words or pieces.missing():
             dropped.add("no words, or one that the tokenizer turns into nothing", name)
@@ -79,13 +79,13 @@ def write_flow(
 ) -> tuple[pd.DataFrame, Dropped]:
     """Write COLUMNS of a sentence, or of the first sentences of a corpus, as CSV; return them and what was left out.
 
-    Words are divided at white space. Raises TypedError for a sentence that the model cannot read, FlowError where
+    Raises TypedError for a sentence that the model cannot read, FlowError where
     there is no text, or nothing that is short enough.
     """
     if bool(text.split()) == bool(corpus):
         raise FlowError("give either a sentence or --corpus NAME")
     model = load_model(model_name)
-    texts = _of_corpus(corpus, first) if corpus else [("your sentence", cut(model, text)[0])]
+    texts = _of_corpus(corpus, first) if corpus else [_typed(model, text)]
     table, dropped = flow_table(model, texts, progress)
     if table.empty:
         raise FlowError(f"no text to show: {_left_out(dropped) or 'the corpus is empty'}")
@@ -110,7 +110,12 @@ def print_flow(table: pd.DataFrame, dropped: Dropped) -> None:
         console.print(told)
 
 
-def _of_corpus(name: str, first: int) -> list[tuple[str, Sequence[str]]]:
+def _typed(model: Model, text: str) -> tuple[str, Sequence[str], Sequence[bool]]:
+    cut(model, text)  # says what the model cannot read
+    return "your sentence", *typed_words(text)
+
+
+def _of_corpus(name: str, first: int) -> list[tuple[str, Sequence[str], Sequence[bool]]]:
     texts = open_corpus(name).sentences()
     chosen: list[Document] = texts.take(range(min(first, len(texts))))
-    return [(f"{text.id} {name_of(text)}", text.words) for text in chosen]
+    return [(f"{text.id} {name_of(text)}", text.words, text.space_after or (True,) * len(text)) for text in chosen]

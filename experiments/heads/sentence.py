@@ -68,7 +68,7 @@ class Attention:
 
 
 def attention(model: Model, text: str, maps: str = "weights") -> Attention:
-    """Return the maps of all heads on a sentence, whose words are divided at white space.
+    """Return the maps of all heads on a sentence, whose words are those of `typed_words`.
 
     `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that the
     model cannot read, and for other maps.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any, Final
 
 from mha import Model, align
 from mha.messages import OneLineError
@@ -11,24 +12,61 @@ from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
 from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
+from probes.corpora.spans import word_spans
+from probes.plain.spacy_words import INSTALL, spacy_version, written_sentences
 from reports.head_names import head_hint
+
+LANGUAGE: Final = "en"
+"Whose rules say what the words of a typed text are."
 
 
 class TypedError(OneLineError):
     """A text, or a name, that a model has no answer to."""
 
 
+def typed_words(text: str) -> tuple[list[str], list[bool]]:
+    """Return the words of a text, punctuation apart, and whether white space follows each.
+
+    >>> typed_words("The keys are here.")
+    (['The', 'keys', 'are', 'here', '.'], [True, True, True, False, True])
+    """
+    if spacy_version() is not None:
+        found = [*written_sentences(text, LANGUAGE)]
+        return [word for one in found for word in one.words], [blank for one in found for blank in one.space_after]
+    spans = word_spans(text)
+    return [text[a:b] for a, b in spans], [not text[end : end + 1].strip() for _, end in spans]
+
+
+def word_rules() -> str:
+    """Say by which rules a typed text has its words."""
+    if (spacy := spacy_version()) is not None:
+        return f"Words: by the rules of spaCy {spacy} for English. The text is read as it was typed."
+    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). The text is read as typed."
+
+
+def as_text(model: Model, texts: Sequence[str]) -> str:
+    """Say which special tokens are typed in texts, and how they are read; empty where none is."""
+    tokenizer: Any = model.tokenizer
+    added = [token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special]
+    put = tokenizer.encode("").tokens  # of a tokenizer whose special tokens are words of the vocabulary
+    typed = sorted({token for token in (*added, *put) if any(token in text for text in texts)})
+    return f"Read as ordinary text, not as special tokens of {model.name}: {', '.join(typed)}." if typed else ""
+
+
 def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
-    """Return the words of a text, which are divided at white space, and their pieces.
+    """Return the words of a text (`typed_words`), and their pieces.
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
     tokenizer turns into nothing, and more pieces than the model reads.
     """
-    words, name = text.split(), "target" if is_target else "text"
+    name = "target" if is_target else "text"
+    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
+        raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
+    words, blanks = typed_words(text)
     if not words:
-        raise TypedError(f"the {name} has no words: expected some, divided at white space, got {text!r}")
-    pieces = align(model.tokenizer, [words])[0]
+        raise TypedError(f"the {name} has no words: expected some, got {text!r}")
+    pieces = align(model.tokenizer, [words], [blanks])[0]
     if gone := pieces.missing():
         raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
     pieces = decoder_input(model, pieces) if is_target else pieces

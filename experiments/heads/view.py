@@ -6,19 +6,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from experiments.heads.typed_text import check_maps, cut
+from experiments.heads.typed_text import as_text, check_maps, cut, word_rules
 from experiments.record.progress import Progress, counter, silent
 from experiments.run.run_model import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
+from probes.plain.raw_text import file_texts, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.progress import each
@@ -27,6 +29,9 @@ from reports.view.view import Level, MapSide, Panel, TextAttention
 
 MOST: Final = 4
 "Panels that stand side by side on a page."
+
+MOST_TEXTS: Final = 50
+"Texts that one panel offers."
 
 TEXTBOOK: Final = (
     ("a pronoun with two candidates: the boat", "The boat could not pass under the bridge because it was too tall ."),
@@ -56,43 +61,62 @@ def write_text_view(
     runs: Sequence[Path] = (),
     target: str = "",
     maps: str = "weights",
+    together: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Write the interactive page of every head on `texts` to `path`, a panel a model and text; TEXTBOOK without texts.
 
-    Words are divided at white space, special tokens are shown as words. Without `models`, those of `runs` are shown, or
-    minilm. Roles of heads are those that a run of the same weights found. `target` is what the decoder of an
-    encoder-decoder is told. `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises
-    TypedError for a text that a model cannot read, ViewError for more than MOST panels and what does not go together.
+    With `together` the panel of a model offers all texts. Special tokens are shown as words. Without `models`, those of
+    `runs` are shown, or minilm. Roles of heads are those that a run of the same weights found. `target` is what the
+    decoder of an encoder-decoder is told. `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares.
+    Raises TypedError for a text that a model cannot read, ViewError for more than MOST panels or MOST_TEXTS texts and
+    what does not go together.
     """
     check_maps(maps)
     if target and (len(texts) != 1 or (runs and not models)):
         raise ViewError("a target goes with one TEXT and a --model, whose encoder reads the text")
-    sources = max(len(models) or len(runs), 1)
-    if (count := sources * max(len(texts), 1)) > MOST:
+    if together and len(texts) > MOST_TEXTS:
+        raise ViewError(f"{len(texts)} texts, and a page shows at most {MOST_TEXTS}: `headscope run` reads whole files")
+    sources, side_by_side = max(len(models) or len(runs), 1), 1 if together else max(len(texts), 1)
+    if (count := sources * side_by_side) > MOST:
         raise ViewError(
-            f"{sources} models on {max(len(texts), 1)} texts are {count} panels, and at most {MOST} stand side by side"
+            f"{sources} models on {side_by_side} texts are {count} panels, and at most {MOST} stand side by side"
         )
     panels, notes = [], []
     opened = _models(models, [Run.open(folder) for folder in runs], progress, whole=bool(target))
-    shown = [[("", text)] for text in texts] or [list(TEXTBOOK)]
+    shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
     for model, roles, told in opened:
         of_model = [Panel(model.name, [*_views(model, named, target, maps, read)], roles) for named in shown]
         panels += of_model
-        notes += [*_notes(model, of_model[0].views, target), *told]
+        as_ordinary = as_text(model, [target, *(text for named in shown for _, text in named)])
+        notes += [*_notes(model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
+    notes.append(word_rules())
     notes.append("Words of several pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
         notes.append(f"maps: {maps}, each row as shares")
     return write_view(path, panels, list(dict.fromkeys(notes)), progress)
 
 
-def read_text(path: str) -> str:
-    """Return the text of a file in UTF-8, or of standard input for "-"."""
+def read_texts(path: str) -> list[str]:
+    """Return the texts of a file in UTF-8, or of standard input for "-" (`probes.plain.raw_text.texts_in`)."""
+    typed = _standard_input() if path == "-" else []
+    found = texts_in(lambda: typed) if path == "-" else file_texts(Path(path))
+    if not (texts := [text for _, text in found]):
+        raise ViewError(f"{path}: no text in it, expected words")
+    return texts
+
+
+def _standard_input() -> list[tuple[int, str]]:
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        return [*enumerate(sys.stdin.read().removeprefix("\ufeff").split("\n"), start=1)]
     except UnicodeDecodeError as error:
-        raise ViewError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from error
+        raise ViewError(f"standard input: not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _numbered_texts(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the title of each text in a chooser, and the text."""
+    return [(f"{number}: {shorten(text, 60, placeholder=' …')}", text) for number, text in enumerate(texts, start=1)]
 
 
 def _models(

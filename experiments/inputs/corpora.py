@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
 from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
+from mha.models.folders import HUB
 from probes import Corpus
 from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.evidence.results import SPLITS
+from probes.plain.opening import open_plain
+from probes.plain.raw_text import RawText, is_raw_text
 from probes.scoring.aligned import Dropped
 from probes.words.senses import sense_items
 
@@ -26,10 +30,11 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
     Raises CorpusError where one corpus is to be divided, and either half would be empty.
     """
-    raw = config.corpus.text == "raw"
-    whole = open_part(config.corpus.select, raw=raw)
-    if config.corpus.report is not None:
-        return whole, open_part(config.corpus.report, raw=raw)
+    section = config.corpus
+    open_one = partial(open_part, raw=section.text == "raw", annotator=section.annotate, language=section.language)
+    whole = open_one(section.select)
+    if section.report is not None:
+        return whole, open_one(section.report)
     select, report = whole.halves()
     documents = [half.size()["documents"] for half in (select, report)]
     if sum(documents) == 1:
@@ -47,8 +52,9 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
-    """Yield what to know of the texts of a run: `remark_notes`, and how many sentences stand in both splits."""
+    """Yield what to know of the texts of a run: of each corpus its notes and `remark_notes`, and what is in both."""
     for split, corpus in zip(SPLITS, corpora, strict=True):
+        yield from corpus.notes
         yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
     if both := sum(count for wording, count in reported.items() if wording in selected):
@@ -91,11 +97,16 @@ def open_corpus(name: str) -> Corpus:
     return open_part(CorpusPart(name=name))
 
 
-def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
+def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = None, language: str = "en") -> Corpus:
     """Return the corpus that a table of a config names; raises CorpusError where it is not there.
 
-    With `raw` its words are parted as they were written, where a file says it.
+    With `raw` its words are parted as they were written, where a file says it. Plain text is parsed by `annotator`
+    (`probes.plain`), or has its words by the rules of its `language`.
     """
+    if (plain := _plain(part, language)) is not None:
+        return open_plain(plain, annotator=annotator, first=part.first)
+    if annotator:
+        raise CorpusError(f"{part.path or part.name}: is no plain text that could be parsed; leave out corpus.annotate")
     if part.path is not None:
         return Corpus.read(part.path, first=part.first, raw=raw)
     assert part.name is not None
@@ -110,3 +121,11 @@ def open_part(part: CorpusPart, *, raw: bool = False) -> Corpus:
         sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)
         return Corpus.of(sentences, AGREEMENT)
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first, raw=raw)
+
+
+def _plain(part: CorpusPart, language: str) -> RawText | None:
+    """Return the plain text that a table of a config names; None where it names another corpus."""
+    of_hub = part.name if part.name is not None and part.name.startswith(HUB) else None
+    path = part.path if part.path is not None and (part.column or is_raw_text(part.path)) else None
+    source = part.texts or of_hub or path
+    return None if source is None else RawText(source, part.column, part.subset, part.split or "train", language)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -142,6 +143,7 @@ def _work(
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
     write_scores(scores[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
+    _copy_annotated(around.corpora, folder)
     _write_every_head(every, around, folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
@@ -151,6 +153,13 @@ def _work(
     read_by = None if shards is None else shards.read_by
     record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=read_by)
     journal.complete(record).write(folder / "run.json")
+
+
+def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
+    """Put the trees that a pipeline made of plain text into the run folder."""
+    for path in {corpus.annotated for corpus in corpora if corpus.annotated is not None}:
+        (folder / "annotated").mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / "annotated" / path.name)
 
 
 def _follow(config: Config, around: Surroundings, folder: Path, started: Start, shards: Shards | None) -> None:

@@ -20,7 +20,8 @@ from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokeni
 from probes import Corpus
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import cache_folder, corpus_path
-from probes.training.texts import CorpusTexts, DatasetTexts, Portion, Stretch, TextFiles, texts_path
+from probes.plain.data_set import DatasetTexts
+from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 STREAM_VOCABULARY = 100_000
 "Texts of a stream from which a vocabulary is learnt where nothing is said."

@@ -36,6 +36,10 @@ class Corpus:
     "Changes with the content; for files the sha256 of their names and bytes and of what was taken from them."
     stored: bool = False
     "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
+    notes: tuple[str, ...] = ()
+    "What a run says of how the texts came to be words or trees."
+    annotated: Path | None = None
+    "The CoNLL-U file into which a pipeline parsed plain text."
 
     @classmethod
     def read(cls, path: Path, *, name: str | None = None, first: int | None = None, raw: bool = False) -> Corpus:
@@ -89,7 +93,7 @@ class Corpus:
             return (document for document in self.stream() if zlib.crc32(document.id.encode()) % 2 == number)
 
         fingerprint = hashlib.sha256(f"{self.fingerprint} half {number}".encode()).hexdigest()
-        return Corpus(self.name, stream, fingerprint, self.stored)
+        return replace(self, stream=stream, fingerprint=fingerprint)
 
     def size(self) -> dict[str, int]:
         """Return the numbers of documents, sentences and words."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -21,7 +20,11 @@ from probes.records import Document
 _CONLLU = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*$")
 "A line of ten columns of which the first is the id of a word."
 
-_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
+_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+\d*\.?\d+\s*")
+"A pair of words and its rating."
+
+_MARKED = re.compile(r"\s*\d+ .*\[.*\].*")
+"A line of WinoBias: its number, and a span in brackets."
 
 
 @runtime_checkable
@@ -34,7 +37,7 @@ class Reader(Protocol):
 
 
 _HEADERS: Mapping[str, Reader] = {
-    "id\ttext\t": read_gap,
+    "id\ttext\tpronoun\t": read_gap,
     "sentid\t": read_winogender,
     "occupation(0)\t": read_winogender,
 }
@@ -60,12 +63,19 @@ def corpus_files(path: Path) -> list[Path]:
 
 
 def reader_of(path: Path) -> Reader:
+    """Return the reader of a file; raises CorpusError for plain text, which has none."""
+    if (reader := find_reader(path)) is None:
+        raise CorpusError(f"{path}: plain text, which probes.plain.open_plain reads")
+    return reader
+
+
+def find_reader(path: Path) -> Reader | None:
     """Return the reader of a file: by its first lines where these are of one format alone, else by its suffix.
 
-    CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix.
+    CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix. None for a .txt file whose first
+    line is of no format: it is plain text.
     """
-    lines = [line for _, line in islice(filled_lines(path), 1)]
-    first = lines[0] if lines else ""
+    first = first_line(path)
     if begins_document(first):
         return read_conll
     for header, reader in _HEADERS.items():
@@ -78,8 +88,13 @@ def reader_of(path: Path) -> Reader:
     if suffixes[-1] == ".tsv":
         return read_groups
     if ".txt" in suffixes:
-        return read_frames if _RATED.fullmatch(first) else read_winobias
+        return read_frames if _RATED.fullmatch(first) else read_winobias if _MARKED.match(first) else None
     return read_conll if suffixes[-1].endswith("conll") else read_conllu
+
+
+def first_line(path: Path) -> str:
+    """Return the first line of a file that is not blank; "" where there is none."""
+    return next((line for _, line in filled_lines(path)), "")
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

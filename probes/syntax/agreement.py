@@ -188,6 +188,8 @@ def _way(document: Document, one: Agreement, attractor: int) -> str:
             return "relative clause"
         word = above
     hangs = document.deprels[attractor]
+    if hangs == "pobj":  # in the labels of spaCy, where the preposition is its head
+        return "preposition"
     if basic(hangs) not in ("nmod", "obl") or hangs == "nmod:poss":
         return "other"
     return "preposition" if any(noun == attractor for _, noun in document.arcs("case")) else "other"

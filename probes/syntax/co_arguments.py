@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from probes.records import Document
 from probes.registry import CONTROLS, register
+from probes.syntax.preposition import headed_phrases
 from probes.syntax.temporal import temporal_modifiers
 from probes.targets import Targets, both_ways
 
@@ -43,10 +44,11 @@ class CoArguments:
         for word, verb in document.arcs("obj"):
             objects.setdefault(verb, []).append(word)
         seconds = [(word, verb, "indirect") for word, verb in document.arcs("iobj") if verb in objects]
-        obliques = [arc for arc in document.arcs("obl") if arc[1] in objects]
+        headed = [(word, verb) for _, word, verb in headed_phrases(document)]
+        obliques = [arc for arc in (*document.arcs("obl"), *headed) if arc[1] in objects]
         if obliques:
             times = {word for word, _ in temporal_modifiers(document)}
-            cased = {word for _, word in document.arcs("case")} - times
+            cased = {word for _, word in document.arcs("case")}.union(word for word, _ in headed) - times
             seconds += [(word, verb, "oblique") for word, verb in obliques if word in cased]
         found = [(object, word, label) for word, verb, label in seconds for object in objects[verb]]
         return both_ways(self.variants, found)

@@ -20,8 +20,9 @@ class Preposition:
     """The most attended other word of a preposition is its object, or the word that governs it; or the reverse.
 
     A preposition is a case dependent, the possessive 's aside, of a nominal modifier (nmod) or oblique (obl), which is
-    its object; what governs the two is the head of the object: "walked" of "walked on the street". Labels say whether
-    that is a noun, a verb or another word (a pronoun or number counts as a noun).
+    its object; what governs the two is the head of the object: "walked" of "walked on the street". In the labels of
+    spaCy it is the head of a pobj, and its own head governs. Labels say whether that is a noun, a verb or another word
+    (a pronoun or number counts as a noun).
 
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words, relations = ("ships", "sank", "near", "ports"), ("nsubj", "root", "case", "obl")
@@ -49,12 +50,7 @@ class Preposition:
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a preposition, object and governor."""
-        governed = dict(document.arcs("nmod", "obl"))
-        found = [
-            (word, object, governed[object], GOVERNORS.get(document.upos[governed[object]], "other"))
-            for word, object in document.arcs("case")
-            if object in governed and document.upos[word] != "PART"
-        ]
+        found = [(*phrase, GOVERNORS.get(document.upos[phrase[2]], "other")) for phrase in phrases(document)]
         objects = [(word, object, label) for word, object, _, label in found]
         governors = [(governor, word, label) for word, _, governor, label in found]
         return both_ways(self.variants[:2], objects) | both_ways(self.variants[2:], governors)
@@ -62,3 +58,17 @@ class Preposition:
     def pool(self, label: str) -> Sequence[str]:
         """An item counts by what governs, and among all."""
         return (label, "all")
+
+
+def phrases(document: Document) -> list[tuple[int, int, int]]:
+    """Return every preposition with its object and what governs the two."""
+    governed = dict(document.arcs("nmod", "obl"))
+    cases = document.arcs("case") if governed else ()
+    found = [(word, object, governed[object]) for word, object in cases if object in governed]
+    return [phrase for phrase in found if document.upos[phrase[0]] != "PART"] + headed_phrases(document)
+
+
+def headed_phrases(document: Document) -> list[tuple[int, int, int]]:
+    """Return the same where prepositions are heads, as in the labels of spaCy's English pipelines; else none."""
+    heads = document.heads
+    return [(word, object, int(heads[word])) for object, word in document.arcs("pobj") if heads[word] >= 0]

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from probes.records import Document
 from probes.registry import CONTROLS, register
+from probes.syntax.preposition import GOVERNORS, headed_phrases
 from probes.targets import Targets, both_ways
 
 _ADVERBS = """
@@ -38,7 +39,8 @@ class Temporal:
     """The most attended other word of a predicate is its temporal modifier, or the reverse.
 
     A temporal modifier is an oblique (obl) or adverb (advmod) from a closed list of time words, or any word whose
-    relation says so (obl:tmod, nmod:tmod); its predicate is its head. Labels say how it is put: adverb ("now"), bare
+    relation says so (obl:tmod, nmod:tmod); its predicate is its head. In the labels of spaCy it is an adverb, an
+    npadvmod, or a pobj whose preposition hangs on the predicate. Labels say how it is put: adverb ("now"), bare
     ("yesterday", "last week"), prepositional ("in 2004").
 
     >>> from probes.records import Document, Sentence, frozen_ints
@@ -70,7 +72,11 @@ class Temporal:
 def temporal_modifiers(document: Document) -> list[tuple[int, int]]:
     """Return every temporal modifier with its predicate."""
     words, deprels = document.words, document.deprels
-    found = [arc for arc in document.arcs("obl", "advmod") if words[arc[0]].lower() in WORDS]
+    headed = [
+        (word, head) for _, word, head in headed_phrases(document) if GOVERNORS.get(document.upos[head]) != "noun"
+    ]
+    adverbials = (*document.arcs("obl", "advmod", "npadvmod"), *headed)
+    found = [arc for arc in adverbials if words[arc[0]].lower() in WORDS]
     sentences = [arc for arc in document.arcs("obl", "nmod") if deprels[arc[0]].endswith(":tmod")]
     return sorted({*found, *sentences}) if sentences else found
 
@@ -78,4 +84,5 @@ def temporal_modifiers(document: Document) -> list[tuple[int, int]]:
 def _form(document: Document, word: int) -> str:
     if document.deprels[word].startswith("advmod"):
         return "adverb"
-    return "prepositional" if any(head == word for _, head in document.arcs("case")) else "bare"
+    prepositional = document.deprels[word] == "pobj" or any(head == word for _, head in document.arcs("case"))
+    return "prepositional" if prepositional else "bare"

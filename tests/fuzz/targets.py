@@ -14,7 +14,7 @@ from safetensors.torch import save
 from experiments.config.file import read_toml
 from experiments.config.section import ConfigError
 from experiments.heads.typed_text import TypedError, cut, find_head, find_word
-from experiments.heads.view import ViewError, read_text
+from experiments.heads.view import ViewError, read_texts
 from experiments.run.config import load_config, load_training
 from experiments.training.checkpoints import training_events
 from mha import Encoder, EncoderConfig
@@ -27,7 +27,8 @@ from mha.training.log import truncate_log
 from probes.corpora.conllu import CorpusError
 from probes.corpora.readers import read_documents
 from probes.pairs.readers import read_pairs
-from probes.training.texts import TextFiles, data_elsewhere
+from probes.plain.data_set import data_elsewhere
+from probes.training.texts import TextFiles
 from probes.weights.relations import CircuitError, read_relations
 from probes.words.rare import word_counts
 from reports.claims.record import read_claim
@@ -90,9 +91,9 @@ def _log(path: Path) -> object:
 
 
 def _typed(path: Path) -> object:
-    text = read_text(str(path))
+    text = " ".join(read_texts(str(path)))
     words, _ = cut(MODEL, text)
-    return find_word(words, words[-1]), find_head(text.split()[0], "it", 2, 2)
+    return find_head(text.split()[0], "it", 2, 2), find_word(words, words[-1])
 
 
 def _model_config(path: Path) -> object:
@@ -169,7 +170,7 @@ TARGETS = {
         Target("card of a data set", "README.md", (seeds.CARD,), data_elsewhere, (CorpusError,)),
         Target("relations", "a.tsv", (seeds.RELATIONS,), read_relations, (CircuitError,)),
         Target("word counts", "a.txt", (seeds.COUNTS,), word_counts.__wrapped__, (CorpusError,)),
-        Target("typed text", "a.txt", (seeds.TYPED,), _typed, (TypedError, ViewError), names_file=False),
+        Target("typed text", "a.txt", (seeds.TYPED,), _typed, (TypedError, ViewError, CorpusError), names_file=False),
         Target("TOML", "a.toml", (seeds.CONFIG,), lambda path: read_toml(path, ()), (ConfigError,)),
         Target("config of a run", "a.toml", (seeds.CONFIG,), load_config, (ConfigError,), slow=True),
         Target("config of a training", "a.toml", (seeds.CONFIG,), load_training, (ConfigError,), slow=True),

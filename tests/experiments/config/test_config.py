@@ -27,6 +27,9 @@ CHANGED: dict[str, Any] = {
     "corpus.select.documents": 12,
     "corpus.select.seed": 13,
     "corpus.select.wide": True,
+    "corpus.select.column": "review",
+    "corpus.select.subset": "plain",
+    "corpus.select.split": "test",
     "corpus.select.sets": ["marvin-linzen", "grammar"],
     "corpus.report.name": "ewt-dev",
     "corpus.report.path": "/data/more.conllu",
@@ -35,6 +38,12 @@ CHANGED: dict[str, Any] = {
     "corpus.report.seed": 16,
     "corpus.report.wide": True,
     "corpus.report.sets": ["opensesame"],
+    "corpus.report.column": "review",
+    "corpus.report.subset": "plain",
+    "corpus.report.split": "test",
+    "corpus.annotate": "spacy:en_core_web_sm",
+    "corpus.language": "de",
+    "corpus.text": "raw",
     "probes.names": ["agreement"],
     "probes.trained": True,
     "probes.trained_pairs": 40,
@@ -209,14 +218,16 @@ def complaint(path: Path, *changes: str) -> str:
 
 
 def test_every_key_is_given_another_value_by_a_test() -> None:
-    others = ("model.step", "train.", "cluster.")  # test_training.py and, for clusters, test_workers.py
+    # test_training.py, for clusters test_workers.py, and test_corpora.py for texts
+    others = ("model.step", "train.", "cluster.", "corpus.select.texts", "corpus.report.texts")
     elsewhere = [key for key in keys(RunConfig) if key.startswith(others)]
     assert sorted([*CHANGED, *elsewhere]) == sorted(keys(RunConfig))
 
 
 @pytest.mark.parametrize("key", CHANGED)
 def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) -> None:
-    places = {"first": {"path": "/data/other.conllu"}, "path": {}, "sets": {"name": "agreement"}}
+    file = {"path": "/data/other.conllu"}
+    places = dict.fromkeys(("first", "column", "subset", "split"), file) | {"path": {}, "sets": {"name": "agreement"}}
     place = places.get(key.rpartition(".")[2], {"name": "grammar"})
     table: dict[str, Any] = {"name": "least", "corpus": {"select": dict(place), "report": dict(place)}}
     if "name" in place:
@@ -344,7 +355,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("model=minilm", "model: expected a table with name, source, step, precision, device, revision; got 'minilm'"),
         (
             "corpus.report=grammar",
-            "corpus.report: expected a table with name, path, first, documents, seed, wide, sets; got 'gr",
+            "corpus.report: expected a table with name, path, texts, column, subset, split, first, documents",
         ),
         (
             "model.source=trained",
@@ -368,8 +379,8 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("probes.names=['zebra']", "probes.names: unknown probe 'zebra'; known are "),
         ("corpus.select.name=ewt-dv", "corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?"),
         ("corpus.select.name=gramar", "corpus.select: unknown corpus 'gramar'; did you mean 'grammar'?"),
-        ("corpus.select.path=x.conllu", "corpus.select: a corpus has either a name or a path"),
-        ("corpus.select={first=3}", "corpus.select: a corpus has either a name or a path"),
+        ("corpus.select.path=x.conllu", "corpus.select: a corpus has either a name, a path or texts"),
+        ("corpus.select={first=3}", "corpus.select: a corpus has either a name, a path or texts"),
         ("corpus.select.first=0", "corpus.select.first: Input should be greater than or equal to 1"),
         ("corpus.select.first=3", "corpus.select: 'first' is for a file; the grammar takes documents"),
         ("corpus.select={path='x', seed=3}", "corpus.select: 'seed' is for the grammar; a file takes first"),

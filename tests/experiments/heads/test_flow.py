@@ -10,8 +10,8 @@ from mha import load_model
 
 def test_the_table_has_a_row_a_layer_and_pair_and_counts_what_is_left_out(tiny: Path) -> None:
     model = load_model(str(tiny))
-    texts = [("a", ["the", "dog", "sleeps"]), ("long", ["the"] * MOST_PIECES), ("none", [])]
-    table, dropped = flow_table(model, texts)
+    words = {"a": ["the", "dog", "sleeps"], "long": ["the"] * MOST_PIECES, "none": []}
+    table, dropped = flow_table(model, [(name, text, [True] * len(text)) for name, text in words.items()])
     assert list(table.columns) == list(COLUMNS)
     assert len(table) == model.layers * 9
     assert dropped.counts == {

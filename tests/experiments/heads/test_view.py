@@ -12,10 +12,11 @@ import torch
 import transformers as hub
 
 from experiments.heads import view
-from experiments.heads.typed_text import TypedError
-from experiments.heads.view import KINDS, MOST, TEXTBOOK, ViewError, read_text, write_text_view
+from experiments.heads.typed_text import TypedError, typed_words
+from experiments.heads.view import KINDS, MOST, TEXTBOOK, ViewError, read_texts, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.reading.cross_attention import cross_maps, decoder_input
+from probes.corpora.line_reader import CorpusError
 from reports import Run
 from reports.view.roles import known_roles
 from reports.view.view import Panel, TextAttention
@@ -117,10 +118,10 @@ def test_maps_of_whole_words_are_those_of_the_model(
     np.testing.assert_allclose(shown.only.pieces.maps, shown.maps, atol=1e-6)
 
 
-@pytest.mark.parametrize("text", ["dog", "(old,) xylophones don't qqq; -- dog.", "x " * 20])
-def test_rows_of_all_heads_sum_to_one(text: str, page: Callable[..., Path], shown: Shown) -> None:
+@pytest.mark.parametrize(("text", "words"), [("dog", 1), ("(old,) xylophones don't qqq; -- dog.", 12), ("x " * 20, 20)])
+def test_rows_of_all_heads_sum_to_one(text: str, words: int, page: Callable[..., Path], shown: Shown) -> None:
     page(text)
-    size = len(text.split()) + 2
+    size = words + 2
     assert shown.maps.shape == (2, 2, size, size)
     for maps in (shown.maps, shown.only.pieces.maps):
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
@@ -142,9 +143,9 @@ def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], sho
         page("the dog", maps="norm")
 
 
-def test_words_are_divided_at_white_space_only(page: Callable[..., Path], shown: Shown) -> None:
+def test_words_are_those_of_a_treebank(page: Callable[..., Path], shown: Shown) -> None:
     page("  don't stop,\tdogs.\nnow ")
-    assert shown.words == ["[CLS]", "don't", "stop,", "dogs.", "now", "[SEP]"]
+    assert shown.words[1:-1] == ["do", "n't", "stop", ",", "dogs", ".", "now"]
 
 
 def test_pieces_of_a_word_are_summed_to_and_averaged_from_and_shown_by_themselves(
@@ -301,14 +302,46 @@ def test_a_model_without_a_decoder_or_without_attention_is_refused_by_name(
         page("the ship", models=[folder])
 
 
-def test_a_text_is_read_from_a_file_or_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "text").write_text("the dög\nsleeps", encoding="utf-8")
-    assert read_text(str(tmp_path / "text")) == "the dög\nsleeps"
-    monkeypatch.setattr(sys, "stdin", io.StringIO("a dog"))
-    assert read_text("-") == "a dog"
+def test_texts_are_read_from_a_file_or_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text").write_bytes("\ufeffthe dög\r\nsleeps\r\n".encode())
+    assert read_texts(str(tmp_path / "text")) == ["the dög", "sleeps"]
+    (tmp_path / "text").write_text("\n\nthe\ndog\n \nsleeps\n\n", encoding="utf-8")
+    assert read_texts(str(tmp_path / "text")) == ["the dog", "sleeps"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeffa dog\n"))
+    assert read_texts("-") == ["a dog"]
+    (tmp_path / "text").write_bytes(b"\r\n\r\n")
+    with pytest.raises(ViewError, match="text: no text in it, expected words"):
+        read_texts(str(tmp_path / "text"))
     (tmp_path / "text").write_bytes(b"d\xf6g")
-    with pytest.raises(ViewError, match=r"text: not UTF-8 \(invalid start byte at byte 1\)"):
-        read_text(str(tmp_path / "text"))
+    with pytest.raises(CorpusError, match=r"text:1: not UTF-8 \(byte 0xf6\)"):
+        read_texts(str(tmp_path / "text"))
+
+
+def test_the_texts_of_a_file_are_offered_one_at_a_time(
+    headscope: Callable[..., Any], shown: Shown, tiny: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("".join(f"the dog sleeps {i}.\n" for i in range(20)), encoding="utf-8")
+    headscope("view", "--file", tmp_path / "text", "--model", tiny, "--out", tmp_path / "page.html")
+    (panel,) = shown.panels
+    assert len(panel.views) == 20
+    assert panel.views[19].title == "20: the dog sleeps 19."
+    assert [*panel.views[19].words.queries.tokens] == ["[CLS]", "the", "dog", "sleeps", "19", ".", "[SEP]"]
+    with pytest.raises(ViewError, match="51 texts, and a page shows at most 50"):
+        write_text_view(tmp_path / "page.html", ["x"] * 51, models=[str(tiny)], together=True)
+
+
+def test_punctuation_is_no_part_of_a_word_and_a_special_token_is_read_as_text(
+    page: Callable[..., Path], shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page("The [SEP] sank.")
+    assert shown.words[1:-1] == ["The", "[", "SEP", "]", "sank", "."]
+    assert any(note.startswith("Words: by the rules of spaCy 3") for note in shown.notes)
+    assert any(note.startswith("Read as ordinary text") and note.endswith(": [SEP].") for note in shown.notes)
+    monkeypatch.setattr("experiments.heads.typed_text.spacy_version", lambda: None)
+    page("She can't.")
+    assert shown.words[1:-1] == ["She", "ca", "n't", "."]
+    assert any("has better rules" in note for note in shown.notes)
+    assert typed_words("She can't.") == (["She", "ca", "n't", "."], [True, False, False, True])
 
 
 def test_the_command_takes_texts_models_runs_and_a_file(

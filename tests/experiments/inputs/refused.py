@@ -16,7 +16,9 @@ from safetensors.torch import load_file, save_file
 
 from experiments.cluster import workers
 from experiments.config.cluster_section import ClusterSection
+from experiments.config.config import CorpusPart
 from experiments.heads.typed_text import cut, find_head, find_word
+from experiments.inputs.corpora import open_part
 from experiments.record.kept import Kept
 from experiments.record.provenance import installed
 from experiments.reproduce.reproduce import rejudge
@@ -31,7 +33,10 @@ from probes.corpora.corpus import corpus_path
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
 from probes.pairs.readers import read_pairs
-from probes.training.texts import DatasetTexts, TextFiles, texts_path
+from probes.plain.data_set import DatasetTexts
+from probes.plain.raw_text import RawText
+from probes.plain.spacy_pipeline import annotate
+from probes.training.texts import TextFiles, texts_path
 from probes.weights.relations import read_relations
 from probes.words.rare import word_counts
 from reports import Run
@@ -47,6 +52,11 @@ Provoke = Callable[[Path], object]
 "Does, in an empty folder, what is refused."
 
 ENDLESS = b"7" * 5000
+
+
+def read_plain(path: Path) -> object:
+    """Open plain text as a config does."""
+    return open_part(CorpusPart(path=path))
 
 
 def file(name: str, content: bytes, read: Callable[[Path], object]) -> Provoke:
@@ -284,6 +294,11 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         ),
         "WinoBias: not exactly two spans": corpus("wino.txt", seeds.WINOBIAS, b"[she]", b"she"),
         "word pairs: a line without a rating": corpus("men.txt", seeds.RATINGS, b"ship boat 8", b"ship boat"),
+        "plain text: no column of texts": file("a.csv", b"id,review\n1,x\n", read_plain),
+        "plain text: a row of another length": file("a.csv", b"id,text\n1,x\n2,x,y\n", read_plain),
+        "plain text: True and False before sentences": file("a.txt", b"True\tshe sinks\n", read_plain),
+        "plain text: no text": file("a.txt", b"\n \n", read_plain),
+        "plain text: no such pipeline": lambda folder: annotate(RawText(("x",)), "spacy:en_core_web_ms"),
     },
     "Minimal pairs": {
         "unknown pairs": lambda folder: open_pairs("blim"),

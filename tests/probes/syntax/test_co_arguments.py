@@ -40,3 +40,18 @@ def test_an_oblique_without_preposition_or_without_object_is_not_asked(tree: Cal
 
 def test_an_item_counts_by_its_kind_and_among_all() -> None:
     assert CoArguments().pool("oblique") == ("oblique", "all")
+
+
+def test_the_object_of_a_preposition_that_is_a_head_is_a_second_argument(
+    tree: Callable[..., Sentence], asked: Asked
+) -> None:
+    text = """
+        gave VERB 0 root _
+        coins NOUN 1 obj _
+        to ADP 1 dative _
+        Ann PROPN 3 pobj _
+        in ADP 1 prep _
+        2004 NUM 5 pobj _
+    """
+    found = CoArguments().targets(Document("d", (tree(text),)))
+    assert asked(found["object->second argument"]) == [(1, [3], "oblique")]

@@ -49,3 +49,19 @@ def test_a_possessive_s_and_the_preposition_of_a_predicate_are_none(tree: Callab
 
 def test_an_item_counts_by_what_governs_and_among_all() -> None:
     assert Preposition().pool("noun") == ("noun", "all")
+
+
+def test_a_preposition_that_is_a_head_has_the_same_object_and_governor(
+    tree: Callable[..., Sentence], asked: Asked
+) -> None:
+    text = """
+        She PRON 2 nsubj _
+        walked VERB 0 root _
+        on ADP 2 prep _
+        streets NOUN 3 pobj _
+        of ADP 4 prep _
+        X PROPN 5 pobj _
+    """
+    found = Preposition().targets(Document("d", (tree(text),)))
+    assert asked(found["preposition->object"]) == [(2, [3], "verb"), (4, [5], "noun")]
+    assert asked(found["preposition->governor"]) == [(2, [1], "verb"), (4, [3], "noun")]

@@ -54,3 +54,17 @@ def test_other_words_and_times_that_modify_no_predicate_are_not_asked(
 
 def test_an_item_counts_by_how_the_time_is_put_and_among_all() -> None:
     assert Temporal().pool("bare") == ("bare", "all")
+
+
+def test_a_time_word_is_the_object_of_a_preposition_that_is_a_head(tree: Callable[..., Sentence], asked: Asked) -> None:
+    text = """
+        news NOUN 4 nsubj _
+        of ADP 1 prep _
+        today NOUN 2 pobj _
+        came VERB 0 root _
+        in ADP 4 prep _
+        2004 NUM 5 pobj _
+        yesterday NOUN 4 npadvmod _
+    """
+    found = Temporal().targets(Document("d", (tree(text),)))
+    assert asked(found["predicate->time"]) == [(3, [6], "bare"), (3, [5], "prepositional")]

@@ -7,7 +7,8 @@ from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
 from probes.grammar import generate
 from probes.pairs.verb_number import verb_questions
-from probes.training.texts import CorpusTexts, DatasetTexts, Portion, Stretch, TextFiles, texts_path
+from probes.plain.data_set import DatasetTexts
+from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_folder_of_files_that_datasets_reads_is_a_data_set(
 
 
 def test_a_data_set_that_cannot_be_used_is_one_line(saved: Path) -> None:
-    with pytest.raises(CorpusError, match="has no column 'text'; it has content, number"):
+    with pytest.raises(CorpusError, match=r"no column 'text'; name one as column = .*: it has 'content', 'number'$"):
         list(DatasetTexts(str(saved)))
     with pytest.raises(CorpusError, match="column 'number' holds a int, no text"):
         list(DatasetTexts(str(saved), column="number"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conllu import CorpusError
-from probes.training.texts import DatasetTexts
+from probes.plain.data_set import DatasetTexts
 
 
 @pytest.fixture

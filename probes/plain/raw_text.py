@@ -1,0 +1,239 @@
+"""Plain text as documents without trees: files, tables, data sets and lists of strings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mha.models.folders import HUB
+from probes.corpora.line_reader import CorpusError, numbered_lines, unpacked_name
+from probes.corpora.open_sesame import read_groups
+from probes.corpora.readers import find_reader, first_line
+from probes.plain.data_set import DatasetTexts
+from probes.plain.spacy_words import SQUEEZED, spacy_version, written_sentences
+from probes.plain.text_tables import SUFFIXES, has_text_column, table_texts
+from probes.records import Document, Sentence
+
+ABOUT: Final = "SOURCE.txt"
+"What a folder of texts says of itself; it is not read as text."
+
+
+class WrittenText(NamedTuple):
+    """A text, and the id of its document."""
+
+    id: str
+    text: str
+
+
+class Counted(NamedTuple):
+    """What one reading of all texts finds."""
+
+    fingerprint: str
+    texts: int
+    empty: int
+
+
+def is_raw_text(path: Path) -> bool:
+    """Return whether a path holds plain text; raises CorpusError for a file of minimal pairs."""
+    if path.is_dir():
+        return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
+    suffixes = unpacked_name(path).suffixes
+    if ".tsv" in suffixes and path.is_file():
+        return find_reader(path) is read_groups and has_text_column(first_line(path))
+    if ".txt" in suffixes and path.is_file():
+        if first_line(path).startswith("True\t"):
+            raise CorpusError(
+                f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
+            )
+        return find_reader(path) is None
+    return unpacked_name(path).suffix in SUFFIXES
+
+
+def _holds_texts(folder: Path) -> bool:
+    """Return whether a folder has .txt files or is a data set: saved to disk, or files of its tables."""
+    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    return saved or bool(text_files(folder)) or any(path.suffix in SUFFIXES for path in folder.rglob("*"))
+
+
+@dataclass(frozen=True)
+class RawText:
+    """Texts without annotation: those of a path or data set, or those that are given."""
+
+    source: Path | str | tuple[str, ...]
+    """A .txt file, a table (`probes.plain.text_tables`), a folder of such .txt files or of a data set, or
+    "hub:owner/name"; or the texts themselves."""
+    column: str | None = None
+    "Of a table or data set; without it the one called text or sentence."
+    subset: str | None = None
+    split: str = "train"
+    "Of a data set, as its subset."
+    language: str = "en"
+    "Whose rules of spaCy say what words and sentences are."
+
+    @property
+    def name(self) -> str:
+        """What the corpus is called."""
+        if isinstance(self.source, tuple):
+            return "texts"
+        return unpacked_name(Path(str(self.source).removeprefix(HUB))).stem
+
+    def texts(self) -> Iterator[WrittenText]:
+        """Yield the texts that are not empty; raises CorpusError where one cannot be read, with its place."""
+        return (one for one in self._every() if one.text)
+
+    def documents(self, first: int | None = None) -> Iterator[Document]:
+        """Yield every text as a document of sentences, at most `first` sentences of all."""
+        left = first
+        for name, text in self.texts():
+            if left == 0:
+                return
+            sentences = tuple(islice(_sentences(name, text, self.language), left))
+            left = None if left is None else left - len(sentences)
+            if sentences:
+                yield Document(name, sentences)
+
+    @cached_property
+    def counted(self) -> Counted:
+        """Read all texts once: a hash of them, and how many there are, and rows without one.
+
+        Raises CorpusError where there is none.
+        """
+        digest, texts, empty = hashlib.sha256(), 0, 0
+        for name, text in self._every():
+            if text:
+                digest.update(f"{name}\0{text}\0".encode())
+                texts += 1
+            else:
+                empty += 1
+        if not texts:
+            raise CorpusError(f"{self._where}: no text in it, expected words")
+        return Counted(digest.hexdigest(), texts, empty)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what the texts are and by which rules they became words."""
+        rules = f"the rules of spaCy {spacy_version()} for the language {self.language!r}"
+        without = "no trees, which some probes need (corpus.annotate names a pipeline that makes them)"
+        return (*self.unit_notes(), f"{self.name}: words and sentences by {rules}; {without}")
+
+    def unit_notes(self) -> tuple[str, ...]:
+        """Say how many texts there are, and what is one."""
+        counted, rows = self.counted, isinstance(self.source, tuple)
+        kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
+        unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
+        empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
+        return (f"{self.name}: {counted.texts} texts{unit}{empty}",)
+
+    @cached_property
+    def _files(self) -> Sequence[Path]:
+        """The files that are read line by line or as tables; none for a data set."""
+        if not isinstance(self.source, Path):
+            return ()
+        if not self.source.exists():
+            raise FileNotFoundError(f"{self.source}: no such file; check the path, or where HEADSCOPE_DATA points")
+        return text_files(self.source) if self.source.is_dir() else [self.source]
+
+    @property
+    def _where(self) -> str:
+        return "texts" if isinstance(self.source, tuple) else str(self.source)
+
+    def _every(self) -> Iterator[WrittenText]:
+        """Yield all texts without white space around them, "" for rows that have none."""
+        places: list[tuple[str, str, Iterable[tuple[int, str]]]]
+        if isinstance(self.source, tuple):
+            places = [("text", "texts: text ", enumerate(self.source, start=1))]
+        elif self._files:
+            places = [(path.name, f"{path}:", self._places(path)) for path in self._files]
+        else:
+            found = DatasetTexts(str(self.source), self.subset, self.split, self.column)
+            places = [(self.name, f"{self.source}: row ", enumerate(found, start=1))]
+        for name, where, numbered in places:
+            for number, text in numbered:
+                _check(text, f"{where}{number}")
+                yield WrittenText(f"{name}:{number}", text.strip())
+
+    def _places(self, path: Path) -> Iterator[tuple[int, str]]:
+        if _is_table(path):
+            return table_texts(path, self.column)
+        if self.column is not None:
+            raise CorpusError(f"{path}: no table, so it has no column {self.column!r}")
+        return file_texts(path)
+
+
+def text_files(folder: Path) -> list[Path]:
+    """Return the .txt files of a folder by name, but for ABOUT."""
+    return sorted(file for file in folder.glob("[!.]*.txt") if file.name != ABOUT)
+
+
+def file_texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number of its first line and the text for every text of a file; see `texts_in`."""
+    return texts_in(lambda: numbered_lines(path))
+
+
+Lines = Callable[[], Iterable[tuple[int, str]]]
+"Gives numbered lines, from the first one on whenever it is called."
+
+
+def texts_in(lines: Lines) -> Iterator[tuple[int, str]]:
+    """Yield the number of its first line and the text for every text of some lines.
+
+    Where blank lines part them, what stands between is a text, its lines joined by blanks; else every line is one.
+    """
+    parted = has_paragraphs(lines)
+    begin, gathered = 0, list[str]()
+    for number, line in lines():
+        if gathered and not (parted and line.strip()):
+            yield begin, " ".join(gathered)
+            gathered = []
+        if line.strip():
+            begin = begin if gathered else number
+            gathered.append(line.strip())
+    if gathered:
+        yield begin, " ".join(gathered)
+
+
+def has_paragraphs(lines: Lines) -> bool:
+    """Return whether there is a blank line between lines that are not blank."""
+    begun = parted = False
+    for _, line in lines():
+        if line.strip() and parted:
+            return True
+        begun, parted = begun or bool(line.strip()), begun and not line.strip()
+    return False
+
+
+def _is_table(path: Path) -> bool:
+    return unpacked_name(path).suffix in (*SUFFIXES, ".tsv")
+
+
+def _unit(path: Path) -> str:
+    if _is_table(path):
+        return "a row"
+    return "what stands between blank lines" if has_paragraphs(lambda: numbered_lines(path)) else "a line"
+
+
+def _check(text: str, where: str) -> None:
+    """Raise CorpusError for what is no text."""
+    if "\0" in text:
+        raise CorpusError(f"{where}: a NUL byte, which no text has")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise CorpusError(f"{where}: half of a character (a lone surrogate), which no text has")
+
+
+def _sentences(name: str, text: str, language: str) -> Iterator[Sentence]:
+    for number, found in enumerate(written_sentences(text, language), start=1):
+        n = len(found.words)
+        yield Sentence(
+            f"{name}-{number}",
+            found.words,
+            np.full(n, -1),
+            ("",) * n,
+            space_after=found.space_after,
+            remarks=(SQUEEZED,) * found.squeezed,
+        )

@@ -1,0 +1,196 @@
+"""Plain text parsed into CoNLL-U by a pipeline of spaCy, which is kept and read again for the same texts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mha.cache import cache_folder
+from mha.messages import naming
+from mha.nearest_name import nearest_name
+from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.plain.raw_text import RawText
+from probes.plain.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
+from probes.plain.spacy_words import followed_by_space, spacy_module
+
+PREFIX: Final = "spacy:"
+"Before the name of a pipeline, its package or its folder."
+
+NOTE: Final = "# headscope: "
+"Before what a run says of the file, in its first lines."
+
+LAYOUT: Final = 1
+"Part of every kept file's name: raise it when something below changes what is written."
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A file that a pipeline's parse was written to."""
+
+    path: Path
+    notes: tuple[str, ...]
+    "By which pipeline, in which labels, and what was left out."
+
+
+def annotate(source: RawText, annotator: str, first: int | None = None) -> Annotated:
+    """Parse texts with the pipeline that is called "spacy:NAME", or find them parsed: at most `first` sentences.
+
+    Raises CorpusError where spaCy or the pipeline is not installed, or it has no parser.
+    """
+    pipeline = Pipeline.load(annotator)
+    made_of = f"{LAYOUT} {first} {pipeline.fingerprint} {source.counted.fingerprint}"
+    name = f"{source.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.conllu"
+    path = cache_folder() / "annotated" / name
+    if not path.exists():
+        _write(path, source, pipeline, first)
+    return Annotated(path, tuple(_notes(path)))
+
+
+def _notes(path: Path) -> Iterator[str]:
+    for _, line in numbered_lines(path):
+        if not line.startswith(NOTE):
+            return
+        yield line.removeprefix(NOTE)
+
+
+def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -> None:
+    """Write under a temporary name first, for another process may read what is there."""
+    parsed, lost = [], Counter[str]()
+    for sentence in pipeline.parse(source, first):
+        parsed.append(sentence.lines)
+        lost.update(sentence.lost)
+    if not parsed:
+        raise CorpusError(f"{source.name}: the pipeline {pipeline.title} finds no word in it")
+    notes = [
+        *source.unit_notes(),
+        f"{source.name}: parsed by {pipeline.title}, whose labels are {pipeline.scheme}{ABOUT[pipeline.scheme]}",
+        *(f"{source.name}: {count} {what}" for what, count in lost.items()),
+    ]
+    text = "".join(f"{NOTE}{note}\n" for note in notes) + "\n".join(parsed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with naming(path), open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+SPACE: Final = "tokens of nothing but white space are left out"
+ROOTS: Final = "words that a sentence of the pipeline leaves without a head hang on its root as dep"
+
+
+@dataclass(frozen=True)
+class ParsedSentence:
+    """The lines of a sentence in CoNLL-U, and what was odd."""
+
+    lines: str
+    lost: Counter[str]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A pipeline of spaCy that parses."""
+
+    nlp: Any
+    fingerprint: str
+    scheme: str
+
+    @classmethod
+    def load(cls, annotator: str) -> Pipeline:
+        """Load "spacy:NAME"; NAME is what `spacy.load` takes. Raises CorpusError, with what to do."""
+        name = annotator.removeprefix(PREFIX)
+        if name == annotator or not name:
+            raise CorpusError(f"annotate = {annotator!r}: expected {PREFIX}NAME, such as {PREFIX}en_core_web_sm")
+        spacy = spacy_module()
+        name = name if Path(name).is_dir() else name.replace("-", "_")
+        try:
+            nlp = spacy.load(name, exclude=["ner"])
+        except Exception as error:  # what its components raise
+            raise CorpusError(_lacking(spacy, name, error)) from None
+        parsers = [one for one in nlp.pipe_names if "token.dep" in nlp.get_pipe_meta(one).assigns]
+        if not parsers:
+            raise CorpusError(f"annotate = {annotator!r}: the pipeline has no parser, so it gives no trees")
+        digest = hashlib.sha256(f"{spacy.__version__} {name}".encode())
+        for file in sorted(Path(nlp.path).rglob("*")):
+            if file.is_file():
+                digest.update(file.name.encode() + file.read_bytes())
+        return cls(nlp, digest.hexdigest(), scheme_of(nlp.pipe_labels.get(parsers[0], ())))
+
+    @property
+    def title(self) -> str:
+        """The pipeline and its version, and those of spaCy."""
+        meta, spacy = self.nlp.meta, spacy_module()
+        return f"{meta['lang']}_{meta['name']} {meta['version']} of spaCy {spacy.__version__}"
+
+    def parse(self, source: RawText, first: int | None) -> Iterator[ParsedSentence]:
+        """Yield the sentences of all texts, at most `first` of them."""
+        count = 0
+        texts = ((text, name) for name, text in source.texts())
+        try:
+            for parsed, name in self.nlp.pipe(texts, as_tuples=True):
+                opening = f"# newdoc id = {name}\n"
+                for number, sentence in enumerate(parsed.sents, start=1):
+                    if count == first:
+                        return
+                    if found := _parsed(sentence, f"{opening}# sent_id = {name}-{number}\n", self.scheme):
+                        count, opening = count + 1, ""
+                        yield found
+        except ValueError as error:  # a text longer than the parser has memory for
+            raise CorpusError(f"{source.name}: {self.title} cannot parse it: {str(error).splitlines()[0]}") from None
+
+
+def _lacking(spacy: Any, name: str, error: Exception) -> str:
+    there = spacy.util.get_installed_models()
+    if Path(name).is_dir() or name in there:
+        return f"the spaCy pipeline {name!r} cannot be loaded: {str(error).splitlines()[0]}"
+    hint = nearest_name(name, there, f"installed are {', '.join(there)}") if there else "none is installed"
+    return f"no spaCy pipeline {name!r} here; {hint} (`python -m spacy download {name}` installs one of spaCy's own)"
+
+
+def _parsed(sentence: Any, comments: str, scheme: str) -> ParsedSentence | None:
+    """Return a sentence without its tokens of white space; None where there are no others."""
+    tokens = [token for token in sentence if not token.is_space]
+    if not tokens:
+        return None
+    heads, loose = _heads(tokens)
+    upos = [token.pos_ for token in tokens]
+    labels = relations([token.dep_ for token in tokens], upos, scheme)
+    labels = ["root" if heads[i] < 0 else "dep" if i in loose else label for i, label in enumerate(labels)]
+    heads = coordinated(heads, labels) if scheme == CLEAR else heads
+    rows = (_row(i, token, heads[i], labels[i]) for i, token in enumerate(tokens))
+    text = "".join(token.text + " " * followed_by_space(token) for token in tokens).strip()
+    lost = Counter({SPACE: len(sentence) - len(tokens), ROOTS: len(loose)})
+    return ParsedSentence(f"{comments}# text = {text}\n{''.join(rows)}", +lost)
+
+
+def _heads(tokens: Sequence[Any]) -> tuple[list[int], set[int]]:
+    """Return the place of each token's head, -1 for the root, and the tokens that had none beside it.
+
+    What hangs on white space hangs on what that hangs on.
+    """
+    place = {token.i: i for i, token in enumerate(tokens)}
+    heads = []
+    for token in tokens:
+        head = token.head
+        while head.is_space and head.head.i != head.i:
+            head = head.head
+        heads.append(-1 if head.i == token.i else place.get(head.i, -1))
+    root = heads.index(-1)
+    loose = {i for i, head in enumerate(heads) if head < 0 and i != root}
+    return [root if i in loose else head for i, head in enumerate(heads)], loose
+
+
+def _row(i: int, token: Any, head: int, label: str) -> str:
+    """Return the line of a word in CoNLL-U."""
+    misc = "_" if followed_by_space(token) else "SpaceAfter=No"
+    columns = (token.text, token.lemma_, token.pos_, token.tag_, str(token.morph))
+    return "\t".join([str(i + 1), *(column or "_" for column in columns), str(head + 1), label, "_", misc]) + "\n"
