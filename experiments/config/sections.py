@@ -130,7 +130,8 @@ class CorpusSection(Section):
     corpus of one file or folder, such as litbank or gap."""
     text: Literal["words", "raw"] = "words"
     """How words become the text that the model reads: parted by single blanks, or as they were written, without a blank
-    where the file says that there is none (SpaceAfter=No in CoNLL-U)."""
+    where the file says that there is none (SpaceAfter=No in CoNLL-U). In both the words of a multiword token are read
+    in its place: without blanks in "raw" where they make its form in a row (do and n't), else parted by blanks."""
 
     @model_validator(mode="after")
     def _two_splits(self) -> Self:
