@@ -84,11 +84,11 @@ def run(
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
-            for said in corpus_notes(corpora):
-                journal.note(said)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
         record = machine_record(config, opened.model, corpora, started)
+        for said in corpus_notes(corpora):
+            journal.note(said)
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:
