@@ -149,7 +149,9 @@ class CorpusSection(Section):
     "Of plain text that nothing parses: whose rules of spaCy say what words and sentences are."
     text: Literal["words", "raw"] = "words"
     """How words become the text that the model reads: parted by single blanks, or as they were written, without a blank
-    where the file says that there is none (SpaceAfter=No in CoNLL-U). Plain text is always read as it was written."""
+    where the file says that there is none (SpaceAfter=No in CoNLL-U). In both the words of a multiword token are read
+    in its place: without blanks in "raw" where they make its form in a row (do and n't), else parted by blanks. Plain
+    text is always read as it was written."""
 
     @model_validator(mode="after")
     def _two_splits(self) -> Self:

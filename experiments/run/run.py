@@ -85,13 +85,13 @@ def run(
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
-            for said in corpus_notes(corpora):
-                journal.note_input(said)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
             for said in opened.model.notes:
                 journal.note_input(said)
         record = machine_record(config, opened.model, corpora, started)
+        for said in corpus_notes(corpora):
+            journal.note_input(said)
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
         try:

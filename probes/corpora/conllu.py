@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from probes.corpora.conllu_block import Block, Layout
+from probes.corpora.conllu_block import Block, ConlluLayout
 from probes.corpora.line_reader import CorpusError as CorpusError
 from probes.corpora.line_reader import UniqueIds, numbered_lines
 from probes.records import Document, Sentence
@@ -40,7 +40,7 @@ def _documents(path: Path, first: int | None) -> Iterator[Document]:
     """Gather the sentences of a file into documents."""
     document: str | None = None
     gathered: list[Sentence] = []
-    layout = Layout()
+    layout = ConlluLayout()
     empty = True
     sentences, documents = UniqueIds("sentence"), UniqueIds("document")
     for block in islice(_blocks(path), first):

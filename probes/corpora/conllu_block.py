@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value
 
-from probes.corpora.entity_brackets import TWICE, BracketCell, BracketError, id_place, read_mentions
-from probes.corpora.escapes import escape_remarks, unescaped
-from probes.corpora.line_reader import CorpusError, refuse_quoting, shortened
+from probes.corpora.annotation.entity_brackets import TWICE, BracketCell, BracketError, id_place, read_mentions
+from probes.corpora.annotation.escapes import escape_remarks, unescaped
+from probes.corpora.annotation.trees import TreeError, check_tree, outermost
+from probes.corpora.annotation.ud_labels import NO_TREE, label_remarks
+from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
 from probes.corpora.spans import head_of
-from probes.corpora.trees import TreeError, heads_of_tree, outermost
-from probes.corpora.ud_labels import NO_TREE, label_remarks
 from probes.records import Mention, Sentence, frozen_ints
 
 PARTS = "multiword token, read as its words"
@@ -31,7 +31,7 @@ _OF_SENTENCE = re.compile(r"#\s*(sent_id|text|newdoc|newpar)\b")
 "Comments that belong before the words."
 
 
-class Layout(NamedTuple):
+class ConlluLayout(NamedTuple):
     """What a file declares of its columns."""
 
     columns: tuple[str, ...] = DEFAULT_FIELDS
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     "Place of the entity id among the fields of an opening bracket (`# global.Entity`); None where nothing is said."
 
 
-class Row(NamedTuple):
+class TokenLine(NamedTuple):
     """A line of a word, an empty node or a multiword range."""
 
     line: int
@@ -102,7 +102,7 @@ class Block:
         return CorpusError(f"{self.path}:{line}: {problem}")
 
     def declared(self) -> dict[str, Any]:
-        """Return what this block declares of the file's `Layout`; GUM calls the entity's id GRP, CorefUD eid."""
+        """Return what this block declares of the file's `ConlluLayout`; GUM calls the entity's id GRP, CorefUD eid."""
         found: dict[str, Any] = {}
         if "global.columns" in self.metadata:
             found["columns"] = tuple(self.metadata["global.columns"].lower().split())
@@ -115,7 +115,7 @@ class Block:
             found["group"] = order.index(group.pop())
         return found
 
-    def rows(self, names: Sequence[str]) -> Iterator[Row]:
+    def rows(self, names: Sequence[str]) -> Iterator[TokenLine]:
         """Yield the lines that are no comments; `names` are those of the columns."""
         for number, line in self.lines:
             if line.startswith("#"):
@@ -130,9 +130,9 @@ class Block:
                     raise ParseException("no id")
             except (ParseException, ValueError):  # the latter for numbers without end
                 raise self.error(number, f"{shortened(row['id'])} is not a word id") from None
-            yield Row(number, identity, row)
+            yield TokenLine(number, identity, row)
 
-    def sentence(self, layout: Layout) -> Sentence:
+    def sentence(self, layout: ConlluLayout) -> Sentence:
         """Check and return the sentence."""
         words, ranges, cells = self._divided(layout)
         forms = self._forms(words)
@@ -152,10 +152,10 @@ class Block:
             remarks=tuple(self.remarks),
         )
 
-    def _divided(self, layout: Layout) -> tuple[list[Row], list[Row], list[BracketCell]]:
+    def _divided(self, layout: ConlluLayout) -> tuple[list[TokenLine], list[TokenLine], list[BracketCell]]:
         """Return words, multiword ranges and cells with Entity brackets; raises CorpusError where ids do not fit."""
-        words: list[Row] = []
-        ranges: list[Row] = []
+        words: list[TokenLine] = []
+        ranges: list[TokenLine] = []
         cells: list[BracketCell] = []
         for row in self.rows(layout.columns):
             before = len(words)
@@ -179,7 +179,7 @@ class Block:
             )
         return words, ranges, cells
 
-    def _check_range(self, row: Row, before: int, ranges: Sequence[Row]) -> None:
+    def _check_range(self, row: TokenLine, before: int, ranges: Sequence[TokenLine]) -> None:
         """Raise CorpusError where a range does not stand right before its words, of which no other range has one."""
         assert row.range is not None
         begin, end = row.range
@@ -191,7 +191,7 @@ class Block:
         if begin != before + 1:
             raise self.error(row.line, f"{name} stands before word {before + 1}, expected before its own words")
 
-    def _forms(self, words: Sequence[Row]) -> tuple[str, ...]:
+    def _forms(self, words: Sequence[TokenLine]) -> tuple[str, ...]:
         """Return the forms as they are written, blanks in a row as one."""
         forms = tuple(re.sub(" {2,}", " ", word.columns["form"]) for word in words)
         for word, form in zip(words, forms, strict=True):
@@ -209,21 +209,25 @@ class Block:
         self.remarks += escape_remarks(forms)
         return forms
 
-    def _tree(self, words: Sequence[Row]) -> tuple[list[int], tuple[str, ...]]:
+    def _tree(self, words: Sequence[TokenLine]) -> tuple[list[int], tuple[str, ...]]:
         """Return heads and relations; without heads those of no tree."""
-        columns = [word.columns["head"] for word in words]
-        if all(column in _NOTHING for column in columns):
+        if all(word.columns["head"] in _NOTHING for word in words):
             self.remarks.append(NO_TREE)
             return [-1] * len(words), ("",) * len(words)
+        heads = []
+        for word in words:
+            if (head := number_in(word.columns["head"])) is None:
+                raise self.error(word.line, f"head {shortened(word.columns['head'])} is not a number")
+            heads.append(head - 1)
         try:
-            heads = heads_of_tree(columns)
+            check_tree(heads)
         except TreeError as error:
             raise self.error(words[error.word].line, str(error)) from None
         deprels = self._values(words, "deprel")
         self.remarks += label_remarks(heads, deprels, self._values(words, "upos"))
         return heads, deprels
 
-    def _values(self, words: Sequence[Row], name: str) -> tuple[str, ...]:
+    def _values(self, words: Sequence[TokenLine], name: str) -> tuple[str, ...]:
         """Return a column, "" for the underscore of nothing."""
         return tuple("" if word.columns[name].strip() in _NOTHING else word.columns[name] for word in words)
 
@@ -243,7 +247,7 @@ class Block:
             for entity, inside in once
         )
 
-    def _spaces(self, words: Sequence[Row], ranges: Sequence[Row]) -> tuple[bool, ...]:
+    def _spaces(self, words: Sequence[TokenLine], ranges: Sequence[TokenLine]) -> tuple[bool, ...]:
         """Return whether a blank follows each word.
 
         What follows a range says its own MISC. Its words stand without blanks where they make its form in a row (do and

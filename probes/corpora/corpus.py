@@ -119,7 +119,10 @@ class Corpus:
         return ArrowTexts(path)
 
 
-PUT = 'word with no blank after it (SpaceAfter=No), read with one; corpus.text = "raw" reads the text as it is written'
+PUT = (
+    "word with no blank after it (SpaceAfter=No, or inside a multiword token), read with one; "
+    'corpus.text = "raw" reads the text as it is written'
+)
 "The remark on a blank that is not in the file."
 
 

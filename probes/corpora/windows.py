@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from probes.corpora.antecedents import choices
+from probes.corpora.annotation.antecedents import choices
 from probes.records import Document, Sentence
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from probes.corpora.antecedents import GENDERS, PronounChoice, choices
+from probes.corpora.annotation.antecedents import GENDERS, PronounChoice, choices
 from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import Targets, key_sets

@@ -12,8 +12,8 @@ LONG = b"[" * 5000
 MIDDLE = b'{"a":' * 3000
 
 FOUND: list[tuple[str, bytes, str]] = [
-    ("corpus CoNLL-U", b"\x1c\n", "a.conllu:1: no word in these lines"),
-    ("corpus CoNLL-U", b"\xef\xbb\xbf", "a.conllu:1: no word in these lines"),
+    ("corpus CoNLL-U", b"\x1c\n", "a.conllu: no sentence in the file (2 bytes)"),
+    ("corpus CoNLL-U", b"\xef\xbb\xbf", "a.conllu: no sentence in the file (3 bytes)"),
     ("corpus CoNLL-2012", LONG, "' stands before any '#begin document (NAME); part N'"),
     ("corpus WinoBias", b"7" * 5000 + b" [The baker] said [he] sang.\n", "a.txt:1: expected a number, a space and"),
     (

@@ -42,7 +42,8 @@ def test_every_probe_says_in_which_corpora_it_finds_questions_and_how_to_read_it
     pud = "pud-english, pud-german, pud-spanish, pud-russian, pud-finnish, pud-turkish, pud-chinese"
     trees = f"ewt-train, ewt-dev, gum-train, gum-dev, {pud}, or a CoNLL-U file with trees"
     assert rows["negation"]["corpora"] == f"grammar, {trees}"
-    assert rows["agreement"]["corpora"] == f"grammar, agreement, {trees}"
+    numbers = trees.replace(", pud-chinese", "") + " and the number of verbs"
+    assert rows["agreement"]["corpora"] == f"grammar, agreement, {numbers}"
     with_coreference = "grammar, gum-train, gum-dev, litbank"
     assert rows["coreference"]["corpora"] == f"{with_coreference}, or a file with coreference"
     assert rows["antecedent"]["corpora"].startswith(

@@ -514,6 +514,12 @@ def test_a_probe_that_finds_no_question_is_noted(
     assert "coreference: the corpora have no items for it, it needs mentions" in found.record.notes
 
 
+def test_subjects_that_agreement_does_not_ask_about_are_noted(scored: Callable[..., Run], corpus_file: Path) -> None:
+    found = scored('probes.names=["agreement"]', *both_from(corpus_file))
+    said = {note.partition(": ")[0]: note for note in found.record.notes if "verb shows no number (" in note}
+    assert {*said} == {"agreement (select)", "agreement (report)"}
+
+
 @pytest.mark.slow
 def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
     scored: Callable[..., Run], corpus_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from probes.corpora.annotation.entity_brackets import TWICE
 from probes.corpora.conll import read_conll
 from probes.corpora.conllu import CorpusError
-from probes.corpora.entity_brackets import TWICE
 from probes.records import Document, Mention
 
 Read = Callable[..., list[Document]]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from probes.corpora.annotation.entity_brackets import TWICE
+from probes.corpora.annotation.ud_labels import NO_TREE
 from probes.corpora.conllu import CorpusError, read_conllu
 from probes.corpora.conllu_block import ENTITY_OF_RANGE, PARTS
-from probes.corpora.entity_brackets import TWICE
-from probes.corpora.ud_labels import NO_TREE
 from probes.records import Document, Mention
 
 SHIP = """# sent_id = one
@@ -346,8 +346,8 @@ def test_a_broken_file_gets_one_line_with_the_place(read, text: str, message: st
         (b"1\t\t_\tX\t_\t_\t0\troot\t_\t_\n", "bad.conllu:1: word 1 has no form"),
         (
             gzip.compress(b"1\ta")[:12],
-            "bad.conllu: a gzip file that is broken or cut off (Compressed file ended before the end-of-stream marker was "
-            "reached)",
+            "bad.conllu: a gzip file that is broken or cut off (Compressed file ended before the end-of-stream "
+            "marker was reached)",
         ),
         (b"PK\x03\x04", "bad.conllu: compressed (zip); unpack it, or pack it by gzip, which is read"),
         (b"1 a a X _ _ 0 root _ _\n", "bad.conllu:1: 1 columns, expected 10 separated by tabs"),

@@ -68,7 +68,7 @@ def test_arcs_of_later_sentences_are_moved(tree: Callable[..., Sentence]) -> Non
 
 @pytest.mark.parametrize(
     ("label", "pool"),
-    [("nsubj:pass", ["nsubj:pass", "nsubj:*", "all"]), ("obj", ["obj", "obj:*", "all"])],
+    [("nsubj:pass", ["nsubj:pass", "nsubj:*", "all"]), ("obj", ["obj", "obj:*", "all"]), ("", ["all"])],
 )
 def test_a_relation_counts_as_itself_with_its_subtypes_and_among_all(label: str, pool: list[str]) -> None:
     assert list(Dependency().pool(label)) == pool

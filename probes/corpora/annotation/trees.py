@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from probes.corpora.line_reader import number_in, shortened
-
 SHOWN = 10
 "How many words of a circle an error names."
 
@@ -19,19 +17,12 @@ class TreeError(ValueError):
         self.word = word
 
 
-def heads_of_tree(columns: Sequence[str]) -> list[int]:
-    """Return 0-based heads, -1 for the root, of heads as they are written: from 1, 0 for the root.
-
-    Raises TreeError where they do not make one tree.
-    """
-    n = len(columns)
-    heads: list[int] = []
-    for word, column in enumerate(columns):
-        if (head := number_in(column)) is None:
-            raise TreeError(word, f"head {shortened(column)} is not a number")
-        if head > n:
-            raise TreeError(word, f"head {column} is outside the sentence ({n} words)")
-        heads.append(head - 1)
+def check_tree(heads: Sequence[int]) -> None:
+    """Raise TreeError where heads, from 0 and -1 for the root, do not make one tree."""
+    n = len(heads)
+    for word, head in enumerate(heads):
+        if head >= n:
+            raise TreeError(word, f"head {head + 1} is outside the sentence ({n} words)")
     roots = [word for word, head in enumerate(heads) if head < 0]
     if not roots:
         raise TreeError(0, f"no root: none of the {n} words of this sentence has head 0")
@@ -41,7 +32,6 @@ def heads_of_tree(columns: Sequence[str]) -> list[int]:
         shown = [str(word + 1) for word in cycle]
         path = " -> ".join(shown if len(shown) <= SHOWN else [*shown[: SHOWN - 1], "…", shown[-1]])
         raise TreeError(cycle[0], f"the heads go in a circle: {path}")
-    return heads
 
 
 def _cycle(heads: Sequence[int]) -> list[int]:
