@@ -37,16 +37,19 @@ def attend(
     crossed: bool = False,
     position_bias: Tensor | None = None,
     softcap: float | None = None,
+    s_aux: Tensor | None = None,
     **others: Any,
 ) -> tuple[Float[Tensor, "batch query head head_dim"], Float[Tensor, "batch head query key"] | None]:
     """Scaled dot-product attention of all heads, open to whoever watches `module` (Vaswani et al. 2017, equation 1).
 
     `attention_mask` is added to the scores and broadcasts to [batch, head, query, key], and so is `position_bias` (T5;
     Raffel et al. 2020, section 2.1). With `softcap` (Gemma 2) scores are softcap * tanh(scores / softcap) before both
-    are added. Keys and values may have fewer heads than queries (grouped). `crossed` says that keys are other pieces
-    than queries, as differing numbers do. Where nobody watches scores or pattern and there is no soft cap, the fused
-    kernel runs if it is faster, and the second result is None. The signature is that of the attention interface of
-    `transformers`; an argument that would change the result (such as `s_aux`, sinks) raises AttentionError.
+    are added. `s_aux` (gpt-oss) is a number for each head, a sink: softmax gives it a share as if it were the score of
+    one more key, which has no value, so rows of the pattern sum to less than 1. Keys and values may have fewer heads
+    than queries (grouped). `crossed` says that keys are other pieces than queries, as differing numbers do. Where
+    nobody watches scores or pattern and there is neither soft cap nor sink, the fused kernel runs if it is faster, and
+    the second result is None. The signature is that of the attention interface of `transformers`; an argument that
+    would change the result and is not implemented raises AttentionError.
     """
     _refuse_unknown(module, others)
     if attention_mask is not None and not attention_mask.is_floating_point():
@@ -59,7 +62,7 @@ def attend(
     with in_float32(query.device.type, bool(call.watches)) as cast:
         mask, bias = (None if added is None else cast(added) for added in (attention_mask, position_bias))
         added = mask if bias is None else bias if mask is None else bias + mask
-        scored = _Scores(cast(query), cast(key), added, scaling, softcap)
+        scored = _Scores(cast(query), cast(key), added, scaling, softcap, None if s_aux is None else cast(s_aux))
         output, pattern = _attend(call, scored, cast(value), mask, dropout)
     return output.transpose(1, 2).contiguous(), pattern
 
@@ -72,6 +75,7 @@ class _Scores(NamedTuple):
     added: Tensor | None
     scaling: float
     softcap: float | None
+    sinks: Tensor | None
 
     def explicit(self) -> Tensor:
         """Return the scores [batch, head, query, key]."""
@@ -80,6 +84,14 @@ class _Scores(NamedTuple):
             scores = torch.tanh(scores / self.softcap) * self.softcap
         return scores if self.added is None else scores.add_(self.added)
 
+    def pattern(self, scores: Tensor) -> Tensor:
+        """Return the softmax of scores, or of scores and sinks; in half precision too the kernel sums in float32."""
+        if self.sinks is None:
+            return F.softmax(scores, dim=-1)
+        sinks = self.sinks.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
+        everything = torch.cat([scores, sinks], dim=-1)
+        return F.softmax(everything - everything.max(dim=-1, keepdim=True).values, dim=-1)[..., :-1]
+
 
 def _attend(
     call: Call, scored: _Scores, value: Tensor, mask: Tensor | None, dropout: float
@@ -87,21 +99,25 @@ def _attend(
     """Return the head outputs [batch, head, query, head_dim], and the pattern where a hook watches it or the scores."""
     value = call.show("value", value, mask)
     pattern, watched = None, call.wants("scores", "pattern")
-    if watched or scored.softcap is not None or _explicit_is_faster(scored.query, dropout):
+    if watched or scored.softcap is not None or scored.sinks is not None or _explicit_is_faster(scored.query, dropout):
         scores = call.show("scores", scored.explicit(), mask)
-        pattern = F.softmax(scores, dim=-1)  # in half precision too the kernel sums in float32
-        pattern = call.show("pattern", pattern, mask)
+        pattern = call.show("pattern", scored.pattern(scores), mask)
         output = torch.matmul(drop(pattern, dropout), value)
     else:
         output = F.scaled_dot_product_attention(
             scored.query, scored.key, value, scored.added, dropout, scale=scored.scaling
         )
+    return show_output(call, output, mask, value), pattern if watched else None
+
+
+def show_output(call: Call, output: Tensor, mask: Tensor | None, value: Tensor) -> Tensor:
+    """Show head outputs [batch, head, query, head_dim] and what they write; return what hooks make of them."""
     output = call.show("head_output", output, mask, value)
     if call.wants("head_write"):
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())
         if call.show("head_write", write, mask) is not write:
             raise AttentionError("head_write can be seen but not changed: change head_output instead")
-    return output, pattern if watched else None
+    return output
 
 
 @contextmanager

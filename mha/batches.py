@@ -12,10 +12,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from mha.device import moved
+from mha.messages import OneLineError
 from mha.pieces import Pieces
 
 REDUCTIONS = ("mean", "first")
-"How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's."
+"""How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's
+that is more than the mark of a blank."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,15 @@ class Batch:
         return Batch(self.ids[texts], mask, *matrices, self.words[texts], self.texts[texts])
 
 
-def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[list[int]]:
+class PaddingError(OneLineError):
+    """Texts of several lengths for a model whose maps padding changes."""
+
+
+def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int, *, pads: bool = True) -> list[list[int]]:
     """Divide texts into batches of at most `budget` pieces with padding, longest first; a longer text is one alone.
 
-    A batch that is half full takes no longer text, so that with many texts most batches need no padding.
+    A batch that is half full takes no longer text, so that with many texts most batches need no padding; none does
+    without `pads`, for models whose maps padding changes (`mha.models.check`).
     Texts are sorted by length, then by content and name, so the batches depend on the set of texts, not on its order.
     """
     order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), texts[i].ids.tobytes(), names[i]))
@@ -88,30 +95,48 @@ def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[lis
         length = len(texts[i])
         last = batches[-1] if batches else []
         full = (len(last) + 1) * length > budget
-        pads = bool(last) and length > len(texts[last[0]]) and 2 * len(last) * len(texts[last[0]]) >= budget
-        if not last or full or pads:
+        longer = bool(last) and length > len(texts[last[0]])
+        if not last or full or (longer and (not pads or 2 * len(last) * len(texts[last[0]]) >= budget)):
             batches.append([])
         batches[-1].append(i)
     return batches[::-1]
 
 
-def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) -> Batch:
-    """Pad `texts` to one batch; `reduce` is one of REDUCTIONS."""
+def _is_first(
+    from_words: Float[np.ndarray, "batch word piece"], texts: Sequence[Pieces]
+) -> Bool[np.ndarray, "batch word piece"]:
+    """Return where the first piece of a word is; the mark of a blank is it only in a word that has no other piece."""
+    rank = from_words.copy()
+    for place, text in enumerate(texts):
+        if text.blank is not None:
+            rank[place, :, : len(text)] *= np.where(text.blank, 0.5, 1)
+    best: Bool[np.ndarray, "batch word piece"] = rank == rank.max(2, keepdims=True)
+    first: Bool[np.ndarray, "batch word piece"] = best & (np.cumsum(best, 2) == 1)
+    return first
+
+
+def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int | None = 0) -> Batch:
+    """Pad `texts` to one batch; `reduce` is one of REDUCTIONS.
+
+    Raises PaddingError for texts of several lengths where `padding` is None.
+    """
     if reduce not in REDUCTIONS:
         raise ValueError(f"unknown reduction {reduce!r}; known are {', '.join(REDUCTIONS)}")
     lengths = np.array([len(text) for text in texts])
     words = np.array([text.words for text in texts])
     length, width = int(lengths.max()), int(words.max())
+    if padding is None and lengths.min() < length:
+        raise PaddingError("padding changes the maps of this model: it reads texts of one length at a time")
     row = np.repeat(np.arange(len(texts)), lengths)
     place = np.concatenate([np.arange(n) for n in lengths])
     key = np.concatenate([text.word for text in texts])
-    ids = np.full((len(texts), length), padding, np.int64)
+    ids = np.full((len(texts), length), padding or 0, np.int64)
     ids[row, place] = np.concatenate([text.ids for text in texts])
     to_words = np.zeros((len(texts), length, width + 2), np.float32)
     to_words[row, place, key] = 1
     from_words = to_words[:, :, :width].transpose(0, 2, 1).copy()
     if reduce == "first":
-        from_words *= np.cumsum(from_words, 2) == 1
+        from_words *= _is_first(from_words, texts)
     from_words /= np.maximum(from_words.sum(2, keepdims=True), 1)
     mask = None if lengths.min() == length else torch.from_numpy(np.arange(length) < lengths[:, None])
     matrices = torch.from_numpy(to_words), torch.from_numpy(from_words)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
-from mha.hub import restore_attention, switch_attention
+from mha.attention import attend
+from mha.foreign import attention_setting, has_attention_interface, set_attention
+from mha.own_attention import refusal, seen_by_softmax
 from mha.projections import HookError as HookError
-from mha.watches import OPEN, SITES, See, Seen, Watch
+from mha.watches import OPEN, SITES, PaddedTexts, See, Seen, Watch
+
+NAME = "headscope"
+"The name under which `attend` is registered with the attention interface."
 
 
 @contextmanager
@@ -39,22 +45,21 @@ def watch(
     modules = {module: name for name, module in model.named_modules()}
     block = Watch(modules, see, frozenset(sites), None if layers is None else frozenset(layers), model, first)
 
-    def begin(*_: Any) -> None:
+    def begin(_: nn.Module, inputs: Any, named: Any) -> None:
         if block in OPEN.get():
-            block.calls = first
+            block.calls, block.texts = first, PaddedTexts.of(model, inputs, named)
 
     def end(*_: Any) -> None:
         if block not in OPEN.get():
             return
+        block.texts = None
         if block.calls == first:
-            raise HookError(
-                f"{type(model).__name__} made no attention call that can be seen: it keeps attention code of its own"
-            )
+            raise HookError(f"{type(model).__name__} made no attention call that can be seen")
         if missing := set(block.layers or ()) - set(range(first, block.calls)):
             raise HookError(f"layer index {min(missing)} does not exist in this model ({block.calls} layers, from 0)")
 
     with through_attend(model):
-        handles = [model.register_forward_pre_hook(begin), model.register_forward_hook(end)]
+        handles = [model.register_forward_pre_hook(begin, with_kwargs=True), model.register_forward_hook(end)]
         token = OPEN.set((*OPEN.get(), block))
         try:
             yield
@@ -65,27 +70,65 @@ def watch(
 
 
 _lock = threading.Lock()
-_switched: WeakKeyDictionary[nn.Module, tuple[int, Any]] = WeakKeyDictionary()
-"For every model that is led through `attend`: how many open blocks lead it there, and its own setting."
+_opened: WeakKeyDictionary[nn.Module, tuple[int, ExitStack]] = WeakKeyDictionary()
+"For every model that is open to hooks: how many blocks have it so, and what ends it."
 
 
 @contextmanager
 def through_attend(model: nn.Module) -> Iterator[None]:
-    """Lead a `transformers` model's attention through `attend` while blocks are open; the last one restores its own."""
+    """Have a `transformers` model open to hooks while blocks are; the last one gives it its own attention back."""
     with _lock:
-        depth, own = _switched.get(model, (0, None))
+        depth, end = _opened.get(model, (0, ExitStack()))
         if depth == 0:
-            own = switch_attention(model)
-        _switched[model] = (depth + 1, own)
+            end.enter_context(_opened_to_hooks(model))
+        _opened[model] = (depth + 1, end)
     try:
         yield
     finally:
         with _lock:
-            depth, own = _switched.pop(model)
+            depth, end = _opened.pop(model)
             if depth > 1:
-                _switched[model] = (depth - 1, own)
+                _opened[model] = (depth - 1, end)
             else:
-                restore_attention(model, own)
+                end.close()
+
+
+@contextmanager
+def _opened_to_hooks(model: nn.Module) -> Iterator[None]:
+    """Have hooks see the attention of a model of `transformers` while the block runs; other modules stay as they are.
+
+    Attention goes through `attend` where `transformers` lets it be replaced; else the model's own eager code runs, and
+    is seen at its softmax. Raises HookError, with the reason, for a model whose heads cannot be seen.
+    """
+    transformers = sys.modules.get("transformers")
+    if transformers is None or not isinstance(model, transformers.PreTrainedModel):
+        yield
+        return
+    if (reason := refusal(model)) is not None:
+        raise HookError(f"{type(model).__name__}: {reason}")
+    parts: list[Any] = [part for part in model.modules() if isinstance(part, transformers.PreTrainedModel)]
+    own = [(part.config, attention_setting(part.config)) for part in parts]
+    replaceable = has_attention_interface(model)
+    try:
+        if replaceable:
+            _register()
+            model.set_attn_implementation(NAME)
+        else:
+            for config, _ in own:
+                set_attention(config, "eager")
+        with nullcontext() if replaceable else seen_by_softmax(model):
+            yield
+    finally:
+        for config, setting in own:
+            set_attention(config, setting)
+
+
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, eager_mask)
 
 
 @dataclass

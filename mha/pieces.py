@@ -1,4 +1,4 @@
-"""Words and word-pieces: which piece belongs to which word, from the tokenizer's own word ids."""
+"""Words and word-pieces: the model's own way to cut a text, and which piece belongs to which word."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ CLS = -1
 SEP = -2
 "Key index of the special tokens after the last word."
 
+BLANKS = ("▁", "Ġ")
+"Pieces that are nothing but the mark of a blank, in vocabularies of SentencePiece and of bytes."
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -26,35 +29,69 @@ class Pieces:
     "[piece] Index of the word that each piece belongs to; CLS before the first word, SEP for special tokens after it."
     words: int
     "Number of words."
+    blank: npt.NDArray[np.bool_] | None = None
+    "[piece] Whether a piece is nothing but the blank before its word; None where none is."
+    shared: tuple[int, ...] = ()
+    "Words whose characters, all or some, lie in a piece of a word before them (in raw text alone)."
 
     def __len__(self) -> int:
         """Return the number of pieces."""
         return len(self.ids)
 
     def missing(self) -> list[int]:
-        """Return the words that the tokenizer turned into nothing."""
+        """Return the words that have no piece of their own: the tokenizer turned them into nothing, or shares them."""
         return sorted(set(range(self.words)) - set(self.word.tolist()))
 
     def moved(self, places: npt.NDArray[np.int64]) -> Pieces:
         """Return the pieces of the same words in another order, word i at `places[i]`; special tokens stay."""
         word = np.concatenate([places, [SEP, CLS]])[self.word]
         order = np.argsort(np.where(word == SEP, self.words, word), kind="stable")
-        return Pieces(self.ids[order], word[order].astype(np.int32), self.words)
+        blank = None if self.blank is None else self.blank[order]
+        shared = tuple(sorted(int(places[word]) for word in self.shared))
+        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared)
 
 
 def align(
     tokenizer: Any, texts: Sequence[Sequence[str]], spaces: Sequence[Sequence[bool]] | None = None
 ) -> list[Pieces]:
-    """Cut texts that are given as words into pieces; nothing is truncated or padded.
+    """Cut texts as the model reads them, and give each piece to the word whose characters it covers.
 
-    `tokenizer` is a `tokenizers.Tokenizer`. `spaces` says whether a blank follows each word.
+    A text is its words joined by single blanks; `spaces` says after which of them a blank stands (empty: after all), as
+    in raw text. `tokenizer` is a `tokenizers.Tokenizer`, whose offsets decide; nothing is truncated or padded. A piece
+    of several words belongs to the first of them, one that covers a blank alone to the word after it.
     """
-    encodings = tokenizer.encode_batch([list(words) for words in texts], is_pretokenized=True)
-    return [_pieces(encoding, len(words)) for encoding, words in zip(encodings, texts, strict=True)]
+    spaces = spaces or [()] * len(texts)
+    plain = [_joined(words, blanks) for words, blanks in zip(texts, spaces, strict=True)]
+    marks = np.array([found for name in BLANKS if (found := tokenizer.token_to_id(name)) is not None])
+    encodings = tokenizer.encode_batch(plain)
+    given = zip(encodings, texts, spaces, strict=True)
+    return [_pieces(encoding, words, blanks, marks) for encoding, words, blanks in given]
 
 
-def _pieces(encoding: Any, words: int) -> Pieces:
-    word_ids: list[int | None] = encoding.word_ids
-    begin = next((place for place, word in enumerate(word_ids) if word is not None), 1)
-    word = [(CLS if place < begin else SEP) if word is None else word for place, word in enumerate(word_ids)]
-    return Pieces(np.array(encoding.ids, np.int32), np.array(word, np.int32), words)
+def _joined(words: Sequence[str], blanks: Sequence[bool]) -> str:
+    if all(blanks):
+        return " ".join(words)
+    return "".join(f"{word} " if blank else word for word, blank in zip(words, blanks, strict=True)).rstrip(" ")
+
+
+def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: npt.NDArray[Any]) -> Pieces:
+    ids = np.array(encoding.ids, np.int32)
+    own = np.array(encoding.special_tokens_mask, bool)
+    word = np.full(len(ids), SEP, np.int32)
+    begin = int(np.argmin(own)) if not own.all() else 1
+    word[:begin][own[:begin]] = CLS
+    if not words or own.all():
+        return Pieces(ids, word, len(words))
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    widths = lengths + (np.array(blanks, np.int64) if len(blanks) else 1)
+    begins = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    offsets = np.array(encoding.offsets, np.int64)[~own]
+    # the first word that ends behind the begin of a piece; a blank lies behind the word before it
+    first = np.searchsorted(begins + lengths, offsets[:, 0], "right").clip(max=len(words) - 1)
+    last = np.searchsorted(begins, offsets[:, 1], "left") - 1
+    word[~own] = first
+    bare = np.zeros(len(ids), bool)
+    bare[~own] = (last < first) | np.isin(ids[~own], marks)
+    several = np.flatnonzero(last > first)
+    shared = {int(one) for piece in several for one in range(first[piece] + 1, last[piece] + 1)}
+    return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)))

@@ -10,18 +10,20 @@ OUTPUT_PROJECTIONS = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "electra"), "../output.dense"),
     **dict.fromkeys(("ernie", "roc_bert", "mobilebert", "xmod", "data2vec-text", "esm"), "../output.dense"),
     **dict.fromkeys(("roberta-prelayernorm", "bert-generation", "splinter", "layoutlm"), "../output.dense"),
-    "distilbert": "out_lin",
-    **dict.fromkeys(("albert", "gpt_neox", "phi"), "dense"),
+    **dict.fromkeys(("deberta", "deberta-v2", "megatron-bert", "roformer", "rembert", "ibert"), "../output.dense"),
+    **dict.fromkeys(("luke", "lilt", "tapas", "big_bird"), "../output.dense"),
+    **dict.fromkeys(("distilbert", "xlm", "flaubert"), "out_lin"),
+    **dict.fromkeys(("albert", "gpt_neox", "phi", "bloom", "falcon"), "dense"),
     **dict.fromkeys(("modernbert", "modernbert-decoder"), "Wo"),
     "gpt2": "c_proj",
     **dict.fromkeys(("eurobert", "nomic_bert", "jina_embeddings_v3", "llama", "mistral", "ministral3"), "o_proj"),
     **dict.fromkeys(
         ("qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "phi3", "olmo", "olmo2", "starcoder2"), "o_proj"
     ),
-    **dict.fromkeys(("smollm3", "stablelm", "cohere", "nemotron", "glm", "granite"), "o_proj"),
+    **dict.fromkeys(("smollm3", "stablelm", "cohere", "nemotron", "glm", "granite", "gpt_oss"), "o_proj"),
     **dict.fromkeys(("bart", "mbart", "pegasus", "marian", "blenderbot", "blenderbot-small", "m2m_100"), "out_proj"),
-    **dict.fromkeys(("opt", "biogpt"), "out_proj"),
-    **dict.fromkeys(("t5", "mt5", "umt5"), "o"),
+    **dict.fromkeys(("opt", "biogpt", "gptj"), "out_proj"),
+    **dict.fromkeys(("t5", "mt5", "umt5", "mpnet"), "o"),
 }
 "Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
 
@@ -57,7 +59,7 @@ def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
     projection = model.get_submodule(f"{name}.{place}" if name else place)
     weight = projection.weight
     assert isinstance(weight, Tensor)
-    weight = weight.T if isinstance(projection, nn.Linear) else weight
+    weight = weight if type(projection).__name__ == "Conv1D" else weight.T
     heads = _heads(module, model)
     return weight.view(heads, weight.shape[0] // heads, -1)
 

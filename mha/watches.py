@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -30,9 +32,9 @@ class Seen:
     layer: int
     "Number of the attention call within the forward pass, from 0; cross-attention calls count as well."
     tensor: Tensor
-    """scores, pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
-    [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of a pruned encoder all heads are there:
-    `mha.attention.MultiHeadAttention` says what those show that were taken out."""
+    """scores (as softmax is given them, with mask and position biases), pattern [batch, head, query, key]; value
+    [batch, head, key, head_dim]; head_output [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of
+    a pruned encoder all heads are there: `mha.attention.MultiHeadAttention` says what those taken out show."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
@@ -69,6 +71,26 @@ class Seen:
         return real.expand(len(self.tensor), -1)
 
 
+class PaddedTexts(NamedTuple):
+    """What a model is given to read."""
+
+    shape: tuple[int, int]
+    "Number of texts, and of pieces with padding."
+    real: Tensor | None
+    "[batch, piece] True at real pieces; None where nothing says which are."
+
+    @classmethod
+    def of(cls, model: nn.Module, inputs: Any, named: Any) -> PaddedTexts | None:
+        """Return what is said by the arguments `input_ids` (or `inputs_embeds`) and `attention_mask` of `forward`."""
+        given = inspect.signature(model.forward).bind_partial(*inputs, **named).arguments
+        given = given | given.get("kwargs", {})
+        pieces = next((given[name] for name in ("input_ids", "inputs_embeds") if given.get(name) is not None), None)
+        if pieces is None:
+            return None
+        shape, mask = (pieces.shape[0], pieces.shape[1]), given.get("attention_mask")
+        return cls(shape, mask != 0 if mask is not None and mask.shape == shape else None)
+
+
 @dataclass(eq=False)
 class Watch:
     """One open `watch` block."""
@@ -80,6 +102,8 @@ class Watch:
     model: nn.Module
     first: int
     calls: int = 0
+    texts: PaddedTexts | None = None
+    "What the pass that runs reads; None where its arguments have other names than those of `transformers`."
 
     def wants(self, site: str, layer: int) -> bool:
         """Return whether it looks at a site of a layer."""

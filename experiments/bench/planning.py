@@ -21,6 +21,7 @@ import torch
 from experiments.bench.records import keep, new_record
 from experiments.cluster.cost import Cluster, CostModel, Plan, Shard, left_out_errors, plan, simulate, sums_bytes
 from mha import Encoder, EncoderConfig, align, export_encoder, load_model
+from mha.training.vocabulary import save_tokenizer
 from probes import Corpus, Settings, get_probe, score_corpus
 from probes.corpora.corpus import MemoryTexts
 
@@ -66,7 +67,7 @@ def measure() -> Iterator[tuple[Shard, float]]:
             shape = EncoderConfig(layers=layers, heads=heads, model=width, feed_forward=4 * width)
             torch.manual_seed(0)
             export_encoder(Encoder(shape), folder)
-            pieces_of.save(str(folder / "tokenizer.json"))
+            save_tokenizer(pieces_of, folder, 512)
             for length in LENGTHS:
                 texts = corpus.windows(length) if length else corpus.sentences()
                 probes = [get_probe(name) for name in (("coreference",) if length else PROBES)]

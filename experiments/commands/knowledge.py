@@ -28,19 +28,26 @@ def list_(
     print_list(rows, as_json=as_json)
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
-    """Check this installation: versions, device, threads, data, models, and how to add what is missing.
+def doctor(
+    model: Annotated[
+        str | None, typer.Argument(help="Short name, folder or hub:owner/name of a model to check instead.")
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="With MODEL: compare its maps there with the CPU's.")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Check this installation, or a model: how it reads texts, what can be measured of it, and what cannot.
 
-    Needs nothing.
+    Needs nothing, or the name or folder of a model.
     Makes text or JSON on the terminal; the exit code is 1 where headscope cannot run.
 
-    Example: headscope doctor
+    Example: headscope doctor minilm
     """
     with loading():
         from experiments.commands.doctor import examine, print_findings
+        from experiments.commands.doctor_model import examine_model
 
-    with working("checking the installation"):
-        found = examine()
+    with working(f"checking {model or 'the installation'}"):
+        found = examine() if model is None else examine_model(model, device)
     print_findings(found, as_json=as_json)
     if any(one.state == "broken" for one in found):
         raise typer.Exit(1)

@@ -65,7 +65,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             architecture=model.architecture,
             layers=model.layers,
             heads=model.heads,
-            masked_lm=model.module.predicts_masked if isinstance(model.module, Encoder) else None,
+            masked_lm=_predicts_masked(model),
             layers_of_weights=model.layers_of_weights,
             max_pieces=model.max_pieces,
             sha256=model.sha256,
@@ -78,6 +78,12 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
         },
         frequencies=_frequencies(config),
     )
+
+
+def _predicts_masked(model: Model) -> bool | None:
+    """Return whether an encoder of ours has a masked-LM head; None where its folder alone says so."""
+    module = model.module
+    return module.predicts_masked if isinstance(module, Encoder) and not module.untied_head else None
 
 
 def finished(record: RunRecord, started: Start) -> RunRecord:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from probes.scoring.aligned import Dropped
+from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
@@ -29,6 +29,9 @@ class Journal:
     scored: dict[str, dict[str, ReadTexts]] = field(default_factory=dict)
     "Split -> scope -> what was read."
     notes: list[str] = field(default_factory=list)
+    "What came of it, that a reader should know."
+    inputs: list[str] = field(default_factory=list)
+    "What a reader should know of its texts and its model, and how they were read."
     behaviour: dict[str, DecidedPairs] | None = None
     "By corpus of minimal pairs; None where the run asks about none."
     circuits: CircuitsRead | None = None
@@ -60,13 +63,23 @@ class Journal:
 
     def count(self, split: str, scope: str, outcome: Outcome) -> None:
         """Note what was scored and what was dropped."""
-        self.scored.setdefault(split, {})[scope] = ReadTexts(outcome.texts, outcome.words, outcome.pieces)
+        unknown = outcome.odd.counts.get(UNKNOWN, 0)
+        self.scored.setdefault(split, {})[scope] = ReadTexts(outcome.texts, outcome.words, outcome.pieces, unknown)
+        for reason, number in outcome.odd.counts.items():
+            share = f"{number / outcome.words:.1%}".replace("%", " %")
+            named = ", ".join(outcome.odd.examples[reason])
+            self.note_input(f"{split} ({scope}): of {outcome.words:,} words {number:,} ({share}) {reason} ({named})")
         self.drop(split, scope, outcome.dropped)
 
     def note(self, text: str) -> None:
         """Note something that a reader of the run should know, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def note_input(self, text: str) -> None:
+        """Note something about texts or model, once."""
+        if text not in self.inputs:
+            self.inputs.append(text)
 
     def drop(self, split: str, scope: str, dropped: Dropped, what: str = "") -> None:
         """Note what was left out, of `what` where that is named, and why; the same only once."""
@@ -92,7 +105,7 @@ class Journal:
             stages=self.stages,
             dropped=tuple(self.dropped),
             scored=self.scored,
-            notes=tuple(self.notes),
+            notes=tuple(dict.fromkeys([*self.notes, *self.inputs])),
             command=self.command or None,
             **{fact: getattr(self, fact) for fact in FACTS},
         )

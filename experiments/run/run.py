@@ -86,9 +86,11 @@ def run(
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
             for said in corpus_notes(corpora):
-                journal.note(said)
+                journal.note_input(said)
         with journal.stage("load model"):
             opened = open_model(config, out, progress) if model is None else Opened(model, config)
+            for said in opened.model.notes:
+                journal.note_input(said)
         record = machine_record(config, opened.model, corpora, started)
         kept = Kept.open(folder, config, record, resume=resume)
         around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
@@ -259,9 +261,7 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], corpora: Sequence[Corpus], j
     for split, corpus in zip(SPLITS, corpora, strict=True):
         if not any((frame.n[frame.split == split] > 0).any() for frame in frames if len(frame)):
             lost = [f"{one.count} dropped, {one.reason}" for one in journal.dropped if one.split == split]
-            of_texts = {*corpus_notes(corpora)}
-            notes = [note for note in journal.notes if note not in of_texts]
-            why = [*notes, *lost, *remark_notes(corpus.name, corpus.sentences().remarks())]
+            why = [*journal.notes, *lost, *remark_notes(corpus.name, corpus.sentences().remarks())]
             if not any(scored.windows for scored in journal.scored[split].values()):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {corpus.name}: {'; '.join(why)}")

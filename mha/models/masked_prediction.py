@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
-from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.folders import ModelError, find_model
+from mha.models.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.model import Model, permute_weights
 
 MASKS = ("[MASK]", "<mask>")
@@ -46,13 +46,12 @@ class MaskedLM:
         Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
         """
         module = model.module
-        if isinstance(module, Encoder):
-            if not module.predicts_masked:
-                why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
-                raise ModelError(_no_head(model, why))
-        else:
+        if not isinstance(module, Encoder) or module.untied_head:
             module = _from_hub(model, seed)
-        return cls(model, module, mask_piece(model), _piece(model.tokenizer, UNKNOWNS))
+        elif not module.predicts_masked:
+            why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
+            raise ModelError(_no_head(model, why))
+        return cls(model, module, mask_piece(model), _piece(model, "unk", UNKNOWNS))
 
     def read(
         self,
@@ -113,7 +112,7 @@ class MaskedLM:
 
 def mask_piece(model: Model) -> int:
     """Return the piece that stands for a masked one; raises ModelError for a tokenizer without."""
-    mask = _piece(model.tokenizer, MASKS)
+    mask = _piece(model, "mask", MASKS)
     if mask is None:
         raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
     return mask
@@ -124,12 +123,15 @@ def hidden_piece(model: Model) -> int:
 
     Raises ModelError for a tokenizer that has neither.
     """
-    unknown = _piece(model.tokenizer, UNKNOWNS)
-    return mask_piece(model) if unknown is None or _piece(model.tokenizer, MASKS) is not None else unknown
+    unknown = _piece(model, "unk", UNKNOWNS)
+    return mask_piece(model) if unknown is None or _piece(model, "mask", MASKS) is not None else unknown
 
 
-def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:
-    found = (tokenizer.token_to_id(name) for name in names)
+def _piece(model: Model, role: str, names: tuple[str, ...]) -> int | None:
+    """Return the piece with that role; that of a model made by hand, which has no roles, is known by its names."""
+    if model.special:
+        return model.special.get(role)
+    found = (model.tokenizer.token_to_id(name) for name in names)
     return next((piece for piece in found if piece is not None), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,15 @@ from torch import Tensor, nn
 from mha.attention import MultiHeadAttention
 from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
+from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
-from mha.hub import load_hub_model
+from mha.files.tensors import summary
+from mha.messages import OneLineError
+from mha.models.check import measured
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.hub import load_hub_model
+from mha.models.tokenizer import load_tokenizer, tokenizer_key
+from mha.own_attention import attend_fully
 from mha.precision import autocast, uses_bf16
 
 _drawing = threading.Lock()
@@ -27,9 +34,6 @@ _drawing = threading.Lock()
 
 SOURCES = ("pretrained", "random", "permuted")
 "As loaded; randomly initialised weights of the same architecture; loaded weights permuted within each matrix."
-
-TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-"A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,13 @@ class Model:
     architecture: str
     module: nn.Module = field(repr=False)
     tokenizer: Any = field(repr=False)
-    "A `tokenizers.Tokenizer` that neither truncates nor pads."
+    "A `tokenizers.Tokenizer` that neither truncates nor pads, and takes special tokens in a text for text."
     layers: int
     heads: int
     max_pieces: int
     "Longest input in pieces, special tokens included."
-    padding: int
+    padding: int | None
+    "Piece that fills texts up in a batch; None where padding would change maps (`mha.models.check`)."
     sha256: str
     "Of the weights as loaded from disk."
     tokenizer_sha256: str | None = None
@@ -55,6 +60,10 @@ class Model:
     "Commit of the hub; None for models from elsewhere."
     precision: str = "fp32"
     "Of products, one of `mha.precision.PRECISIONS`."
+    special: Mapping[str, int] = field(default_factory=dict, repr=False)
+    "Role (one of `mha.models.tokenizer.SPECIAL`) -> the tokenizer's piece for it; empty for models made by hand."
+    notes: tuple[str, ...] = ()
+    "What its folder holds that was not read, in sentences."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
@@ -121,9 +130,11 @@ def load_model(
 
     BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
     encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
-    weights of the sources "random" and "permuted"; `device`, one of `mha.device.DEVICES`, changes none of them. Raises
-    ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite number, and
-    where the tokenizer has pieces without an embedding, and DeviceError for a device that is not there.
+    weights of the sources "random" and "permuted"; `device`, one of `mha.device.DEVICES`, changes none of them. What is
+    opened is checked: the tokenizer by `mha.models.tokenizer.load_tokenizer`, what hooks show by `mha.models.check`.
+    Raises ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite
+    number, where the tokenizer has pieces without an embedding, and where words have no pieces or heads no maps;
+    DeviceError for a device that is not there.
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
@@ -134,14 +145,14 @@ def load_model(
     check_finite(folder, module)
     if source == "permuted":
         permute_weights(module, seed)
-    tokenizer = load_tokenizer(folder, config)
-    check_vocabulary(folder, tokenizer, module)
+    tokenizer, special = load_tokenizer(folder)
+    rows = check_vocabulary(folder, tokenizer, module, special)
     layers, heads, positions = _shape(module)
-    return Model(
+    model = Model(
         name=name,
         source=source,
         architecture=config.get("model_type", "?"),
-        module=placed(module, place),
+        module=module,
         tokenizer=tokenizer,
         layers=layers,
         heads=heads,
@@ -150,7 +161,29 @@ def load_model(
         sha256=weights_sha256(folder),
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
+        special={role: piece for role, piece in special.items() if piece < rows},
+        notes=(*_notes(config, module),),
     )
+    model = model if whole else _as_measured(model, tokenizer_key(folder))
+    return replace(model, module=placed(module, place))
+
+
+def _as_measured(model: Model, key: str) -> Model:
+    """Return a model with the layers, heads and longest input that it shows."""
+    shape = measured(model, key)
+    longest = model.max_pieces if shape.positions is None else min(model.max_pieces, shape.positions)
+    padding = model.padding if shape.pads else None
+    return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding)
+
+
+def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
+    """Yield what of a folder is not read."""
+    if prefix := getattr(module, "prefix", ""):
+        yield f"the names of the model's weights are read without {prefix!r}, which stands before them"
+    if left := [key for key in getattr(module, "left_out", ()) if not COUNTING.search(key)]:
+        yield f"of the model's folder, tensors that are none of the encoder's are left out: {summary(left)}"
+    if "auto_map" in config:
+        yield f"the model's config.json names code, which is not run: it is read as any {config['model_type']}"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:
@@ -173,6 +206,8 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
         try:
             with nullcontext() if random_seed is None else _drawing:
                 return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
+        except OneLineError:
+            raise
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             if "custom code" in str(error):
                 raise ModelError(
@@ -188,6 +223,7 @@ def _fresh(encoder: Encoder, seed: int) -> Encoder:
     with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
+        fresh.left_out, fresh.prefix, fresh.untied_head = encoder.left_out, encoder.prefix, encoder.untied_head
         if encoder.lm_head is not None:
             fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
         return fresh
@@ -202,11 +238,14 @@ def _fresh_head(encoder: Encoder) -> MaskedLMHead:
 
 
 def _shape(module: nn.Module) -> tuple[int, int, int]:
+    """Return layers, heads and the longest input of a module; of the parts of an encoder-decoder as its config says."""
     config: Any = module.config
     if isinstance(module, Encoder):
         return config.layers, config.heads, config.positions
-    positions = getattr(config, "max_position_embeddings", None) or 2**30
-    return config.num_hidden_layers, config.num_attention_heads, positions
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    positions = positions if positions > 0 else 2**30  # XLNet says -1
+    full = attend_fully(module)
+    return config.num_hidden_layers, config.num_attention_heads, positions if full is None else min(positions, full)
 
 
 def check_finite(folder: Path, module: nn.Module) -> None:
@@ -217,14 +256,20 @@ def check_finite(folder: Path, module: nn.Module) -> None:
             raise ModelError(f"{folder}: {wrong} of {weights.numel()} numbers of {name!r} are not finite")
 
 
-def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module) -> None:
-    """Raise ModelError where the tokenizer of a folder has a piece for which the module has no embedding."""
+def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module, special: Mapping[str, int]) -> int:
+    """Return the number of the module's embeddings.
+
+    Raises ModelError where the tokenizer has a piece without one, but for special tokens that no text becomes.
+    """
     embeddings = module.pieces if isinstance(module, Encoder) else _input_embeddings(module)
     if embeddings is None:
-        return
-    piece, last = max(tokenizer.get_vocab(with_added_tokens=True).items(), key=lambda one: one[1])
+        return 2**31
+    pieces = tokenizer.get_vocab(with_added_tokens=True).items()
+    ordinary = ((piece, number) for piece, number in pieces if number not in special.values())
+    piece, last = max(ordinary, key=lambda one: one[1], default=("", -1))
     if last >= (rows := embeddings.weight.shape[0]):
         raise ModelError(f"{folder}: its tokenizer has a piece {last} ({piece!r}), but the model has {rows} embeddings")
+    return int(rows)
 
 
 def _input_embeddings(module: nn.Module) -> Any:
@@ -251,36 +296,3 @@ def _order(matrix: Tensor, generator: torch.Generator) -> Tensor:
     count = matrix.numel()
     dtype = torch.int32 if count <= torch.iinfo(torch.int32).max else torch.int64
     return torch.randperm(count, generator=generator, dtype=dtype).to(matrix.device)
-
-
-def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
-    """Return the folder's `tokenizers.Tokenizer`, made to take words and to keep texts whole."""
-    from tokenizers import Tokenizer
-
-    if not any(next(folder.glob(name), None) for name in TOKENIZER_FILES):
-        raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(TOKENIZER_FILES)}")
-    path = folder / "tokenizer.json"
-    if path.is_file() and config.get("model_type") in ("bert", "electra", "distilbert"):
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # tokenizers raises plain Exception
-            raise ModelError(f"{path}: not a tokenizer: {error}") from error
-    else:
-        tokenizer = _hub_tokenizer(folder)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _hub_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        local = {"trust_remote_code": False, "local_files_only": True}
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, **local)
-    except Exception as error:  # each kind of malformed file has its own, plain Exception among them
-        what = (str(error) or type(error).__name__).splitlines()[0]
-        raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error
-    if not tokenizer.is_fast:
-        raise ModelError(f"{folder}: its tokenizer cannot say which piece belongs to which word (no fast tokenizer)")
-    return tokenizer.backend_tokenizer

@@ -60,6 +60,9 @@ _LAYER = {
 
 Array = npt.NDArray[np.float32]
 
+MASK = "<mask>"
+"The last piece of XLM-R's vocabulary."
+
 
 @dataclass(frozen=True)
 class File:
@@ -94,7 +97,7 @@ class _Cursor:
 
 def find() -> Path:
     """Return the folder of the converted model; raises ModelError with what to do."""
-    return converted(PACKAGE, convert)
+    return converted(PACKAGE, convert, version=2)
 
 
 def convert(source: Path, folder: Path) -> None:
@@ -113,6 +116,11 @@ def convert(source: Path, folder: Path) -> None:
     }
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     unigram_tokenizer(file).save(str(folder / "tokenizer.json"))
+    named = {f"{role}_token": file.pieces[place][0] for role, place in file.special.items()}
+    named |= {"cls_token": named["bos_token"], "sep_token": named["eos_token"]}
+    named |= {"mask_token": MASK} if file.pieces[-1][0] == MASK else {}
+    kind = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **named}
+    (folder / "tokenizer_config.json").write_text(json.dumps(kind, indent=2) + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> File:
@@ -205,7 +213,7 @@ def unigram_tokenizer(file: File) -> Any:
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace("\u2581", prepend_scheme="always")]
     )
     named = [file.pieces[place][0] for place in file.special.values()]
-    tokenizer.add_special_tokens([*named, *(AddedToken(p, lstrip=True) for p, _ in file.pieces[-1:] if p == "<mask>")])
+    tokenizer.add_special_tokens([*named, *(AddedToken(p, lstrip=True) for p, _ in file.pieces[-1:] if p == MASK)])
     begin, end = ((file.pieces[file.special[name]][0], file.special[name]) for name in ("bos", "eos"))
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin[0]} $A {end[0]}", special_tokens=[begin, end]

@@ -60,30 +60,37 @@ class Package:
 def converted(package: Package, convert: Callable[[Path, Path], None], version: int = 1) -> Path:
     """Return the folder of a model of safetensors that was made of a package's files, and make it if it is not there.
 
-    It lies in the cache, whole or not at all. `convert` is given the checked folder of the package and the folder to
-    write to; another `version` is made anew. A folder whose files are not those that were written is made anew too.
+    `convert` is given the checked folder of the package and the folder to write to; another `version` is made anew.
     Raises ModelError where the package is missing or has other files, or where the cache cannot be written.
     """
-    folder = cache_folder() / "models" / f"{package.name}-{version}"
-    if _is_whole(folder, package.sha256):
+    return made(f"{package.name}-{version}", package.sha256, lambda folder: convert(package.checked(), folder))
+
+
+def made(name: str, of: Mapping[str, str], make: Callable[[Path], None]) -> Path:
+    """Return the folder `name` of the cache, which `make` fills if it is not there, of files with the sha256 `of`.
+
+    It lies there whole or not at all. A folder whose files are not those that were written is made anew. Raises
+    ModelError where the cache cannot be written.
+    """
+    folder = cache_folder() / "models" / name
+    if _is_whole(folder, of):
         return folder
-    source = package.checked()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{package.name}.") as temporary:
-            made = Path(temporary) / package.name
-            made.mkdir()
-            convert(source, made)
-            files = {path.name: sha256([path]) for path in sorted(made.iterdir())}
-            note = {"package": package.distribution, "of": dict(package.sha256), "files": files}
-            (made / NOTE).write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{name}.") as temporary:
+            new = Path(temporary) / name
+            new.mkdir()
+            make(new)
+            files = {path.name: sha256([path]) for path in sorted(new.iterdir())}
+            note = {"of": dict(of), "files": files}
+            (new / NOTE).write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
             if folder.exists():
                 shutil.rmtree(folder)
-            os.replace(made, folder)
+            os.replace(new, folder)
     except OSError as error:
         raise ModelError(
-            f"model {package.name!r} cannot be converted into {folder} ({error.strerror or error}); set "
-            "HEADSCOPE_CACHE to a folder that can be written"
+            f"model {name!r} cannot be written into {folder} ({error.strerror or error}); set HEADSCOPE_CACHE to a "
+            "folder that can be written"
         ) from error
     return folder
 

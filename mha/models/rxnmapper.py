@@ -41,7 +41,7 @@ _TIED = {
 
 def find() -> Path:
     """Return the folder of the converted model; raises ModelError with what to do."""
-    return converted(PACKAGE, convert)
+    return converted(PACKAGE, convert, version=2)
 
 
 def convert(source: Path, folder: Path) -> None:
@@ -68,10 +68,11 @@ def convert(source: Path, folder: Path) -> None:
 
 def smiles_tokenizer(vocabulary: list[str]) -> Any:
     """Return a `tokenizers.Tokenizer` that cuts SMILES into tokens, each a piece of the vocabulary or [UNK]."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     ids = {token: number for number, token in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Replace(" ", "")  # a reaction has none: they part the words of a corpus
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKEN), "isolated")
     tokenizer.add_special_tokens([token for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]") if token in ids])
     ends = [(token, ids[token]) for token in ("[CLS]", "[SEP]")]

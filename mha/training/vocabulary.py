@@ -138,7 +138,8 @@ def save_tokenizer(tokenizer: Any, folder: Path, length: int) -> None:
     """Write tokenizer.json and tokenizer_config.json, which `AutoTokenizer` opens; `length` is the longest input."""
     write_tokenizer(tokenizer, folder / "tokenizer.json")
     names = zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
-    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **dict(names)}
+    there = {role: name for role, name in names if tokenizer.token_to_id(name) is not None}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **there}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 

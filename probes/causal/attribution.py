@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
-from mha.pieces import Pieces, align
+from mha.pieces import align
 from probes.causal.behaviours import Prompt
 
 
@@ -28,7 +29,7 @@ def number_prompts(lm: MaskedLM, questions: Sequence[Sequence[str]], answers: tu
         right, wrong = (_piece(lm, one) for one in sorted(answers, key=lambda answer: answer != words[0]))
         ids = np.where(text.word == 0, lm.mask, text.ids).astype(text.ids.dtype)
         place = int(places[0])
-        yield Prompt(Pieces(ids, text.word, text.words), item, (place, place), (right, wrong), (1.0, -1.0))
+        yield Prompt(replace(text, ids=ids), item, (place, place), (right, wrong), (1.0, -1.0))
 
 
 def _piece(lm: MaskedLM, answer: str) -> int:

@@ -7,7 +7,7 @@ preferred, and how near a text's embedding stays to what it was.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -115,13 +115,14 @@ class Behaviour:
 
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of texts of at most `budget` pieces; they do not depend on the order of the texts."""
-        return plan([one.text for one in self.prompts], [""] * len(self.prompts), budget)
+        texts = [one.text for one in self.prompts]
+        return plan(texts, [""] * len(texts), budget, pads=self.padding is not None)
 
     def texts(self, batch: Sequence[int]) -> TextBatch:
         """Return a batch as the model reads it."""
         asked = [self.prompts[i] for i in batch]
         width = max(len(one.text) for one in asked)
-        ids = np.full((len(asked), width), self.padding, np.int64)
+        ids = np.full((len(asked), width), self.padding or 0, np.int64)
         for row, one in zip(ids, asked, strict=True):
             row[: len(one.text)] = one.text.ids
         lengths = torch.tensor([len(one.text) for one in asked])
@@ -130,8 +131,8 @@ class Behaviour:
         return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
 
     @property
-    def padding(self) -> int:
-        """Piece of padding."""
+    def padding(self) -> int | None:
+        """Piece of padding, None for a model whose texts are read without."""
         raise NotImplementedError
 
     def values(
@@ -146,8 +147,8 @@ class Predictions(Behaviour):
     """What a masked language model predicts at masked places."""
 
     @property
-    def padding(self) -> int:
-        """Piece of padding."""
+    def padding(self) -> int | None:
+        """Piece of padding, None for a model whose texts are read without."""
         assert isinstance(self.reader, MaskedLM)
         return self.reader.model.padding
 
@@ -167,8 +168,8 @@ class Embedding(Behaviour):
     """How near the embedding of a text, the mean of its pieces' vectors, stays to what it is with all heads."""
 
     @property
-    def padding(self) -> int:
-        """Piece of padding."""
+    def padding(self) -> int | None:
+        """Piece of padding, None for a model whose texts are read without."""
         assert isinstance(self.reader, Model)
         return self.reader.padding
 
@@ -208,7 +209,7 @@ def masked_pieces(lm: MaskedLM, aligned: Aligned, *, rate: float = RATE, seed: i
         ids[list(places)] = lm.mask
         wanted = tuple(text.ids[list(places)].tolist())
         weights = (1 / len(places),) * len(places)
-        asked.append(Prompt(Pieces(ids, text.word, text.words), item, places, wanted, weights))
+        asked.append(Prompt(replace(text, ids=ids), item, places, wanted, weights))
     return Predictions("masked-LM loss", "nats a masked piece", lm, asked, tuple(aligned.names))
 
 

@@ -39,8 +39,8 @@ class HeadAccuracy(Behaviour):
     "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."
 
     @property
-    def padding(self) -> int:
-        """Piece of padding."""
+    def padding(self) -> int | None:
+        """Piece of padding, None for a model whose texts are read without."""
         assert isinstance(self.reader, HeadPattern)
         return self.reader.model.padding
 

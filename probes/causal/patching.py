@@ -8,7 +8,7 @@ the logit of the right verb form less that of the wrong one (Vig et al. 2020, se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -106,7 +106,7 @@ def _item(lm: MaskedLM, swap: NumberSwap, clean: Pieces, corrupted: Pieces, wron
 
 
 def _masked(text: Pieces, place: int, mask: int) -> Pieces:
-    return Pieces(np.where(np.arange(len(text)) == place, mask, text.ids), text.word, text.words)
+    return replace(text, ids=np.where(np.arange(len(text)) == place, mask, text.ids))
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def measure_patching(
     if not items:
         raise ValueError("there is no item to be patched")
     texts = [item.clean for item in items]
-    batches = plan(texts, [item.source for item in items], batch_pieces)
+    batches = plan(texts, [item.source for item in items], batch_pieces, pads=lm.model.padding is not None)
     why_not = ""
     try:
         linear_readout(lm)
@@ -232,7 +232,7 @@ def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
     """Return the clean or the corrupted sentences as the model reads them, which is asked at their verbs."""
     texts = [getattr(item, version) for item in items]
     width = max(len(text) for text in texts)
-    ids = torch.full((len(texts), width), lm.model.padding)
+    ids = torch.full((len(texts), width), lm.model.padding or 0)
     for row, text in zip(ids, texts, strict=True):
         row[: len(text)] = torch.from_numpy(text.ids.astype(np.int64))
     lengths = torch.tensor([len(text) for text in texts])

@@ -16,11 +16,11 @@ from torch import Tensor
 from mha.batches import collate
 from mha.models.model import Model
 from mha.parallel import in_order
-from mha.pieces import CLS, SEP, Pieces, align
+from mha.pieces import CLS, SEP, Pieces
 from probes.corpora.corpus import Texts
 from probes.records import Document
 from probes.registry import Probe
-from probes.scoring.aligned import name_of
+from probes.scoring.aligned import cut_texts, name_of
 from probes.scoring.score import Settings
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Question
@@ -124,7 +124,7 @@ def head_map(model: Model, text: Document, layer: int, head: int, settings: Sett
 
 def whole_pieces(model: Model, text: Document) -> Pieces | None:
     """Return the pieces of a text, None where the model cannot read the text whole."""
-    pieces = align(model.tokenizer, [text.words])[0]
+    (pieces,) = cut_texts(model, [text])
     return None if len(pieces) > model.max_pieces or pieces.missing() else pieces
 
 

@@ -82,7 +82,7 @@ def padded(
         part = texts[start : start + BATCH]
         lengths = torch.tensor([len(one) for one in part])
         real = torch.arange(int(lengths.max())) < lengths[:, None]
-        ids = torch.full(real.shape, model.padding)
+        ids = torch.full(real.shape, model.padding or 0)
         ids[real] = torch.from_numpy(np.concatenate(part)).long()
         yield ids, real
 

@@ -10,7 +10,7 @@ word that both sentences share: it is masked, and its log-probabilities in the t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
@@ -211,13 +211,13 @@ def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:
 def _masked(text: Pieces, place: int, mask: int) -> Pieces:
     ids = text.ids.copy()
     ids[place] = mask
-    return Pieces(ids, text.word, text.words)
+    return replace(text, ids=ids)
 
 
 def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> list[tuple[float, ...]]:
     """Return the wanted log-probabilities of every question."""
     texts = [question.text for question in questions]
-    batches = plan(texts, [""] * len(texts), budget) if texts else []
+    batches = plan(texts, [""] * len(texts), budget, pads=lm.model.padding is not None) if texts else []
     found: list[tuple[float, ...]] = [()] * len(questions)
     answer = partial(_answer, lm)
     for batch, answers in zip(batches, in_order(answer, ([questions[i] for i in b] for b in batches)), strict=True):
@@ -228,7 +228,7 @@ def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> 
 
 def _answer(lm: MaskedLM, questions: Sequence[MaskedQuestion]) -> list[tuple[float, ...]]:
     lengths = frozen_ints([len(question.text) for question in questions])
-    ids = np.full((len(questions), int(lengths.max())), lm.model.padding, np.int64)
+    ids = np.full((len(questions), int(lengths.max())), lm.model.padding or 0, np.int64)
     for row, question in zip(ids, questions, strict=True):
         row[: len(question.text)] = question.text.ids
     place = torch.tensor([question.place for question in questions])

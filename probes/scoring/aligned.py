@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import accumulate
+
+import numpy as np
 
 from mha.batches import plan
 from mha.models.model import Model
@@ -41,6 +43,9 @@ class Dropped:
             self.examples[reason] = list(dict.fromkeys(names + other.examples[reason]))[:3]
 
 
+UNKNOWN = "are unknown to the model, whose vocabulary lacks a part of them ([UNK])"
+SHARED = "begin inside a piece of the word before them, which has its attention"
+
 Places = Callable[[Document], IntArray]
 "Says where each word of a text stands when the model reads it."
 
@@ -59,22 +64,26 @@ class Aligned:
     keys: list[str]
     "Ids of document and first sentence of the kept texts: they order texts of the same pieces."
     dropped: Dropped
+    pads: bool
+    "Whether the model may read texts of several lengths in a batch."
+    odd: Dropped = field(default_factory=Dropped)
+    "Words of the kept texts that are read in a way that a reader should know, by UNKNOWN and SHARED."
 
     @classmethod
     def of(cls, model: Model, texts: Texts, places: Places | None = None) -> Aligned:
-        """Cut texts into pieces; leave out, and count, what is empty or longer than the model.
+        """Cut texts into pieces; leave out, and count, what is empty, longer than the model or misread by it.
 
-        With `places` the pieces stand in the order in which the model reads the words.
+        Misread is a text with a word that the model takes for one of its special tokens. With `places` the pieces stand
+        in the order in which the model reads the words.
         """
-        aligned = cls(texts, [], [], [], [], Dropped())
+        aligned = cls(texts, [], [], [], [], Dropped(), model.padding is not None)
         number = 0
         for chunk in texts.chunks(CHUNK):
-            for text, cut in zip(chunk, align(model.tokenizer, [text.words for text in chunk]), strict=True):
-                if len(text) == 0:
-                    aligned.dropped.add("text without words", name_of(text))
-                elif len(cut) > model.max_pieces:
-                    aligned.dropped.add(f"longer than the model ({model.max_pieces} pieces)", name_of(text))
+            for text, cut in zip(chunk, cut_texts(model, chunk), strict=True):
+                if reason := _unfit(model, text, cut):
+                    aligned.dropped.add(reason, name_of(text))
                 else:
+                    aligned._remark(model, text, cut)
                     aligned.kept.append(number)
                     aligned.pieces.append(cut if places is None else cut.moved(places(text)))
                     aligned.names.append(text.id)
@@ -82,13 +91,36 @@ class Aligned:
                 number += 1
         return aligned
 
+    def _remark(self, model: Model, text: Document, cut: Pieces) -> None:
+        """Count words that are unknown to the model, and words without a piece of their own."""
+        unknown = {*cut.word[cut.ids == model.special["unk"]].tolist()} if "unk" in model.special else ()
+        for reason, words in ((UNKNOWN, unknown), (SHARED, cut.shared)):
+            if words:
+                self.odd.add(reason, name_of(text), len(words))
+
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of indices into `kept`, a function of the set of texts alone."""
-        return plan(self.pieces, self.keys, budget)
+        return plan(self.pieces, self.keys, budget, pads=self.pads)
 
     def blocks(self) -> dict[str, int]:
         """Return the cluster block of every document id."""
         return cluster_blocks(self.names)
+
+
+def cut_texts(model: Model, texts: Sequence[Document]) -> list[Pieces]:
+    """Return the pieces of texts, as `mha.pieces.align` does, read with the blanks that they were written with."""
+    return align(model.tokenizer, [text.words for text in texts], [text.space_after for text in texts])
+
+
+def _unfit(model: Model, text: Document, cut: Pieces) -> str:
+    """Return why the model cannot read a text, "" where it can."""
+    if len(text) == 0:
+        return "text without words"
+    if len(cut) > model.max_pieces:
+        return f"longer than the model ({model.max_pieces} pieces)"
+    taken = [piece for role, piece in model.special.items() if role != "unk"]
+    wrong = cut.word[np.isin(cut.ids, taken) & (cut.word >= 0)].tolist()
+    return f"{text.words[wrong[0]]!r} is a special token to the model, not a word" if wrong else ""
 
 
 def name_of(text: Document) -> str:

@@ -46,6 +46,8 @@ class Outcome:
     texts: int
     words: int
     pieces: int
+    odd: Dropped
+    "Words that are read in a way that a reader should know, by reason (`Aligned.odd`)."
     arcs: Tally | None = None
     "Hits of the heads on control arcs, with pooled labels; None where there were none."
 
@@ -119,7 +121,7 @@ def score_corpus(
         progress(len(chosen))
     words, pieces = sum(cut.words for cut in aligned.pieces), sum(map(len, aligned.pieces))
     asked = None if arcs is None else on_arcs
-    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces, asked)
+    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces, aligned.odd, asked)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -84,4 +84,4 @@ def whole_texts(model: Model, texts: Texts, count: int) -> Aligned:
         aligned.dropped.add("text with a word that the tokenizer turns into nothing", name_of(document))
     kept, pieces = [aligned.kept[place] for place in whole], [aligned.pieces[place] for place in whole]
     names, keys = ([every[place] for place in whole] for every in (aligned.names, aligned.keys))
-    return Aligned(aligned.texts, kept, pieces, names, keys, aligned.dropped)
+    return replace(aligned, kept=kept, pieces=pieces, names=names, keys=keys)

@@ -62,7 +62,7 @@ class HeadVectors:
 
             stream_outputs(model, batch, see)
 
-        batches = plan(pieces, [aligned.keys[number] for number in numbers], settings.batch_pieces)
+        batches = plan(pieces, [aligned.keys[number] for number in numbers], settings.batch_pieces, pads=aligned.pads)
         for _ in in_order(read, batches, settings.workers):
             pass
         layers = [outputs[layer] for layer in sorted(outputs)]

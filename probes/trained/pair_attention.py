@@ -95,7 +95,7 @@ def read_cells(
         reader = _Reader(values, rows, np.repeat(np.arange(len(chosen)), last - first), *cells[rows, 1:].T)
         settings.stream(model, batch, reader.see)
 
-    batches = plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces)
+    batches = plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces, pads=aligned.pads)
     for _ in in_order(read, batches, settings.workers):
         pass
     return values

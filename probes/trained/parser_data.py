@@ -133,7 +133,7 @@ def read_trees(model: Model, aligned: Aligned, numbers: Sequence[int], settings:
 
 def _planned(aligned: Aligned, numbers: Sequence[int], settings: Settings) -> list[list[int]]:
     pieces, keys = [aligned.pieces[i] for i in numbers], [aligned.keys[i] for i in numbers]
-    return [[numbers[i] for i in chosen] for chosen in plan(pieces, keys, settings.batch_pieces)]
+    return [[numbers[i] for i in chosen] for chosen in plan(pieces, keys, settings.batch_pieces, pads=aligned.pads)]
 
 
 def _answers(documents: Sequence[Document], width: int) -> tuple[Tensor, Tensor]:

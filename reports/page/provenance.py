@@ -30,6 +30,7 @@ SCORED: Final = (
     TextColumn("Split", itemgetter(0), "row"),
     TextColumn("Scope", itemgetter(1), "text"),
     *(TextColumn(name.capitalize(), partial(_counted, name)) for name in ("windows", "words", "pieces")),
+    TextColumn("Unknown words", partial(_counted, "unknown")),
 )
 
 DROPPED: Final = (

@@ -22,6 +22,9 @@ from reports.tables.sparks import baseline_marks, spark
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
 
+UNKNOWN_SHARE: Final = 0.02
+"Share of words with an unknown piece above which the first screen says it."
+
 FINDINGS: Final = 3
 "Heads that the first screen names at the most."
 
@@ -86,7 +89,14 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
     documents, probed = record.corpus("report").documents, len({row.probe for row in rows})
     held_out = f", {count(documents)} held-out documents" if documents else ""
     asked = f"{count(probed)} probe{'s' * (probed != 1)}, {len(rows)} label–direction pairs"
-    return f"{heads} heads{_weights(record.model)}, {asked}{held_out}."
+    return f"{heads} heads{_weights(record.model)}, {asked}{held_out}.{_unknown(record)}"
+
+
+def _unknown(record: RunRecord) -> str:
+    """Return the share of words that the model cannot read, where it is above UNKNOWN_SHARE; else nothing."""
+    read = [one for scopes in record.scored.values() for one in scopes.values() if one.words and one.unknown]
+    worst = max((one.unknown / one.words for one in read), default=0)  # type: ignore[operator]  # those with numbers
+    return f" The model’s vocabulary lacks {percent(worst)} % of the words ([UNK])." if worst > UNKNOWN_SHARE else ""
 
 
 def _weights(model: ModelFacts) -> str:

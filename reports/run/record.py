@@ -40,6 +40,8 @@ class ReadTexts:
     "Words of all texts."
     pieces: int | None = None
     "Pieces of all texts, as the tokenizer cuts them."
+    unknown: int | None = None
+    "Words of which the model's vocabulary lacks a part, which it reads as its unknown piece ([UNK])."
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, EncoderConfig, export_encoder, load_model
+from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
@@ -60,18 +61,18 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if parameter.ndim == 1 and name.endswith("weight"):
                 parameter += 1
     export_encoder(encoder, folder)
-    save_tokenizer(vocabulary, folder)
+    save_vocabulary(vocabulary, folder)
     return folder
 
 
-def save_tokenizer(vocabulary: dict[str, int], folder: Path) -> None:
+def save_vocabulary(vocabulary: dict[str, int], folder: Path) -> None:
     """Write the tokenizer of a vocabulary of word pieces, with the special tokens of BERT in it."""
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +90,7 @@ def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for parameter in encoder.parameters():
             parameter.normal_(0, 0.3, generator=generator)
     export_encoder(encoder, folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     return folder
 
 

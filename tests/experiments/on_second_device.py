@@ -19,7 +19,7 @@ from experiments.training.biographies import biographies
 from mha import Batch, Model, collate, export_encoder, load_model, stream_maps
 from mha.device import find_device
 from mha.pieces import align
-from mha.training.vocabulary import tokenizer_fingerprint
+from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
 from probes.causal.patching import measure_patching
 from probes.registry import probe_names
@@ -183,7 +183,7 @@ def test_biographies_are_those_of_the_cpu(speaker: Path, tmp_path: Path) -> None
         model = load_model(str(speaker), "random", seed)
         checkpoint = tmp_path / "training" / "checkpoints" / f"step-{step:08d}"
         export_encoder(model.module, checkpoint)
-        model.tokenizer.save(str(checkpoint / "tokenizer.json"))
+        save_tokenizer(model.tokenizer, checkpoint, 512)
         known = f'"tokenizer": "{tokenizer_fingerprint(model.tokenizer)}"'
         (checkpoint / "training.json").write_text(f'{{"step": {step}, "tokens": {step}, "files": {{}}, {known}}}')
     found = []

@@ -20,7 +20,7 @@ from experiments.training.checkpoints import training_events
 from mha import Encoder, EncoderConfig
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
 from mha.models.folders import ModelError, read_model_config
-from mha.models.model import load_tokenizer
+from mha.models.tokenizer import load_tokenizer
 from mha.planted.heads import word_model
 from mha.training.checkpoints import CheckpointError, find_resumable, read_record, read_state
 from mha.training.log import truncate_log
@@ -118,7 +118,7 @@ def _read_state(path: Path) -> object:
 
 
 def _tokenizer(path: Path) -> object:
-    return load_tokenizer(path.parent, {"model_type": "bert"})
+    return load_tokenizer(path.parent)
 
 
 WORDS = ["the", "ship", "near", "boats", "sink", "."]

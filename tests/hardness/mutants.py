@@ -43,9 +43,12 @@ MHA = ["tests/mha/causal", "tests/mha/reading", "tests/mha/encoder", "tests/mha/
 AREAS = {
     "attention": (
         ["mha/attention.py", "mha/projections.py"],
-        [*MHA, "tests/mha/test_hooks.py", "tests/mha/test_hub.py"],
+        [*MHA, "tests/mha/test_hooks.py", "tests/mha/test_own_attention.py"],
     ),
-    "hooks": (["mha/hooks.py", "mha/watches.py", "mha/reading/attention_blocks.py"], ["tests/mha/test_hooks.py", *MHA]),
+    "hooks": (
+        ["mha/hooks.py", "mha/watches.py", "mha/own_attention.py", "mha/reading/attention_blocks.py"],
+        ["tests/mha/test_hooks.py", "tests/mha/test_own_attention.py", *MHA],
+    ),
     "alignment": (["mha/pieces.py", "probes/scoring/aligned.py"], ["tests/probes/scoring"]),
     "scoring": (["probes/scoring/*.py"], ["tests/probes/scoring", "tests/probes/chemistry"]),
     "statistics": (["probes/evidence/*.py"], ["tests/probes/evidence"]),

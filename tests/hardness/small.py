@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mha import Encoder, export_encoder
 from mha.planted.heads import word_model
+from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 
 RUN = """
@@ -45,7 +46,7 @@ def small_model(folder: Path) -> Path:
     model = word_model(words, layers=2, heads=2, head_dim=8, positions=64, seed=0)
     assert isinstance(model.module, Encoder)
     export_encoder(model.module, folder)
-    model.tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(model.tokenizer, folder, 512)
     return folder
 
 

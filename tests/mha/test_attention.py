@@ -169,13 +169,30 @@ def test_a_position_bias_and_a_soft_cap_are_those_of_the_formula(cap: float | No
     torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["s_aux", "something_new"])
-def test_attend_refuses_by_name_what_it_does_not_know(name: str) -> None:
-    x = torch.randn(1, 2, 3, 4)
-    with pytest.raises(AttentionError, match=f"Identity passes '{name}' to its attention"):
-        attend(nn.Identity(), x, x, x, None, **{name: 1.0})
-    with pytest.raises(AttentionError, match=name):
-        attend(nn.Identity(), x, x, x, None, **{name: torch.zeros(1)})
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_sink_takes_a_share_of_each_row_and_has_no_value(watched: bool) -> None:
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64) for _ in range(3))
+    sinks = torch.tensor([-1.0, 0.0, 2.0], dtype=torch.float64)
+    weights = torch.einsum("bhqd,bhkd->bhqk", query, key).div(2).exp()
+    expected = weights / (weights.sum(-1, keepdim=True) + sinks.exp()[:, None, None])
+    patterns: list[torch.Tensor] = []
+    module = nn.Identity()
+    with watch(module, lambda seen: patterns.append(seen.tensor), ["pattern"] if watched else []):
+        output, pattern = attend(module, query, key, value, None, s_aux=sinks)
+    torch.testing.assert_close(output, torch.einsum("bhqk,bhkd->bqhd", expected, value), rtol=1e-9, atol=1e-9)
+    if watched:
+        torch.testing.assert_close(patterns, [expected], rtol=1e-9, atol=1e-9)
+        assert bool((patterns[0].sum(-1) < 1).all())
+    else:
+        assert pattern is None
+
+
+def test_attend_refuses_by_name_what_it_does_not_know() -> None:
+    x, others = torch.randn(1, 2, 3, 4), {"something_new": 1.0}
+    with pytest.raises(AttentionError, match="Identity passes 'something_new' to its attention"):
+        attend(nn.Identity(), x, x, x, None, **others)
+    with pytest.raises(AttentionError, match="something_new"):
+        attend(nn.Identity(), x, x, x, None, **dict.fromkeys(others, torch.zeros(1)))
 
 
 @pytest.mark.parametrize("argument", [{"softcap": None}, {"output_router_logits": False}, {"sliding_window": 4}])

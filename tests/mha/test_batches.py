@@ -119,3 +119,13 @@ def test_texts_stay_as_they_were() -> None:
 def test_an_unknown_reduction_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="unknown reduction 'max'; known are mean, first"):
         collate([text_of(1)], reduce="max")
+
+
+def test_the_first_piece_of_a_word_is_no_mark_of_a_blank_unless_it_has_no_other() -> None:
+    word = np.array([CLS, 0, 0, 0, 1, 2, 2, SEP], np.int32)
+    marks = np.array([False, True, False, False, True, False, False, False])
+    text = Pieces(np.arange(5, 13, dtype=np.int32), word, 3, marks)
+    batch = collate([text, Pieces(np.arange(5, 9, dtype=np.int32), word[[0, 1, 2, 7]], 1)], reduce="first")
+    assert [row.nonzero().flatten().tolist() for row in batch.from_words[0]] == [[2], [4], [5]]
+    assert batch.from_words[1, 0].nonzero().flatten().tolist() == [1]
+    assert batch.from_words.sum(2).tolist() == [[1, 1, 1], [1, 0, 0]]

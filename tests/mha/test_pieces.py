@@ -94,3 +94,40 @@ def test_pieces_move_with_their_words_and_special_tokens_stay(tokenizer: Tokeniz
     assert np.array_equal(moved.ids, read.ids)
     assert np.array_equal(moved.word, read.word)
     assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, 3, SEP]
+
+
+@pytest.fixture
+def bytes_() -> Tokenizer:
+    """Return a byte-level BPE that puts no blank before a text, as those of ModernBERT and Llama 3."""
+    letters = [*"Ġthekysou", "th", "the", "Ġt", "ke", "key", "keys", "Ġkeys"]
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "t"), ("k", "e"), ("ke", "y"), ("key", "s"), ("Ġ", "keys")]
+    tokenizer = Tokenizer(models.BPE({letter: i for i, letter in enumerate(letters)}, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def test_words_are_parted_by_blanks_for_a_tokenizer_that_puts_none(bytes_: Tokenizer) -> None:
+    (pieces,) = align(bytes_, [["the", "keys", "to", "us"]])
+    assert [bytes_.id_to_token(i) for i in pieces.ids] == ["the", "Ġkeys", "Ġt", "o", "Ġ", "u", "s"]
+    assert pieces.word.tolist() == [0, 1, 2, 2, 3, 3, 3]
+    assert pieces.blank is not None
+    assert pieces.blank.tolist() == [False] * 4 + [True, False, False]
+    assert pieces.shared == ()
+
+
+def test_raw_text_has_blanks_where_they_stood_and_a_piece_belongs_to_its_first_word(bytes_: Tokenizer) -> None:
+    words, after = ["the", "ke", "ys", "to"], [True, False, True, True]
+    (pieces,) = align(bytes_, [words], [after])
+    assert [bytes_.id_to_token(i) for i in pieces.ids] == ["the", "Ġkeys", "Ġt", "o"]
+    assert (pieces.word.tolist(), pieces.shared, pieces.missing()) == ([0, 1, 3, 3], (2,), [2])
+    moved = pieces.moved(np.array([1, 3, 2, 0]))
+    assert (moved.word.tolist(), moved.shared) == ([0, 0, 1, 3], (2,))
+
+
+def test_what_looks_like_a_special_token_is_text_where_the_tokenizer_is_told_so(tokenizer: Tokenizer) -> None:
+    tokenizer.add_special_tokens(["[SEP]"])
+    assert align(tokenizer, [["the", "[SEP]"]])[0].ids.tolist() == [2, 4, 3, 3]
+    tokenizer.encode_special_tokens = True
+    (pieces,) = align(tokenizer, [["the", "[SEP]"]])
+    assert pieces.ids.tolist() == [2, 4, 1, 1, 1, 3]
+    assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, SEP]

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import nn
 
 from mha import Encoder, EncoderConfig, MaskedLM, Model, export_encoder, load_model
+from mha.training.vocabulary import save_tokenizer
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.targets import Targets
 from probes.words.rare import LIST
@@ -56,7 +57,7 @@ def save_model() -> Callable[[Encoder, Path], Model]:
 
     def save(encoder: Encoder, folder: Path) -> Model:
         export_encoder(encoder, folder)
-        _tokenizer().save(str(folder / "tokenizer.json"))
+        save_tokenizer(_tokenizer(), folder, 512)
         return load_model(str(folder))
 
     return save
@@ -88,7 +89,7 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> MaskedLM:
     encoder = Encoder(shape, lm_head=True)
     _randomise(encoder, 1, 0.2)
     export_encoder(encoder, folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     return MaskedLM.of(load_model(str(folder)))
 
 

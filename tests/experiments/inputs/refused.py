@@ -28,6 +28,7 @@ from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
+from mha.training.vocabulary import save_tokenizer
 from probes.corpora.corpus import corpus_path
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
@@ -96,7 +97,7 @@ def tiny(folder: Path) -> Path:
     model = word_model(["ship", "sinks"], layers=1, heads=2, head_dim=4, positions=16, seed=0)
     assert isinstance(model.module, Encoder)
     export_encoder(model.module, folder / "model")
-    model.tokenizer.save(str(folder / "model" / "tokenizer.json"))
+    save_tokenizer(model.tokenizer, folder / "model", 512)
     return folder / "model"
 
 

@@ -12,6 +12,7 @@ from experiments.config.config import ConfigError
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, ModelError, export_encoder, load_model
+from mha.training.vocabulary import save_tokenizer
 from reports import Run
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
@@ -37,7 +38,7 @@ def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for piece in filter(None, ids.values()):
             head.decoder.bias[piece] = 5
     export_encoder(encoder, folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     return folder
 
 

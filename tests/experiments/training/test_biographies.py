@@ -20,7 +20,7 @@ from experiments.training.checkpoint_reader import CheckpointAnswers, Checkpoint
 from experiments.training.checkpoints import read_checkpoints
 from mha import Model, export_encoder, load_model
 from mha.planted.heads import plant_weights, word_model
-from mha.training.vocabulary import tokenizer_fingerprint
+from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
 from probes.grammar import generate
 from probes.scoring.baselines import BASELINES
@@ -44,7 +44,7 @@ def write_training(folder: Path, planted: Mapping[tuple[int, int], str], seed: i
         plant_weights(model, {head: role for head, role in planted.items() if step >= COMES[role]})
         checkpoint = folder / "checkpoints" / f"step-{step:08d}"
         export_encoder(model.module, checkpoint)
-        model.tokenizer.save(str(checkpoint / "tokenizer.json"))
+        save_tokenizer(model.tokenizer, checkpoint, 512)
         write_record(checkpoint, model, step, 100 * step)
     events = [{"event": "step", "step": step, "loss": float(step), "tokens": 100 * step} for step in range(1, 41)]
     events += [{"event": "evaluation", "step": 20, "loss": 4.5}]
@@ -277,7 +277,7 @@ def test_seeds_with_other_tokenizers_have_exams_of_their_own(trainings: dict[int
         model = word_model(["the", "a"], **SHAPE, seed=7)
         checkpoint = other / "checkpoints" / f"step-{step:08d}"
         export_encoder(model.module, checkpoint)
-        model.tokenizer.save(str(checkpoint / "tokenizer.json"))
+        save_tokenizer(model.tokenizer, checkpoint, 512)
         write_record(checkpoint, model, step, step)
     config = load_config(path, ["biographies.steps=[0, 40]", 'biographies.probes=["position"]'])
     found = biographies(config, {0: trainings[0], 7: other}, open_corpora(config)).tables["biographies"]

@@ -30,7 +30,7 @@ from mha.training.checkpoints import CheckpointError, Schedule, list_checkpoints
 from mha.training.masking import Masking
 from mha.training.packed_rows import StoredRows, StreamedRows
 from mha.training.settings import TrainingSettings
-from mha.training.vocabulary import VocabularySettings
+from mha.training.vocabulary import VocabularySettings, save_tokenizer
 from probes import Corpus
 from probes.corpora.conllu import CorpusError
 from reports import Run
@@ -317,7 +317,7 @@ def test_a_vocabulary_is_learnt_once_and_of_the_training_texts_alone(tmp_path: P
 def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
     train = section()
     vocabulary = open_vocabulary(train, open_material(train))
-    vocabulary.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    save_tokenizer(vocabulary.tokenizer, tmp_path, 512)
     given = section(tokenizer={"folder": str(tmp_path)}, data={"name": "grammar", "seed": 9, "documents": 5})
     assert open_vocabulary(given, open_material(given)).fingerprint == vocabulary.fingerprint
     missing = section(tokenizer={"folder": str(tmp_path / "no")})

@@ -8,6 +8,7 @@ from torch import Tensor
 from transformers import (
     AlbertConfig,
     AlbertModel,
+    AutoModel,
     BertConfig,
     DistilBertConfig,
     DistilBertModel,
@@ -21,6 +22,8 @@ from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import HookError
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
+from tests.mha.conftest import randomise_weights
+from tests.mha.tiny.models import config
 
 LAYERS, HEADS = 3, 4
 
@@ -65,12 +68,21 @@ def hub(kind: type[PreTrainedModel]) -> Model:
     return model_of(kind(made).eval())
 
 
+def of_its_own(kind: str) -> Model:
+    """Return a model with attention code of its own."""
+    module = AutoModel.from_config(config(kind)).eval()
+    randomise_weights(module)
+    return model_of(module)
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     "post-norm": ours,
     "pre-norm": lambda: ours("pre"),
     "causal": lambda: ours(causal=True),
     "distilbert": lambda: hub(DistilBertModel),
     "albert, whose layers are shared": lambda: hub(AlbertModel),
+    "deberta-v2": lambda: of_its_own("deberta-v2"),
+    "xlm, whose list of layers is one of attention modules": lambda: of_its_own("xlm"),
 }
 
 

@@ -30,8 +30,8 @@ from transformers import (
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import load_encoder
 from mha.hooks import record
-from tests.mha.architectures import DISTIL
-from tests.mha.architectures import PLAIN as SIZES
+from tests.mha.tiny.models import DISTIL
+from tests.mha.tiny.models import PLAIN as SIZES
 
 MODELS: dict[str, Callable[[], PreTrainedModel]] = {
     "bert": lambda: BertForPreTraining(BertConfig(**SIZES)),

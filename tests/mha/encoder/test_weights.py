@@ -77,6 +77,61 @@ def test_old_names_and_a_repeated_decoder_are_understood(folder: Path) -> None:
         assert torch.equal(parameter, expected[name]), name
 
 
+@pytest.mark.parametrize("wrapper", ["_orig_mod.", "module._orig_mod.", "0.auto_model.", "net.encoder."])
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta-prelayernorm"])
+def test_what_a_wrapper_puts_before_names_is_left_out(
+    family: str, wrapper: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
+) -> None:
+    encoder = build(family)
+    export_encoder(encoder, tmp_path)
+
+    def wrap(tensors: dict[str, Tensor]) -> None:
+        for key in [*tensors]:
+            tensors[wrapper + key] = tensors.pop(key)
+        tensors[f"{wrapper}classifier.0.weight"] = torch.zeros(2, 32)
+        tensors["crf.transitions"] = torch.zeros(2, 2)
+
+    change_weights(tmp_path, wrap)
+    again = load_encoder(tmp_path)
+    assert again.prefix.startswith(wrapper)
+    assert again.left_out == tuple(sorted([f"{wrapper}classifier.0.weight", "crf.transitions"]))
+    for name, parameter in encoder.state_dict().items():
+        assert torch.equal(again.state_dict()[name], parameter), name
+
+
+def test_a_head_beside_bare_names_is_left_out_and_two_models_in_a_file_are_refused(folder: Path) -> None:
+    def bare(tensors: dict[str, Tensor]) -> None:
+        for key in [*tensors]:
+            tensors[key.removeprefix("bert.")] = tensors.pop(key)
+        tensors["linear.weight"] = torch.zeros(16, 32)
+
+    change_weights(folder, bare)
+    assert load_encoder(folder).left_out == ("linear.weight",)
+
+    def twice(tensors: dict[str, Tensor]) -> None:
+        for key in [key for key in tensors if key.startswith(("embeddings", "encoder"))]:
+            tensors[f"question.{key}"] = tensors.pop(key)
+            tensors[f"context.{key}"] = tensors[f"question.{key}"] + 1
+
+    change_weights(folder, twice)
+    with pytest.raises(WeightsError, match=r"holds the model 2 times, .*'context\.' and 'question\.'; save one"):
+        load_encoder(folder)
+
+
+def test_a_decoder_of_its_own_is_left_out_with_its_head(folder: Path, pieces: Tensor) -> None:
+    expected = load_encoder(folder)
+    change_weights(folder, put("cls.predictions.decoder.weight", 40, 32))
+    encoder = load_encoder(folder)
+    assert encoder.untied_head
+    assert encoder.lm_head is None
+    assert {key.split(".")[0] for key in encoder.left_out} == {"cls"}
+    assert torch.equal(encoder(pieces), expected(pieces))
+    change_weights(folder, pop("cls.predictions.decoder.weight"))
+    assert not load_encoder(folder).untied_head
+    change_config(folder, tie_word_embeddings=False)
+    assert load_encoder(folder).untied_head, "its decoder is missing, and may not be made of the embedding"
+
+
 def test_shards_load_as_one_file(folder: Path) -> None:
     expected = load_encoder(folder).state_dict()
     tensors = load_file(folder / "model.safetensors")
@@ -88,7 +143,7 @@ def test_shards_load_as_one_file(folder: Path) -> None:
     for name, parameter in load_encoder(folder).state_dict().items():
         assert torch.equal(parameter, expected[name]), name
     (folder / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(WeightsError, match=r"model-00002-of-00002.safetensors does not exist"):
+    with pytest.raises(WeightsError, match=r"model-00002-of-00002.safetensors does not exist; fetch"):
         load_encoder(folder)
 
 
@@ -115,10 +170,9 @@ QUERY = "encoder.layer.1.attention.self.query"
     [
         (pop(f"bert.{QUERY}.bias"), f"{QUERY}.bias' is missing$"),
         (put("bert.encoder.layer.2.output.dense.bias", 32), "unknown key 'encoder.layer.2.output.dense.bias'; did you"),
-        (put("bert.adapter.up", 3), "unknown key 'adapter.up'$"),
+        (put("bert.embeddings.tones.weight", 3), "unknown key 'embeddings.tones.weight'"),
         (put(f"bert.{QUERY}.weight", 32, 31), rf"{QUERY}.weight' has shape \[32, 31\], expected \[32, 32\]"),
         (put("bert.embeddings.position_embeddings.weight", 23, 32), r"shape \[23, 32\], expected \[24, 32\]"),
-        (put("cls.predictions.decoder.weight", 40, 32), "'cls.predictions.decoder.weight' is not the same tensor"),
         (pop("cls.predictions.bias"), "'cls.predictions.bias' is missing"),
         (pop("bert.pooler.dense.bias"), "'pooler.dense.bias' is missing"),
         (
@@ -181,9 +235,18 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
         ({"config.json": "{"}, "config.json: not a JSON file"),
         ({"config.json": "[" * 100_000}, "config.json: not a JSON file"),
         ({"config.json": "[]"}, "expected a JSON object, got a list"),
-        ({"model.safetensors": "junk"}, "model.safetensors: not a safetensors file"),
+        ({"model.safetensors": "junk"}, "model.safetensors: not a whole safetensors file .*; fetch it again"),
+        (
+            {"model.safetensors": "version https://git-lfs.github.com/spec/v1"},
+            "model.safetensors: a pointer of git-lfs, .* `git lfs pull`",
+        ),
         ({"model.safetensors": None}, "model.safetensors does not exist$"),
-        ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .* save the model as"),
+        ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .*BertForMaskedLM"),
+        ({"model.safetensors": None, "tf_model.h5": ""}, "the weights in tf_model.h5 are TensorFlow's"),
+        (
+            {"model.safetensors": None, "model-00002-of-00002.safetensors": ""},
+            "index.json is missing beside model-00002",
+        ),
         ({"model.safetensors": None, "model.safetensors.index.json": "{}"}, "weight_map is missing"),
     ],
 )

@@ -1,10 +1,12 @@
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import (
@@ -22,6 +24,8 @@ from transformers import (
 )
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
+from mha.models.masked_prediction import hidden_piece, mask_piece
+from mha.training.vocabulary import save_tokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCAB = 40
@@ -29,7 +33,7 @@ SIZE = {"vocab_size": VOCAB, "hidden_size": 16, "intermediate_size": 24, "num_at
 SIZE |= {"num_hidden_layers": 2, "max_position_embeddings": 24, "pad_token_id": 0}
 
 
-def save_tokenizer(folder: Path, special: tuple[str, ...] = SPECIAL) -> None:
+def save_words(folder: Path, special: tuple[str, ...] = SPECIAL) -> None:
     pieces = [*special, *(f"w{i}" for i in range(VOCAB - len(special)))]
     tokenizer = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -37,7 +41,7 @@ def save_tokenizer(folder: Path, special: tuple[str, ...] = SPECIAL) -> None:
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
 
 
@@ -48,7 +52,7 @@ def saved(tmp_path: Path, randomise: Callable[..., None]) -> Callable[[PreTraine
     def save(model: PreTrainedModel) -> tuple[Path, Any]:
         randomise(model)
         model.eval().save_pretrained(tmp_path / "hub")
-        save_tokenizer(tmp_path / "hub")
+        save_words(tmp_path / "hub")
         return tmp_path / "hub", model
 
     return save
@@ -78,7 +82,7 @@ PLACE = torch.tensor([4, 1, 2])
 
 
 def test_our_encoder_says_what_berts_masked_lm_says(folder: Path, pieces: Tensor, mask: Tensor) -> None:
-    save_tokenizer(folder)
+    save_words(folder)
     lm = MaskedLM.of(load_model(str(folder)))
     found = lm.log_probabilities(pieces, mask, PLACE)
     oracle = expected(BertForMaskedLM.from_pretrained(folder).eval(), pieces, mask, PLACE)
@@ -116,7 +120,7 @@ def test_outside_our_calls_the_model_of_transformers_decodes_every_place(
 
 def test_a_model_without_a_masked_lm_head_is_refused(build: Callable[..., Encoder], tmp_path: Path) -> None:
     export_encoder(build(lm_head=False), tmp_path)
-    save_tokenizer(tmp_path)
+    save_words(tmp_path)
     with pytest.raises(
         ModelError, match=r"has no masked-LM head \(its weights hold none\): it cannot say which of two"
     ):
@@ -144,20 +148,46 @@ def test_made_up_and_left_to_right_heads_are_refused(
         MaskedLM.of(load_model(str(folder)))
 
 
+@pytest.mark.parametrize("kind", ["Bert", "Roberta", "DistilBert", "Electra"])
+def test_a_decoder_of_its_own_predicts_as_in_transformers(
+    kind: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor, mask: Tensor
+) -> None:
+    sizes = {"n_layers": 2, "n_heads": 2, "dim": 16} if kind == "DistilBert" else SIZE
+    config = getattr(transformers, f"{kind}Config")(**{**sizes, "vocab_size": VOCAB}, tie_word_embeddings=False)
+    folder, oracle = saved(getattr(transformers, f"{kind}ForMaskedLM")(config))
+    model = load_model(str(folder))
+    assert isinstance(model.module, Encoder)
+    found = MaskedLM.of(model).log_probabilities(pieces, mask, PLACE)
+    torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
+    fresh = MaskedLM.of(load_model(str(folder), "random", 3), 3).log_probabilities(pieces, mask, PLACE)
+    assert fresh.exp().max() < 0.2, "an untrained head is nearly uniform"
+
+
+def test_the_mask_is_the_piece_that_the_tokenizer_says(folder: Path) -> None:
+    save_words(folder)
+    model = load_model(str(folder))
+    asked = replace(model, special={"mask": 7, "unk": 9})
+    assert (mask_piece(asked), hidden_piece(asked), MaskedLM.of(asked).unknown) == (7, 7, 9)
+    assert hidden_piece(replace(model, special={"unk": 9})) == 9
+    with pytest.raises(ModelError, match="no piece for a mask"):
+        mask_piece(replace(model, special={"unk": 9}))
+
+
 def test_a_tokenizer_without_a_mask_is_refused(folder: Path) -> None:
-    save_tokenizer(folder, SPECIAL[:4])
+    save_words(folder, SPECIAL[:4])
     with pytest.raises(ModelError, match=r"no piece for a mask, expected \[MASK\] or <mask>"):
         MaskedLM.of(load_model(str(folder)))
 
 
 def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folder: Path, tmp_path: Path) -> None:
-    save_tokenizer(folder)
+    save_words(folder)
     headed = load_model(str(folder), "random", 3)
     bare = tmp_path / "bare"
     encoder = load_model(str(folder)).module
     encoder.lm_head = None
     export_encoder(encoder, bare)
-    shutil.copy(folder / "tokenizer.json", bare)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folder / name, bare)
     with torch.no_grad():
         without = dict(load_model(str(bare), "random", 3).module.named_parameters())
         for name, weight in headed.module.named_parameters():

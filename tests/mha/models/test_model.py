@@ -1,5 +1,6 @@
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,18 @@ from torch import Tensor
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
-from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
-from mha.models.model import SOURCES, load_tokenizer, permute_weights, untrained
+from mha.models.hub import load_hub_model
+from mha.models.model import SOURCES, permute_weights, untrained
+from mha.models.tokenizer import load_tokenizer
 from mha.parallel import side_by_side
+from mha.training.vocabulary import save_tokenizer
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
 
 
-def save_tokenizer(folder: Path) -> None:
+def save_words(folder: Path) -> None:
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -30,7 +33,7 @@ def save_tokenizer(folder: Path) -> None:
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=12)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
 
 
 QUERY = "encoder.layer.1.attention.self.query.weight"
@@ -40,7 +43,7 @@ QUERY = "encoder.layer.1.attention.self.query.weight"
 def folder(build: Callable[..., Encoder], tmp_path: Path) -> Path:
     """Return the folder of an exported BERT with its tokenizer, which says that it truncates and pads."""
     export_encoder(build(padding=0), tmp_path)
-    save_tokenizer(tmp_path)
+    save_words(tmp_path)
     return tmp_path
 
 
@@ -164,7 +167,7 @@ def test_a_hub_architecture_is_loaded_from_its_folder_in_every_source(source: st
     config = AlbertConfig(**sizes, embedding_size=16, intermediate_size=48, max_position_embeddings=24, pad_token_id=0)
     hub = AlbertModel(config).eval()
     hub.save_pretrained(tmp_path)
-    save_tokenizer(tmp_path)
+    save_words(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
     model, again = load_model(str(tmp_path), source, 1), load_model(str(tmp_path), source, 1)
     assert (model.architecture, model.layers, model.heads, model.max_pieces) == ("albert", 3, 4, 24)
@@ -191,16 +194,19 @@ def test_a_folder_that_does_not_exist_is_told_the_known_names(tmp_path: Path) ->
 def test_the_hub_is_asked_only_for_what_is_said_to_be_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None]] = []
 
+    commit = folder / "snapshots" / "0123abcd"
+    shutil.copytree(folder, commit)
+
     def snapshot(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
         asked.append((repository, revision))
-        return str(folder)
+        return str(commit)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
     with pytest.raises(ModelError, match=r"unknown model 'nobody/nothing': no such folder.*'hub:owner/name'"):
         load_model("nobody/nothing")
     assert load_model(str(folder)).revision is None
     assert asked == []
-    assert load_model("hub:nobody/nothing").revision == folder.name
+    assert load_model("hub:nobody/nothing").revision == "0123abcd"
     load_model("hub:nobody/nothing@v2")
     assert asked == [("nobody/nothing", None), ("nobody/nothing", "v2")]
 
@@ -276,7 +282,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path, value: float, sou
 def test_a_tokenizer_with_a_piece_that_has_no_embedding_is_refused(folder: Path) -> None:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.add_tokens([f"more{number}" for number in range(200)])
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     with pytest.raises(
         ModelError, match=r"its tokenizer has a piece 208 \('more199'\), but the model has \d+ embeddings"
     ):
@@ -286,9 +292,10 @@ def test_a_tokenizer_with_a_piece_that_has_no_embedding_is_refused(folder: Path)
 @pytest.mark.parametrize("content", ["{", "[]", '{"model": 3}', "\x00", '{"model": {"type": "WordPiece"}}'])
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 def test_a_malformed_tokenizer_is_one_line(folder: Path, kind: str, content: str) -> None:
+    (folder / "config.json").write_text(json.dumps({"model_type": kind}))
     (folder / "tokenizer.json").write_text(content)
     with pytest.raises(ModelError, match="tokenizer") as error:
-        load_tokenizer(folder, {"model_type": kind})
+        load_tokenizer(folder)
     assert "\n" not in str(error.value)
 
 
@@ -297,7 +304,7 @@ def test_the_tokenizer_is_known_by_its_hash(folder: Path) -> None:
     assert before == load_model(str(folder)).tokenizer_sha256
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.add_tokens(["more"])
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(tokenizer, folder, 512)
     assert load_model(str(folder)).tokenizer_sha256 != before
 
 
@@ -307,7 +314,8 @@ def test_every_named_model_is_described() -> None:
 
 def test_a_vocabulary_in_plain_text_is_enough_for_a_tokenizer(folder: Path) -> None:
     expected = align(load_model(str(folder)).tokenizer, [WORDS])[0]
-    (folder / "tokenizer.json").unlink()
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
     (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n", "utf-8")
     (pieces,) = align(load_model(str(folder)).tokenizer, [WORDS])
     assert pieces.ids.tolist() == expected.ids.tolist()

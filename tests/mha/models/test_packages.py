@@ -81,7 +81,7 @@ def test_a_cache_that_cannot_be_written_is_told_what_to_do(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match=r"'clay' cannot be converted into .*set HEADSCOPE_CACHE"):
+    with pytest.raises(ModelError, match=r"'clay-1' cannot be written into .*set HEADSCOPE_CACHE"):
         converted(package, copied([]))
 
 

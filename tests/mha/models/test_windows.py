@@ -6,7 +6,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import record
 from mha.models.windows import local_windows
-from tests.mha.architectures import ARCHITECTURES, GEMMA
+from tests.mha.tiny.models import ARCHITECTURES, GEMMA
 
 PIECES = 16
 
@@ -14,6 +14,8 @@ EXPECTED = {
     "modernbert": [None, 5, 5],
     "modernbert-decoder": [None, 2, 2],
     "gemma2": [4, None, 4],
+    "gpt_oss": [4, None, 4],
+    "deberta-v2": [None, None, None],
     "gemma3_text": [4, 4, 4],
     "mistral": [4, 4, 4],
     **{kind: [None, None, None] for kind in ("eurobert", "bert", "llama", "qwen3")},

@@ -1,5 +1,6 @@
 """Encoder and decoder: which map is which, beside the numbers of `transformers` itself."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def test_what_has_no_decoder_or_cannot_be_followed_is_refused(
     with pytest.raises(ModelError, match="no decoder_start_token_id"):
         decoder_input(model, target)
     export_encoder(build(), tmp_path)
-    (tmp_path / "tokenizer.json").write_bytes((Path(bart) / "tokenizer.json").read_bytes())
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(Path(bart) / name, tmp_path)
     with pytest.raises(ModelError, match="is a bert, which has no decoder that could read a target"):
         decoder_input(load_model(str(tmp_path), whole=True), target)

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import DistilBertConfig, DistilBertModel
 
 from mha import Ablate, MaskedLM, Model, intervene, record
-from mha.hub import load_hub_model
+from mha.models.hub import load_hub_model
 from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, UNIFORM, WAYS, ZERO, Heads, mean_outputs, measure
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts

@@ -9,7 +9,7 @@ import torch
 from mha import Ablate, MaskedLM, Model
 from mha.causal.head_pattern import HeadPattern
 from mha.causal.sweep import sweeping
-from mha.hub import load_hub_model
+from mha.models.hub import load_hub_model
 from probes import get_probe
 from probes.causal.ablation import WAYS, measure
 from probes.causal.behaviours import BehaviourError

@@ -11,9 +11,10 @@ from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.hub import load_hub_model
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
+from mha.training.vocabulary import save_tokenizer
 from probes.causal.patch_table import ALL, direct_agreement, estimate_agreement, patch_table
 from probes.causal.patching import ROLES, SPECIAL, Effects, PatchItem, _texts, measure_patching, patch_items
 from probes.evidence.question import Effort
@@ -157,7 +158,7 @@ def test_a_model_of_transformers_gives_what_the_same_weights_give_in_our_encoder
     source = planted()
     assert isinstance(source.module, Encoder)
     export_encoder(source.module, tmp_path)
-    source.model.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    save_tokenizer(source.model.tokenizer, tmp_path, 512)
     own = load_model(str(tmp_path))
     ours, theirs = MaskedLM.of(own), MaskedLM.of(replace(own, module=load_hub_model(own.name)))
     assert type(theirs.module).__name__ == "BertForMaskedLM"

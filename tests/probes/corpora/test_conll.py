@@ -5,6 +5,7 @@ import pytest
 
 from probes.corpora.conll import read_conll
 from probes.corpora.conllu import CorpusError
+from probes.corpora.entity_brackets import TWICE
 from probes.records import Document, Mention
 
 Read = Callable[..., list[Document]]
@@ -94,6 +95,7 @@ def test_first_takes_that_many_sentences(first: int, sentences: list[int], read:
             ("#begin document ()",),
             r"sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document \(\)'",
         ),
+        ((BEGIN.replace("part 0", "part 2"), *STORM, END), "sea.conll:2: part '0', but line 1 begins part 2"),
         ((BEGIN, *STORM), "sea.conll:1: document 'sea' is not ended by '#end document'"),
         ((BEGIN, *STORM, BEGIN), "sea.conll:6: document 'sea' of line 1 is not ended by '#end document'"),
         ((BEGIN, "sea\t0\t0\tAda", END), "sea.conll:2: 4 columns, expected at least 12, parted by tabs or spaces"),
@@ -115,3 +117,19 @@ def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None
     path.write_bytes(f"{BEGIN}\n".encode() + b"sea \xff")
     with pytest.raises(CorpusError, match=r"sea.conll:2: not UTF-8 \(byte 0xff\)"):
         list(read_conll(path))
+
+
+def test_escapes_are_read_as_what_they_stand_for_and_mentions_once(read: Read) -> None:
+    words = [word(number, form) for number, form in enumerate(("-LRB-", "Ada", "and\\/or", "-RRB-", "/."))]
+    (document,) = read(BEGIN, words[0], word(1, "Ada", "(1)|(1)"), *words[2:], END)
+    (sentence,) = document.sentences
+    assert sentence.words == ("(", "Ada", "and/or", ")", ".")
+    assert [mention.words for mention in sentence.mentions] == [(1,)]
+    escaped = [remark.partition(": ")[2] for remark in sentence.remarks if remark.startswith("escaped")]
+    assert (escaped, sentence.remarks[-1]) == (["-LRB-", "and\\/or", "-RRB-", "/."], TWICE)
+
+
+@pytest.mark.parametrize("begin", ["#begin document (sea);", "#begin document sea", "# begin document (sea); part 0"])
+def test_a_document_without_a_part_is_part_0(begin: str, read: Read) -> None:
+    (document,) = read(begin, *STORM, "", END.replace("#", "# "))
+    assert [(one.id, len(one)) for one in document.sentences] == [("sea-0-1", 4)]

@@ -1,10 +1,13 @@
+import gzip
 import re
 from pathlib import Path
 
 import pytest
 
 from probes.corpora.conllu import CorpusError, read_conllu
-from probes.corpora.conllu_block import PARTS
+from probes.corpora.conllu_block import ENTITY_OF_RANGE, PARTS
+from probes.corpora.entity_brackets import TWICE
+from probes.corpora.ud_labels import NO_TREE
 from probes.records import Document, Mention
 
 SHIP = """# sent_id = one
@@ -167,6 +170,40 @@ def test_the_place_of_the_entity_id_is_read_from_the_file(read):
     assert document.mentions == (Mention((0, 1), 0, "7"),)
 
 
+@pytest.mark.parametrize(
+    ("cells", "entities"),
+    [
+        (("Entity=(person-1)", "Entity=(person-2-new)"), ["1", "2"]),
+        (("Entity=(1-person)", "Entity=(e2-person)"), ["1", "e2"]),
+        (("Entity=(person-1", "Entity=person-1)"), ["1"]),
+        (("Entity=(person-4[1/2])", "_", "Entity=(person-4[2/2])"), ["4"]),
+    ],
+)
+def test_the_place_of_the_entity_id_shows_where_it_is_not_declared(read, cells: tuple[str, ...], entities: list[str]):
+    assert sorted(entity for entity, _ in mentions(read, *cells)) == entities
+
+
+@pytest.mark.parametrize(
+    ("head", "cells"),
+    [
+        ("", ("Entity=(person-new)", "_")),
+        ("", ("Entity=(1-2)", "_")),
+        ("", ("Entity=(1-person)", "Entity=(person-1)")),
+        ("# global.Entity = GRP-etype\n", ("Entity=(person-1)", "Entity=(person-2)")),
+    ],
+)
+def test_entity_ids_that_cannot_be_told_from_types_are_refused(read, head: str, cells: tuple[str, ...]):
+    with pytest.raises(CorpusError, match=r"bad\.conllu:\d: Entity bracket '\(.* declare it before the first sentence"):
+        read(head + with_entities(*cells))
+
+
+def test_an_entity_of_a_range_is_that_of_its_words(read):
+    text = "1-2 du _ _ _ _ _ _ _ Entity=(1)\n1 de _ X _ _ 3 case _ _\n2 le _ X _ _ 3 det _ _\n"
+    (document,) = read(text + "3 port _ X _ _ 0 root _ Entity=(2)(2)\n")
+    assert document.mentions == (Mention((0, 1), 0, "1"), Mention((2,), 2, "2"))
+    assert document.sentences[0].remarks == (ENTITY_OF_RANGE, TWICE, PARTS)
+
+
 def test_the_declared_place_holds_until_the_next_declaration(read):
     text = "# newdoc id = A\n# global.Entity = etype-eid\n{0}\n{0}\n# newdoc id = B\n# global.Entity = eid-etype\n{0}"
     first, second = read(text.format(with_entities("Entity=(a-b)")))
@@ -185,6 +222,55 @@ def test_the_head_of_a_mention_is_its_first_word_with_a_head_outside(read):
 def test_a_mention_around_an_empty_node_covers_the_words_within(read):
     text = "1 a _ X _ _ 0 root _ Entity=(1\n1.1 b _ X _ _ _ _ _ Entity=(2)\n2 c _ X _ _ 1 dep _ Entity=1)\n"
     assert read(text)[0].mentions == (Mention((0, 1), 0, "1"),)
+
+
+def test_labels_that_are_odd_are_remarks(read):
+    text = """1 Ada _ NNP _ _ 2 nsubjpass _ _
+2 saw _ VERB _ _ 0 ROOT _ _
+3 it _ PRON _ _ 2 root _ _
+4 sink _ VERB _ _ 2 _ _ _
+5 -LRB- _ PUNCT _ _ 4 punct _ _
+6 now _ ADV _ _ 4 advmod:emph _ _
+"""
+    (sentence,) = read(text)[0].sentences
+    assert (sentence.words[4], sentence.deprels) == ("(", ("nsubjpass", "ROOT", "root", "", "punct", "advmod:emph"))
+    assert sorted(sentence.remarks) == [
+        "escaped character, read as what it stands for: -LRB-",
+        "part of speech that is none of Universal Dependencies: NNP",
+        "relation that is none of Universal Dependencies: nsubjpass",
+        "root of a tree whose relation is not root: ROOT",
+        "word with the relation root that depends on another word",
+        "word without a relation to its head",
+    ]
+
+
+def test_sentences_without_heads_are_words_without_a_tree(read):
+    text = "# global.Entity = GRP\n1 the _ _ _ _ _ dep _ Entity=(1\n2 keys _ _ _ _ _ _ _ _\n3 of _ _ _ _ _ _ _ _\n"
+    without, tree = read(text + "4 Ada _ _ _ _ _ _ _ Entity=1)\n\n" + DOG)
+    (sentence,) = without.sentences
+    assert (sentence.heads.tolist(), sentence.deprels) == ([-1] * 4, ("",) * 4)
+    assert sentence.mentions == (Mention((0, 1, 2, 3), 1, "1"),)
+    assert (sentence.remarks, tree.sentences[0].remarks) == ((NO_TREE,), ())
+
+
+def test_columns_are_those_that_a_file_of_conllu_plus_declares(read):
+    (document,) = read(
+        "# global.columns = FORM ID HEAD DEPREL UPOS\n\n# sent_id = one\nAda 1 2 nsubj X\nsank 2 0 root X\n"
+    )
+    (sentence,) = document.sentences
+    assert (sentence.id, sentence.words, sentence.deprels) == ("one", ("Ada", "sank"), ("nsubj", "root"))
+    assert (sentence.heads.tolist(), sentence.upos, sentence.feats) == ([1, -1], ("X", "X"), ("", ""))
+
+
+def test_a_file_is_read_with_any_line_end_packed_and_joined(read):
+    plain = [(document.id, document.words) for document in read(SHIP.replace("one", "two") + "\n" + SHIP)]
+    text = conllu(SHIP.replace("one", "two") + "\n" + SHIP)
+    for content in (
+        text.replace("\n", "\r").encode(),
+        text.replace("# sent_id", "\ufeff# sent_id").encode(),
+        gzip.compress(text.encode()),
+    ):
+        assert [(document.id, document.words) for document in read(content)] == plain
 
 
 WORD = "1 a a X _ _ 0 root _ _\n"
@@ -216,6 +302,30 @@ BROKEN = {
     "# global.Entity = etype-infstat\n" + WORD: (
         "bad.conllu:1: global.Entity declares ['etype', 'infstat'], expected a field GRP or eid"
     ),
+    "# global.columns = ID LEMMA HEAD\n1 a 0\n": "bad.conllu:1: global.columns declares no column FORM",
+    "# sent_id = s\n" + WORD + "# sent_id = t\n": (
+        "bad.conllu:3: comment '# sent_id = t' after words; a blank line should end a sentence"
+    ),
+    "# sent_id = s\n# sent_id = t\n" + WORD: (
+        "bad.conllu:2: a second sent_id in one sentence; a blank line should end a sentence"
+    ),
+    WORD + "2-3 b b X _ _ _ _ _ _\n2 b b X _ _ 1 dep _ _\n": (
+        "bad.conllu:2: multiword range 2-3 is outside the sentence (2 words)"
+    ),
+    WORD + "1-2 b b X _ _ _ _ _ _\n2 b b X _ _ 1 dep _ _\n": (
+        "bad.conllu:2: multiword range 1-2 stands before word 2, expected before its own words"
+    ),
+    "1-2 ab _ X _ _ _ _ _ _\n" + WORD + "2-3 bc b X _ _ _ _ _ _\n2 b b X _ _ 1 dep _ _\n": (
+        "bad.conllu:3: multiword range 2-3 overlaps with 1-2"
+    ),
+    WORD + '2 "," b X _ _ 1 dep _ _\n': (
+        "bad.conllu:2: '\",\"' has the quotation marks that spreadsheets put around a cell; save the file without "
+        "quoting"
+    ),
+    "1 _ _ X _ _ 0 root _ _\n2 _ _ X _ _ 1 dep _ _\n": (
+        "bad.conllu:1: the text of this sentence is withheld: 2 of 2 forms are _; restore it as the treebank's README "
+        "says, or leave the sentence out"
+    ),
     "# nothing but this\n": "bad.conllu: no sentence in the file (19 bytes)",
 }
 
@@ -234,6 +344,12 @@ def test_a_broken_file_gets_one_line_with_the_place(read, text: str, message: st
         (conllu(SHIP).encode() + b"\n1\tcaf\xe9\t", "bad.conllu:6: not UTF-8 (byte 0xe9); save the file as UTF-8"),
         (conllu(DOG).encode("utf-16"), "bad.conllu:1: UTF-16 (byte 0xff), not UTF-8; save the file as UTF-8"),
         (b"1\t\t_\tX\t_\t_\t0\troot\t_\t_\n", "bad.conllu:1: word 1 has no form"),
+        (
+            gzip.compress(b"1\ta")[:12],
+            "bad.conllu: a gzip file that is broken or cut off (Compressed file ended before the end-of-stream marker was "
+            "reached)",
+        ),
+        (b"PK\x03\x04", "bad.conllu: compressed (zip); unpack it, or pack it by gzip, which is read"),
         (b"1 a a X _ _ 0 root _ _\n", "bad.conllu:1: 1 columns, expected 10 separated by tabs"),
     ],
 )

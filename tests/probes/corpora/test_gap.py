@@ -67,6 +67,8 @@ def test_a_passage_without_a_page_is_a_document_of_its_own_and_first_counts_pass
         (row(**{"A-offset": "-1"}), "A-offset '-1' is not a number"),
         (row(**{"B-offset": "3"}), "at character 3 of the text stands ' Byr', expected 'Lucy'"),
         (row(**{"Pronoun": "", "Pronoun-offset": "0"}), "at character 0 of the text stands '', expected ''"),
+        (row(B="Ada Byron", **{"B-offset": "0"}), "A 'Ada Byron' and B 'Ada Byron' overlap at character 0 of the text"),
+        (row(B="Byron", **{"B-offset": "4"}), "A 'Ada Byron' and B 'Byron' overlap at character 4 of the text"),
         (row(**{"B-coref": "yes"}), "B-coref is 'yes', expected TRUE or FALSE"),
         (row(**{"B-coref": "TRUE"}), "A-coref and B-coref are both TRUE; a pronoun means one of the two at most"),
     ],

@@ -44,6 +44,13 @@ def write(tmp_path: Path) -> Write:
         ("a.tsv", "the ship can sink\t2\t0 1\t", read_groups),
         ("a.tsv", "", read_groups),
         ("none", "", read_conllu),
+        ("a.conllu.txt", "# newdoc id = a", read_conllu),
+        ("a.conllu.gz", "", read_conllu),
+        ("a.txt", "1\tsea" + "\t_" * 8, read_conllu),
+        ("a.conll", "1-2\tsea" + "\t_" * 8, read_conllu),
+        ("a.txt", "#begin document (sea); part 0", read_conll),
+        ("gap.tsv.txt", "\t".join(HEADER), read_gap),
+        ("a.tsv", "\t".join(f'"{name}"' for name in HEADER), read_gap),
     ],
 )
 def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
@@ -86,3 +93,30 @@ def test_a_folder_without_files_that_a_reader_takes_and_a_missing_file_are_refus
         corpus_files(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such file; check the path"):
         corpus_files(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("gap.tsv", ("\t".join(HEADER), "one\tShe met Ada and Bea.\tShe\t0\tAda\t8\tTRUE\tBea\t16\tFALSE\tu")),
+        ("wino.tsv", ("\t".join(FILLED), "nurse.someone.0.male.txt\tThe nurse told someone that he could go.")),
+        ("agr.tsv", ("the ship can sink\t2\t0 1\t",)),
+        ("wino.txt", ("1 [The baker] said [he] sang.",)),
+        ("men.txt", ("sea ship 9",)),
+    ],
+)
+def test_blank_lines_at_the_end_change_nothing(name: str, lines: tuple[str, ...], write: Write) -> None:
+    plain = [document.words for document in read_documents(write(name, *lines))]
+    assert [document.words for document in read_documents(write(name, *lines, "", "  "))] == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("wino.tsv", ("\t".join(FILLED), 'nurse.someone.0.male.txt\t"The nurse told someone, that he could go."')),
+        ("agr.tsv", ('"the ship, too, can sink"\t5\t0 1\t',)),
+    ],
+)
+def test_cells_that_a_spreadsheet_quoted_are_refused(name: str, lines: tuple[str, ...], write: Write) -> None:
+    with pytest.raises(CorpusError, match=rf"{name}:\d: .* has the quotation marks that spreadsheets put"):
+        list(read_documents(write(name, *lines)))

@@ -354,7 +354,7 @@ def test_pooled_labels_are_sums_of_their_parts() -> None:
     heads.add_items(Segments.of([items], blocks), outcome)
     pooled = items.pooled(Dependency().pool)
     offset.add_items(Segments.of([pooled], blocks), np.repeat(outcome, 3, axis=0))
-    result = Outcome(heads, {"offset": offset}, Dropped(), texts=1, words=6, pieces=8)
+    result = Outcome(heads, {"offset": offset}, Dropped(), texts=1, words=6, pieces=8, odd=Dropped())
     of_heads, of_baselines = pooled_sums(result, [Dependency()])
     sums = {question[2]: sums for question, sums in of_heads.items()}
     assert set(sums) == {"all", "nsubj", "nsubj:*", "nsubj:pass", "obj", "obj:*"}

@@ -48,6 +48,11 @@ def test_a_line_of_blimp_is_a_pair_of_sentences_cut_at_white_space(write: Write)
         ("[1]", r":2: expected a JSON object, got '\[1\]'"),
         (blimp(UID=None), ":2: 'UID' is missing, expected text; keys of BLiMP are sentence_good, "),
         (blimp(sentence_bad=""), ":2: 'sentence_bad' is '', expected text"),
+        (
+            blimp(sentence_bad="half \ud83d"),
+            r":2: 'sentence_bad' has half of a character \(the surrogate '.ud83d' alone\)",
+        ),
+        (blimp(pairID=None), ":2: 'pairID' is missing, expected text; keys of BLiMP are sentence_good, "),
         (blimp(pairID=[7]), r":2: 'pairID' is \[7\], expected text"),
     ],
 )
@@ -55,6 +60,28 @@ def test_a_fault_in_blimp_is_told_with_its_line(line: str, complaint: str, write
     path = write("harbour_1.jsonl", blimp(), line)
     with pytest.raises(CorpusError, match=f"^{path}{complaint}"):
         list(read_pairs(path))
+
+
+def test_pairs_of_the_hub_are_numbered_and_those_that_come_again_are_left_out(write: Write) -> None:
+    hub = {"pairID": None, "lexically_identical": True}
+    again = {"sentence_good": "The  ships sinks.", "sentence_bad": "The ships sink."}
+    lines = [blimp(**hub, pair_id=0), "", blimp(**hub, pair_id=1, **again), blimp(**hub, pair_id=2, UID="other"), " "]
+    found = [*read_pairs(write("hub.jsonl", *lines))]
+    assert [(item.source, type(item)) for item in found] == [
+        ("harbour_1-0", MinimalPair),
+        ("harbour_1-1", LeftOut),
+        ("other-2", MinimalPair),
+    ]
+
+
+def test_blank_lines_between_true_and_false_change_nothing(write: Write) -> None:
+    lines = ("True\tShips sink", "False\tShips sinks", "True\tA ship sinks", "False\tA ship sink")
+    plain = [(pair.good, pair.bad) for pair in read_pairs(write("a.txt", *lines))]
+    spread = [*read_pairs(write("b.txt", lines[0], "", *lines[1:3], " ", lines[3], ""))]
+    assert [(pair.good, pair.bad) for pair in spread] == plain
+    assert [pair.source for pair in spread] == ["b:1", "b:4"]
+    with pytest.raises(CorpusError, match=r"c\.txt:1: .* has the quotation marks that spreadsheets put"):
+        list(read_pairs(write("c.txt", 'True\t"A ship, it is said, sinks"', "False\tx")))
 
 
 def test_lines_before_a_fault_are_read_first(write: Write) -> None:

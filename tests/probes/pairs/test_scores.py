@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertForMaskedLM
 
 from mha import Encoder, EncoderConfig, MaskedLM, export_encoder, load_model
+from mha.training.vocabulary import save_tokenizer
 from probes.minimal_pairs import Kind, LeftOut, MinimalPair
 from probes.pairs.scores import CHUNK, Decision, Decisions, decide
 
@@ -33,7 +34,7 @@ def built(tmp_path: Path) -> Callable[[Callable[[Encoder], None]], MaskedLM]:
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         ends = [(name, IDS[name]) for name in ("[CLS]", "[SEP]")]
         tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-        tokenizer.save(str(tmp_path / "tokenizer.json"))
+        save_tokenizer(tokenizer, tmp_path, 512)
         return MaskedLM.of(load_model(str(tmp_path)))
 
     return build

@@ -1,12 +1,13 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mha import Model
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
-from probes.records import Document
-from probes.scoring.aligned import Aligned, Dropped, sample_texts
+from probes.records import Document, Sentence, frozen_ints
+from probes.scoring.aligned import UNKNOWN, Aligned, Dropped, sample_texts
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +60,27 @@ def test_a_sample_is_that_of_every_version() -> None:
     """Published numbers rest on it."""
     every = [Document(f"d{number}", ()) for number in range(10)]
     assert [text.id for text in sample_texts(MemoryTexts(every), 4)] == ["d7", "d9", "d1", "d2"]
+
+
+def text(name: str, words: str, *blanks: bool) -> Document:
+    forms = tuple(words.split())
+    return Document(
+        name, (Sentence(name, forms, frozen_ints([-1] * len(forms)), ("",) * len(forms), space_after=blanks),)
+    )
+
+
+def test_unknown_words_are_counted_and_words_that_are_special_tokens_left_out(model: Model) -> None:
+    texts = [text("a", "the zzz zz-z sank"), text("b", "the ship sank"), text("c", "it [MASK] qq")]
+    taken = replace(model, special={"unk": 1, "mask": model.tokenizer.token_to_id("ship")})
+    aligned = Aligned.of(taken, MemoryTexts(texts))
+    assert aligned.kept == [0, 2]
+    assert aligned.dropped.counts == {"'ship' is a special token to the model, not a word": 1}
+    assert aligned.odd.counts == {UNKNOWN: 2 + 2}, "a word of several unknown pieces counts once; [MASK] is text"
+    assert aligned.odd.examples == {UNKNOWN: ["a", "c"]}
+
+
+def test_raw_text_is_cut_as_it_was_written(model: Model) -> None:
+    texts = [text("a", "un sink able ship .", False, False, True, False, True), text("b", "unsinkable ship .")]
+    raw, parted = Aligned.of(model, MemoryTexts(texts)).pieces
+    assert raw.ids.tolist() == parted.ids.tolist()
+    assert raw.word.tolist() == [-1, 0, 1, 2, 3, 4, -2]

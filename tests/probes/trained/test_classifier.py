@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tokenizers import Tokenizer, models, processors
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor, nn
 
 import probes.trained.classifier as classifier
@@ -36,6 +36,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Model:
     """A model whose words say where their syntactic head is ("k7"), and whose heads have known roles."""
     forms = ["[CLS]", "[SEP]", *(f"{letter}{head}" for head in range(LENGTH) for letter in LETTERS)]
     tokenizer = Tokenizer(models.WordLevel({form: i for i, form in enumerate(forms)}, unk_token="[SEP]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )

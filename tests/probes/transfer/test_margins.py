@@ -9,12 +9,13 @@ from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.hub import load_hub_model
 from mha.models.circuits import layers_of
+from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MASKS, MaskedLM
 from mha.models.model import Model
 from mha.planted.agreement import agreeing_model
 from mha.planted.heads import SPECIAL, _word_tokenizer
+from mha.training.vocabulary import save_tokenizer
 from probes.causal.behaviours import Predictions
 from probes.minimal_pairs import PLURAL
 from probes.transfer.donors import draw_donors
@@ -117,7 +118,7 @@ def test_a_model_of_transformers_gives_what_the_same_weights_give_in_our_encoder
     source = planted()
     assert isinstance(source.module, Encoder)
     export_encoder(source.module, tmp_path)
-    source.model.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    save_tokenizer(source.model.tokenizer, tmp_path, 512)
     own = load_model(str(tmp_path))
     found = []
     for reader in (MaskedLM.of(own), MaskedLM.of(replace(own, module=load_hub_model(own.name)))):

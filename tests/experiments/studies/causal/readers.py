@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from mha import Encoder, EncoderConfig, export_encoder
-from tests.experiments.conftest import save_tokenizer
+from tests.experiments.conftest import save_vocabulary
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -21,5 +21,5 @@ def whole_words(folder: Path, words: Iterable[str]) -> Path:
         for parameter in encoder.parameters():
             parameter.normal_(0, 0.4, generator=generator)
     export_encoder(encoder, folder)
-    save_tokenizer(vocabulary, folder)
+    save_vocabulary(vocabulary, folder)
     return folder

@@ -13,6 +13,7 @@ from experiments.run.run import run
 from mha import Encoder, export_encoder
 from mha.models.folders import ModelError
 from mha.planted.heads import word_model
+from mha.training.vocabulary import save_tokenizer
 from probes.causal.behaviours import BehaviourError
 from probes.grammar import generate
 from reports import Run
@@ -127,7 +128,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "reader"
     assert isinstance(model.module, Encoder)
     export_encoder(model.module, folder)
-    model.tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(model.tokenizer, folder, 512)
     return folder
 
 

@@ -13,15 +13,14 @@ from torch import Tensor
 
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
-from mha.hub import load_hub_model
-from mha.watches import SITES, Seen, call_of, is_cross_attention
-from tests.mha.architectures import config
+from mha.models.hub import load_hub_model
+from mha.watches import SITES, Seen, is_cross_attention
+from tests.mha.tiny.models import config
 
 CONFIGS = (
     *("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "modernbert"),
     *("gpt2", "gpt_neox", "llama", "qwen2", "bart"),
 )
-PRIVATE = {"MPNetModel": "mpnet", "DebertaModel": "deberta", "DebertaV2Model": "deberta-v2"}
 MADE: dict[str, Path] = {}
 
 
@@ -219,25 +218,6 @@ def test_usual_names_of_cross_attention_are_known_and_no_others() -> None:
     assert [is_cross_attention(name) for name in known + others] == [True] * 6 + [False] * 3
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: dict[str, Tensor]) -> None:
-    model = hub.AutoModel.from_config(config(PRIVATE[name])).eval()
-    own = model.config._attn_implementation
-    with pytest.raises(HookError, match=f"{name} keeps attention code of its own, .*its heads cannot be seen"):
-        record(model).__enter__()
-    assert model.config._attn_implementation == own
-    assert not call_of(model).watches
-    assert not model._forward_hooks
-
-
-def test_attention_sinks_of_its_own_are_refused(inputs: dict[str, Tensor]) -> None:
-    model = hub.AutoModel.from_config(config("gpt_oss")).eval()
-    own = model.config._attn_implementation
-    with pytest.raises(ValueError, match="GptOssAttention passes 's_aux' to its attention"), record(model):
-        model(**inputs)
-    assert model.config._attn_implementation == own
-
-
 @pytest.mark.parametrize("own", ["eager", "sdpa"])
 @pytest.mark.parametrize("folder", ["bert", "bart"], indirect=True)
 def test_the_models_own_setting_comes_back_after_an_exception(own: str, model: Any, inputs: dict[str, Tensor]) -> None:
@@ -299,6 +279,39 @@ def test_a_folder_whose_weights_have_other_names_is_refused(folder: Path, tmp_pa
         load_hub_model(renamed)
 
 
+@pytest.mark.parametrize("wrapper", ["_orig_mod.", "module._orig_mod.", "0.auto_model."])
+@pytest.mark.parametrize("folder", ["albert", "gpt2", "modernbert", "bart"], indirect=True)
+def test_what_a_wrapper_puts_before_names_is_left_out(
+    folder: Path, wrapper: str, model: Any, inputs: dict[str, Tensor], tmp_path: Path
+) -> None:
+    def wrapped(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {f"{wrapper}{key}": one for key, one in found.items()} | {"head.0.weight": torch.zeros(2, 32)}
+
+    loaded: Any = load_hub_model(_changed(folder, tmp_path / "wrapped", wrapped), whole=True)
+    assert (loaded.prefix, loaded.left_out) == (wrapper, ("head.0.weight",))
+    assert torch.equal(loaded(**inputs)[0], model(**inputs)[0])
+
+
+@pytest.mark.parametrize("folder", ["albert"], indirect=True)
+def test_a_file_of_two_models_is_refused(folder: Path, tmp_path: Path) -> None:
+    def twice(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {f"{one}.{key}": tensor.clone() for key, tensor in found.items() for one in ("query", "document")}
+
+    with pytest.raises(ValueError, match=r"holds the model 2 times, .*'document\.' and 'query\.'; save one"):
+        load_hub_model(_changed(folder, tmp_path / "two", twice))
+
+
+def test_a_t5_of_which_the_encoder_alone_was_saved_is_read(
+    inputs: dict[str, Tensor], randomise: Callable[..., None], tmp_path: Path
+) -> None:
+    encoder = hub.T5EncoderModel(config("t5")).eval()
+    randomise(encoder)
+    encoder.save_pretrained(tmp_path)
+    assert torch.equal(load_hub_model(str(tmp_path))(**inputs)[0], encoder(**inputs)[0])
+    with pytest.raises(ValueError, match=r"'decoder\..*' is not among its weights"):
+        load_hub_model(str(tmp_path), whole=True)
+
+
 @pytest.mark.parametrize("folder", ["gpt2"], indirect=True)
 def test_a_layer_that_the_config_does_not_have_is_refused_and_the_head_of_a_task_is_not(
     folder: Path, tmp_path: Path
@@ -306,7 +319,8 @@ def test_a_layer_that_the_config_does_not_have_is_refused_and_the_head_of_a_task
     def with_a_head(found: dict[str, Tensor]) -> dict[str, Tensor]:
         return found | {"score.weight": torch.zeros(2, 32)}
 
-    load_hub_model(_changed(folder, tmp_path / "task", with_a_head))
+    loaded: Any = load_hub_model(_changed(folder, tmp_path / "task", with_a_head))
+    assert loaded.left_out == ("score.weight",)
 
     def with_a_layer(found: dict[str, Tensor]) -> dict[str, Tensor]:
         return found | {key.replace("h.2.", "h.3."): one.clone() for key, one in found.items() if "h.2." in key}

@@ -1,0 +1,168 @@
+"""Models of `transformers` from their folders: no weight made up, none without a place, no code of the folder run."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from mha.files.names import CONFIG, weights_path
+from mha.files.tensors import find_prefix, read_tensors, refuse_several, tensor_files, without
+from mha.own_attention import attend_fully
+
+POOLER = re.compile(r"(^|\.)pooler\.")
+"Weights that a folder may lack."
+
+
+class HeadMissingError(ValueError):
+    """A model of `transformers` that has no trained masked-LM head."""
+
+
+def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:
+    """Load the encoder of a model folder (safetensors only, no remote code), in evaluation mode.
+
+    Of an encoder-decoder the encoder is returned, or with `whole` all of it, always in float32. What a wrapper puts
+    before all names is left out and kept as `prefix`; `left_out` names the tensors that are none of the model's. With
+    `random_seed` the architecture is built with randomly initialised weights. Raises ValueError for weights that the
+    folder lacks, which `transformers` would make up at random, for such of a layer or an embedding that have no place,
+    for wrong shapes, and for a model that does not read text.
+    """
+    from transformers import AutoModel
+
+    config = _config(folder)
+    if random_seed is None:
+        model, info = _load(AutoModel, folder)
+    else:
+        model, info = _fresh(AutoModel, config, random_seed), {}
+    attend_fully(model)
+    if model.main_input_name != "input_ids":
+        raise ValueError(f"a {config.model_type} reads {model.main_input_name}, no text")
+    saved = (config.architectures or [""])[0]
+    both = config.is_encoder_decoder or (hasattr(model, "decoder") and saved.endswith("EncoderModel"))  # T5's, alone
+    encoder = model.get_encoder() if both and not whole else model
+    assert isinstance(encoder, nn.Module)
+    if info:
+        kept: Any = encoder
+        kept.prefix, kept.left_out = info["prefix"], _checked(model, encoder, info)
+    return encoder.eval()
+
+
+def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Module:
+    """Load a model folder with its masked-LM head (safetensors only, no remote code), in evaluation mode and float32.
+
+    With `random_seed` the architecture is built with randomly initialised weights. Raises HeadMissingError, with the
+    reason, where the architecture has no such head, the folder has no weights for it (`transformers` would make them
+    up), or a decoder reads the text once more.
+    """
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoModelForMaskedLM
+
+    config = _config(folder)
+    if config.is_encoder_decoder:
+        raise HeadMissingError(f"a {config.model_type} is an encoder with a decoder, which predicts from left to right")
+    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
+        raise HeadMissingError(f"transformers has none for a {config.model_type}")
+    if random_seed is not None:
+        fresh: nn.Module = _fresh(AutoModelForMaskedLM, config, random_seed).eval()
+        attend_fully(fresh)
+        return fresh
+    model, info = _load(AutoModelForMaskedLM, folder)
+    if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
+        raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
+    assert isinstance(model, nn.Module)
+    attend_fully(model)
+    return model.eval()
+
+
+def load_hub_class(kind: Any, folder: str) -> tuple[Any, bool]:
+    """Return a model of a class of `transformers`, and whether the folder lacks weights of its head.
+
+    Raises ValueError as `load_hub_model` does.
+    """
+    _config(folder)
+    model, info = _load(kind, folder)
+    _checked(model, model.base_model, info)
+    lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
+    return model.eval(), not lacking.isdisjoint(_others(model, model.base_model))
+
+
+def _config(folder: str) -> Any:
+    """Return the config of a model; raises ValueError where it says that its heads cannot be read as they are."""
+    from transformers import AutoConfig
+
+    config: Any = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    if lost := getattr(config, "pruned_heads", None):
+        raise ValueError(f"{CONFIG} has pruned_heads {lost}: heads were taken out, and transformers cannot place them")
+    if getattr(config, "languages", None) and not getattr(config, "default_language", None):
+        raise ValueError(
+            f"it reads each text in one language: add to {CONFIG} default_language, one of {config.languages}"
+        )
+    parts = [*(getattr(config, "sub_configs", None) or {})]
+    other = any(word in part for part in parts for word in ("vision", "audio"))
+    if other or not isinstance(getattr(config, "num_hidden_layers", None), int):
+        more = f", but {', '.join(parts)}; save the part that reads text alone" if parts else ""
+        raise ValueError(f"a {config.model_type} is no one stack of layers that reads text{more}")
+    return config
+
+
+def _fresh(auto: Any, config: Any, seed: int) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+
+
+def _checked(model: Any, encoder: nn.Module, info: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of tensors that are left out; all weights of the encoder but a pooler come from the folder."""
+    others = _others(model, encoder)
+    for key, found, expected in info["mismatched_keys"]:
+        if key not in others:
+            raise ValueError(f"{key!r} has shape {[*found]}, expected {[*expected]} (from {CONFIG})")
+    parts = {key.partition(".")[0] for key in (*model.state_dict(), *encoder.state_dict())}
+    unplaced = {key: key.removeprefix(f"{model.base_model_prefix}.") for key in info["unexpected_keys"]}
+    for what, keys in (
+        ("is not among its weights", [k for k in info["missing_keys"] if k not in others and not POOLER.search(k)]),
+        ("has no place in the model", [key for key, name in unplaced.items() if name.partition(".")[0] in parts]),
+    ):
+        if keys:
+            more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
+            raise ValueError(f"{sorted(keys)[0]!r} {what}{more}")
+    return tuple(sorted(unplaced))
+
+
+def _others(model: Any, encoder: nn.Module) -> set[str]:
+    """Return the names of the parameters of a model that its encoder has no part in."""
+    own = {id(parameter) for parameter in encoder.parameters()}
+    return {name for name, one in model.named_parameters(remove_duplicate=False) if id(one) not in own}
+
+
+def _load(auto: Any, folder: str) -> tuple[Any, dict[str, Any]]:
+    """Return a model of a folder and what `transformers` says of its names, without what a wrapper puts before all."""
+    place = Path(folder)
+    names = tensor_files(place)
+    model, info = _quiet(auto, folder)
+    own = {name for name, _ in model.named_parameters() if not POOLER.search(name)}
+    prefixes = find_prefix(own, info["unexpected_keys"]) if own <= info["missing_keys"] else []
+    if not prefixes:
+        return model, {**info, "prefix": ""}
+    refuse_several(weights_path(place), prefixes)
+    inner = without(prefixes[0], read_tensors(place))
+    model, info = _quiet(type(model), None, config=model.config, state_dict=inner)
+    outer = {name for name in names if not name.startswith(prefixes[0])}
+    return model, {**info, "unexpected_keys": outer.union(info["unexpected_keys"]), "prefix": prefixes[0]}
+
+
+def _quiet(kind: Any, folder: str | None, **more: Any) -> tuple[Any, dict[str, Any]]:
+    from transformers.utils.logging import get_verbosity, set_verbosity
+
+    settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
+    report = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # wrong shapes are refused by name
+    before = get_verbosity()
+    set_verbosity(logging.ERROR)  # what is missing and what is left over is looked through by who called
+    try:
+        model, info = kind.from_pretrained(folder, **settings, **report, **more)
+    finally:
+        set_verbosity(before)
+    return model, info

@@ -1,0 +1,160 @@
+"""The tokenizer of a model's folder, as `transformers` loads and configures it, and whether its pieces fit words."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mha.cache import kept
+from mha.models.packages import ModelError
+from mha.pieces import align
+
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.tiktoken")
+"A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
+
+SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+"What else decides how texts are cut."
+
+SPECIAL = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
+"Roles of special tokens, as `transformers` names them."
+
+SENTENCES = (
+    ("The", "keys", "to", "the", "cabinet", "aren't", "here", ",", "Zoë", "!"),
+    ("naïve", "COBALT-60", "(", "2,019", "€", ")", "she", "smiled", "😀", "…"),
+    ("Ключи", "лежат", "там", ".", "Tämä", "äänestyspäivä", "İstanbul'da"),
+    ("钥匙", "在", "这里", "。", "鍵はここ", "المفاتيح", "هنا", "चाबियाँ", "ที่นี่"),
+)
+"Words of several scripts, with punctuation, capitals, accents, digits and an emoji, on which a tokenizer is tried."
+
+LAYOUT = 1
+"Part of every key: raise it when what is kept of a tokenizer changes."
+
+
+def tokenizer_key(folder: Path) -> str:
+    """Return a hash of all that decides how texts of a model are cut, versions of libraries included."""
+    digest = hashlib.sha256(f"{LAYOUT} {version('transformers')} {version('tokenizers')}".encode())
+    for name in (*SETTINGS, *VOCABULARIES):
+        for path in sorted(folder.glob(name)):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int]]:
+    """Return a folder's `tokenizers.Tokenizer` and its special tokens: role (one of SPECIAL) -> piece.
+
+    It is what `AutoTokenizer` makes of the folder, keeps texts whole, and cuts what looks like a special token as the
+    text that it is. It is checked once and kept in the cache. Raises ModelError where the folder has no tokenizer or
+    one that does not say which characters a piece covers, cuts texts in another way than its call does, or disagrees
+    with its own tokenizer.json.
+    """
+    from tokenizers import Tokenizer
+
+    if not any(next(folder.glob(name), None) for name in VOCABULARIES):
+        raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(VOCABULARIES)}")
+    found = kept("tokenizers", tokenizer_key(folder), lambda: _opened(folder))
+    tokenizer = Tokenizer.from_str(found["tokenizer"])
+    tokenizer.encode_special_tokens = True
+    return tokenizer, found["special"]
+
+
+def _opened(folder: Path) -> dict[str, Any]:
+    """Open a folder's tokenizer with `transformers`, check it, and return what is kept of it."""
+    own = _file(folder / "tokenizer.json")
+    theirs = _auto(folder)
+    tokenizer = theirs.backend_tokenizer
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    special = {role: piece for role in SPECIAL if (piece := getattr(theirs, f"{role}_token_id")) is not None}
+    if own is not None:
+        _check_file(folder, own, tokenizer)
+    theirs.model_max_length = 10**9
+    tokenizer.encode_special_tokens = True
+    for words in (*SENTENCES, *[("the", theirs.decode([piece]).strip(), "sank") for piece in special.values()]):
+        _check_cut(folder, tokenizer, theirs, words)
+    return {"tokenizer": tokenizer.to_str(), "special": special}
+
+
+def _file(path: Path) -> Any:
+    """Return the tokenizer of a tokenizer.json, None where there is none."""
+    from tokenizers import Tokenizer
+
+    if not path.is_file():
+        return None
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise ModelError(f"{path}: not a tokenizer: {error}") from error
+
+
+def _auto(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # each kind of malformed file has its own, plain Exception among them
+        what = " ".join((str(error) or type(error).__name__).split())[:240]
+        raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"{folder}: its tokenizer, {type(tokenizer).__name__}, cannot say which piece belongs to which word (no "
+            "fast tokenizer, which tells the characters of a piece); save a tokenizer.json beside it"
+        )
+    return tokenizer
+
+
+def _check_file(folder: Path, own: Any, tokenizer: Any) -> None:
+    """Raise ModelError where tokenizer.json is not what `transformers` made of the folder, and nothing says why.
+
+    Without tokenizer_config.json the class is guessed from the kind of model, which ignores most of tokenizer.json.
+    """
+    found, expected = tokenizer.get_vocab(), own.get_vocab()
+    odd = next((piece for piece, number in expected.items() if found.get(piece) != number), None)
+    advice = 'give it a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
+    if odd is not None:
+        raise ModelError(
+            f"{folder}: transformers reads {len(found)} pieces where tokenizer.json has {len(expected)}, of which "
+            f"{odd!r} is lost or has another number: {advice}"
+        )
+    if (folder / "tokenizer_config.json").is_file():
+        return
+    own.no_truncation(), own.no_padding()
+    for words in SENTENCES:
+        ours, file = (_encoded(folder, one, " ".join(words)) for one in (tokenizer, own))
+        if ours.ids != file.ids:
+            raise ModelError(
+                f"{folder}: no tokenizer_config.json, and transformers cuts {' '.join(words)!r} into "
+                f"{_shown(ours.tokens)}, tokenizer.json into {_shown(file.tokens)}: {advice}"
+            )
+
+
+def _check_cut(folder: Path, tokenizer: Any, theirs: Any, words: tuple[str, ...]) -> None:
+    """Raise ModelError where the pieces given to words are not those of the plain text, or their places are lost."""
+    text = " ".join(words)
+    encoding = _encoded(folder, tokenizer, text)
+    (pieces,), expected = align(tokenizer, [words]), theirs(text, split_special_tokens=True)["input_ids"]
+    if pieces.ids.tolist() != expected:
+        shown = _shown(theirs.convert_ids_to_tokens(expected))
+        raise ModelError(
+            f"{folder}: its tokenizer cuts {text!r} into {shown}, without its call {_shown(encoding.tokens)}"
+        )
+    ends = np.array(
+        [place for place, own in zip(encoding.offsets, encoding.special_tokens_mask, strict=True) if not own]
+    )
+    if len(ends) > 1 and ((np.diff(ends, axis=0) < 0).any() or not (ends[-1] > ends[0]).any()):
+        raise ModelError(f"{folder}: its tokenizer does not say which characters of {text!r} a piece covers")
+
+
+def _encoded(folder: Path, tokenizer: Any, text: str) -> Any:
+    try:
+        return tokenizer.encode(text)
+    except Exception as error:  # tokenizers raises plain Exception
+        lacks = "; add one to its vocabulary" if "UNK" in str(error) else ""
+        raise ModelError(f"{folder}: its tokenizer cannot cut {text!r}: {error}{lacks}") from error
+
+
+def _shown(tokens: list[str]) -> str:
+    return " ".join(tokens[:12]) + (" …" if len(tokens) > 12 else "")

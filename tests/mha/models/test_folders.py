@@ -1,0 +1,147 @@
+"""Folders as people have them: of sentence-transformers, of the hub, half fetched, without safetensors."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from mha import Encoder, ModelError, export_encoder, load_model
+from mha.models.folders import find_model
+from tests.mha.models.test_masked_prediction import save_tokenizer
+
+
+@pytest.fixture
+def folder(build: Callable[..., Encoder], tmp_path: Path) -> Path:
+    """Return the folder of an exported BERT with masked-LM head and tokenizer."""
+    export_encoder(build(), tmp_path / "model")
+    save_tokenizer(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def modules(*paths: str) -> str:
+    return json.dumps([{"idx": idx, "name": str(idx), "path": path, "type": "Any"} for idx, path in enumerate(paths)])
+
+
+@pytest.mark.parametrize("inner", ["", "0_Transformer"])
+def test_a_folder_of_sentence_transformers_is_read_where_its_transformer_lies(folder: Path, inner: str) -> None:
+    outer = folder.parent / "sentences"
+    shutil.copytree(folder, outer / inner)
+    (outer / "modules.json").write_text(modules(inner, "1_Pooling"))
+    if inner:
+        (outer / "config.json").write_text('{"__version__": {"sentence_transformers": "0.2.0"}}')
+    model = load_model(str(outer))
+    assert model.sha256 == load_model(str(folder)).sha256
+    assert model.layers == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (modules("../elsewhere"), "names '../elsewhere', which is no folder in"),
+        (modules("0_Gone"), "names '0_Gone', which is no folder in"),
+        ("{", "not the list of modules"),
+        ('[{"idx": 0}]', "not the list of modules"),
+    ],
+)
+def test_modules_that_are_not_there_are_refused(folder: Path, text: str, message: str) -> None:
+    (folder / "modules.json").write_text(text)
+    (folder.parent / "elsewhere").mkdir()
+    with pytest.raises(ModelError, match=rf"modules\.json: {message}"):
+        find_model(str(folder))
+
+
+def test_a_folder_of_models_and_a_file_of_one_are_told_what_to_give(folder: Path) -> None:
+    for name in ("checkpoint-10", "checkpoint-20"):
+        shutil.copytree(folder, folder.parent / name)
+    with pytest.raises(ModelError, match="give a folder inside it: checkpoint-10, checkpoint-20, model"):
+        load_model(str(folder.parent))
+    with pytest.raises(ModelError, match=r"is a file: give the folder of a model, .*model$"):
+        load_model(str(folder / "model.safetensors"))
+
+
+def pickled(folder: Path) -> dict[str, torch.Tensor]:
+    """Replace the safetensors of a folder by a pickle and return its tensors."""
+    tensors = load_file(folder / "model.safetensors")
+    torch.save(tensors, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    return tensors
+
+
+def test_the_command_that_a_refused_pickle_names_makes_the_folder_readable(folder: Path) -> None:
+    expected = load_model(str(folder)).module.state_dict()
+    tensors = pickled(folder)
+    torch.save({f"bert.{key}" if key[:3] == "emb" else key: one for key, one in tensors.items()}, folder / "model.pt")
+    with pytest.raises(ValueError, match=r"pytorch_model\.bin is a pickle.* To convert it: python -c ") as refused:
+        load_model(str(folder))
+    _, code = shlex.split(str(refused.value).partition("convert it: python ")[2])
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    for name, tensor in load_model(str(folder)).module.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_a_snapshot_without_safetensors_is_told_the_command_that_makes_a_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pickled(folder)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
+    with pytest.raises(ModelError, match=r"no safetensors.*\.bin") as refused:
+        load_model("hub:owner/name")
+    assert "t.BertForMaskedLM.from_pretrained('owner/name').save_pretrained('name')" in str(refused.value)
+    assert "t.AutoTokenizer.from_pretrained('owner/name').save_pretrained('name')" in str(refused.value)
+
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            lambda: transformers.ViTModel(transformers.ViTConfig(**SIZES, image_size=8, patch_size=4)),
+            "pixel_values, no",
+        ),
+        (
+            lambda: transformers.CLIPModel(
+                transformers.CLIPConfig(
+                    text_config={**SIZES, "vocab_size": 40}, vision_config={**SIZES, "image_size": 8, "patch_size": 4}
+                )
+            ),
+            "a clip is no one stack of layers that reads text, but vision_config, text_config; save the part",
+        ),
+        (
+            lambda: transformers.XmodModel(
+                transformers.XmodConfig(**SIZES, vocab_size=40, languages=["en_XX", "de_DE"])
+            ),
+            r"add to config\.json default_language, one of \['en_XX', 'de_DE'\]",
+        ),
+    ],
+)
+def test_models_whose_heads_read_no_text_alone_are_refused(
+    model: Callable[[], transformers.PreTrainedModel], message: str, tmp_path: Path
+) -> None:
+    model().save_pretrained(tmp_path)
+    save_tokenizer(tmp_path)
+    with pytest.raises(ModelError, match=message):
+        load_model(str(tmp_path))
+
+
+def test_what_is_not_read_of_a_folder_is_noted(folder: Path) -> None:
+    assert load_model(str(folder)).notes == ()
+    tensors = load_file(folder / "model.safetensors")
+    wrapped = {f"module.{key}": one for key, one in tensors.items()} | {"crf.transitions": torch.zeros(2, 2)}
+    save_file(wrapped, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "mine.Model"}}))
+    prefix, left, code = load_model(str(folder)).notes
+    assert "without 'module.bert.'" in prefix
+    assert left.endswith("are left out: crf")
+    assert "names code, which is not run: it is read as any bert" in code
+    assert load_model(str(folder), "random").notes == (prefix, left, code)

@@ -1,0 +1,117 @@
+"""Tokenizers of folders as people have them, against what `transformers` itself makes of the plain text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import AutoTokenizer
+
+from mha import ModelError, align
+from mha.models import tokenizer as of_folders
+from mha.models.tokenizer import load_tokenizer
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "mona", "Mona", "caf", "##e", "##é", "sep", "[", "]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of a BERT whose tokenizer.json lowercases, without tokenizer_config.json, and an empty cache."""
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
+    made = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    made.add_special_tokens(PIECES[:5])
+    made.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    return tmp_path
+
+
+def configured(folder: Path, **settings: Any) -> Path:
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", **settings}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}, {"do_lower_case": True}]
+)
+def test_texts_are_cut_as_the_call_of_transformers_cuts_them(folder: Path, settings: dict[str, Any]) -> None:
+    words = ["the", "Mona", "café", "[SEP]"]
+    theirs = AutoTokenizer.from_pretrained(str(configured(folder, **settings)))
+    ours, special = load_tokenizer(folder)
+    assert align(ours, [words])[0].ids.tolist() == theirs(" ".join(words), split_special_tokens=True)["input_ids"]
+    assert special == {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
+    assert 3 not in align(ours, [words])[0].ids[1:-1], "a word is no special token"
+
+
+def test_a_folder_is_opened_and_checked_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_tokenizer(configured(folder))
+    monkeypatch.setattr(of_folders, "_opened", lambda folder: pytest.fail("opened again"))
+    again = load_tokenizer(folder)
+    assert (again[0].to_str(), again[1]) == (before[0].to_str(), before[1])
+    assert again[0].encode_special_tokens
+    with pytest.raises(pytest.fail.Exception):  # another setting is another tokenizer
+        load_tokenizer(configured(folder, do_lower_case=False))
+
+
+def test_a_tokenizer_json_that_transformers_would_not_follow_is_refused(folder: Path) -> None:
+    load_tokenizer(folder)  # lowercases as the class that is guessed of the kind of model
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    made.save(str(folder / "tokenizer.json"))
+    with pytest.raises(ModelError, match=r"no tokenizer_config.json, and transformers cuts .* tokenizer_config.json"):
+        load_tokenizer(folder)
+    load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
+
+
+def test_a_vocabulary_that_transformers_would_lose_is_refused(folder: Path) -> None:
+    made = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0)], 0, False))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.save(str(folder / "tokenizer.json"))
+    with pytest.raises(ModelError, match=r"PreTrainedTokenizerFast|cannot cut"):
+        load_tokenizer(folder)
+
+
+def test_a_tokenizer_that_does_not_tell_characters_is_refused_by_name(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    (folder / "config.json").write_text('{"model_type": "roberta"}')
+    configured(folder, tokenizer_class="BertweetTokenizer")
+    (folder / "vocab.txt").write_text("the 5\nkeys 4\n")
+    (folder / "bpe.codes").write_text("t h 5\n")
+    with pytest.raises(ModelError, match=r"BertweetTokenizer, cannot say which piece belongs to which word"):
+        load_tokenizer(folder)
+
+
+def test_a_vocabulary_without_a_piece_for_the_unknown_is_refused(folder: Path) -> None:
+    made = Tokenizer(models.WordPiece({"the": 0, "ship": 1}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.save(str(folder / "tokenizer.json"))
+    configured(folder, tokenizer_class="PreTrainedTokenizerFast")
+    with pytest.raises(ModelError, match=r"its tokenizer cannot cut .*Missing \[UNK\]"):
+        load_tokenizer(folder)
+
+
+def test_a_tokenizer_whose_pieces_have_lost_their_places_is_refused(folder: Path) -> None:
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+    class Placeless:
+        """Cuts as `made` does and says that every piece begins where the text does."""
+
+        token_to_id = made.token_to_id
+
+        def encode(self, text: str) -> Any:
+            found = made.encode(text)
+            places = [(0, 0)] * len(found.ids)
+            facts = {"ids": found.ids, "tokens": found.tokens, "special_tokens_mask": found.special_tokens_mask}
+            return type("Encoding", (), {**facts, "offsets": places})
+
+        def encode_batch(self, texts: list[str]) -> list[Any]:
+            return [self.encode(text) for text in texts]
+
+    theirs = AutoTokenizer.from_pretrained(str(folder))
+    of_folders._check_cut(folder, made, theirs, ("the", "mona"))
+    with pytest.raises(ModelError, match="does not say which characters of 'the mona' a piece covers"):
+        of_folders._check_cut(folder, Placeless(), theirs, ("the", "mona"))
