@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from mha import Model, align
+import numpy as np
+
+from mha import CLS, SEP, Model, align
 from mha.messages import OneLineError
 from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
@@ -40,8 +43,8 @@ def typed_words(text: str) -> tuple[list[str], list[bool]]:
 def word_rules() -> str:
     """Say by which rules a typed text has its words."""
     if (spacy := spacy_version()) is not None:
-        return f"Words: by the rules of spaCy {spacy} for English. The text is read as it was typed."
-    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). The text is read as typed."
+        return f"Words: by the rules of spaCy {spacy} for English; those that share a piece are one. Read as typed."
+    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). Read as typed."
 
 
 def as_text(model: Model, texts: Sequence[str]) -> str:
@@ -54,7 +57,7 @@ def as_text(model: Model, texts: Sequence[str]) -> str:
 
 
 def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
-    """Return the words of a text (`typed_words`), and their pieces.
+    """Return the words of a text (`typed_words`; those that share a piece are one), and their pieces.
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
@@ -66,7 +69,7 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     words, blanks = typed_words(text)
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
-    pieces = align(model.tokenizer, [words], [blanks])[0]
+    words, pieces = _joined(words, blanks, align(model.tokenizer, [words], [blanks])[0])
     if gone := pieces.missing():
         raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
     pieces = decoder_input(model, pieces) if is_target else pieces
@@ -74,6 +77,21 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
         most = f"more than {model.name} reads ({model.max_pieces})"
         raise TypedError(f"the {name} has {len(pieces)} pieces, {most}: give a shorter one")
     return words, pieces
+
+
+def _joined(words: list[str], blanks: list[bool], pieces: Pieces) -> tuple[list[str], Pieces]:
+    """Return words and pieces with words that share a piece, such as a bracket and a comma, as one word."""
+    if not pieces.shared:
+        return words, pieces
+    joined, place = list[str](), list[int]()
+    for i, word in enumerate(words):
+        if i in pieces.shared:
+            joined[-1] += " " * blanks[i - 1] + word
+        else:
+            joined.append(word)
+        place.append(len(joined) - 1)
+    owner = np.array([*place, SEP, CLS], np.int32)[pieces.word]  # special tokens are numbered -1 and -2
+    return joined, replace(pieces, word=owner, words=len(joined), shared=())
 
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:
