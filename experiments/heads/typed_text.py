@@ -67,13 +67,24 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
     pieces = align(model.tokenizer, [words], [blanks])[0]
-    if gone := pieces.missing():
-        raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
+    _check_words(model, words, pieces)
     pieces = decoder_input(model, pieces) if is_target else pieces
     if len(pieces) > model.max_pieces:
         most = f"more than {model.name} reads ({model.max_pieces})"
         raise TypedError(f"the {name} has {len(pieces)} pieces, {most}: give a shorter one")
     return words, pieces
+
+
+def _check_words(model: Model, words: Sequence[str], pieces: Pieces) -> None:
+    """Raise TypedError for a word that has no piece of its own, or is a special token to the model."""
+    if wrong := pieces.misread(model.special):
+        end = next((i for i in range(wrong[0] + 1, len(words)) if i not in pieces.shared), len(words))
+        read = "".join(words[wrong[0] : end])
+        raise TypedError(f"{read!r} is a special token to {model.name} also where it is typed; leave it out")
+    if gone := pieces.missing():
+        if gone[0] in pieces.shared:
+            raise TypedError(f"{model.name} reads {words[gone[0]]!r} as one piece with the word before it; part them")
+        raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
 
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:

@@ -240,7 +240,7 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
             {"model.safetensors": "version https://git-lfs.github.com/spec/v1"},
             "model.safetensors: a pointer of git-lfs, .* `git lfs pull`",
         ),
-        ({"model.safetensors": None}, "model.safetensors does not exist$"),
+        ({"model.safetensors": None}, "model.safetensors does not exist; fetch the folder again$"),
         ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .*BertForMaskedLM"),
         ({"model.safetensors": None, "tf_model.h5": ""}, "the weights in tf_model.h5 are TensorFlow's"),
         (

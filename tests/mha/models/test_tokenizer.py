@@ -100,7 +100,7 @@ def test_a_tokenizer_whose_pieces_have_lost_their_places_is_refused(folder: Path
     class Placeless:
         """Cuts as `made` does and says that every piece begins where the text does."""
 
-        token_to_id = made.token_to_id
+        token_to_id, model = made.token_to_id, made.model
 
         def encode(self, text: str) -> Any:
             found = made.encode(text)
