@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import torch
 
 from experiments.bench.others import nnsight, output_attentions, score_as_published, score_with, transformer_lens
@@ -48,7 +49,7 @@ from experiments.config.file import find_config
 from experiments.inputs.corpora import open_corpora
 from experiments.record.provenance import installed
 from experiments.run.config import load_config
-from mha import Model, load_model
+from mha import Model, align, load_model
 from probes import Document
 from probes.corpora.corpus import MemoryTexts
 
@@ -67,6 +68,8 @@ ATTENTIONS: Final = "transformers, output_attentions, three probes by our scorer
 LENS: Final = "TransformerLens, three probes by our scorer"
 NNSIGHT: Final = "nnsight, three probes by our scorer"
 PUBLISHED: Final = "the scripts of Clark et al. 2019 restated, the dependency probe"
+CUT: Final = "plain text, its pieces given to words"
+BY_WORD: Final = "word by word"
 SENTENCES: Final = 1000
 ROUNDS: Final = 3
 "How many are timed for the record, and at least how often."
@@ -159,6 +162,24 @@ def _contestants(model: Model) -> dict[str, Callable[[Sequence[Document]], objec
     }
 
 
+def time_cutting(texts: Sequence[Document], rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of cutting plain text and giving pieces to words, of cutting word by word, and of scoring."""
+    model, words = load_model("minilm"), [list(text.words) for text in texts]
+
+    def word_by_word(_: object) -> None:
+        for encoding in model.tokenizer.encode_batch(words, is_pretokenized=True):
+            np.array(encoding.ids), np.array([-1 if word is None else word for word in encoding.word_ids])
+
+    ways: dict[str, Callable[[Sequence[Document]], object]] = {
+        CUT: lambda texts: align(model.tokenizer, [text.words for text in texts]),
+        BY_WORD: word_by_word,
+        SCORED: lambda texts: score(model, MemoryTexts(texts)),
+    }
+    for way in ways.values():
+        way(texts)
+    return {name: [timed(way, texts) for _ in range(rounds)] for name, way in ways.items()}
+
+
 def time_run(rounds: int) -> dict[str, float]:
     """Return the seconds of the whole quickstart, its page included, and of plain passes over the texts it reads.
 
@@ -174,6 +195,7 @@ def time_run(rounds: int) -> dict[str, float]:
 
 PARTS: Final[Mapping[str, Callable[[Sequence[Document], int], Any]]] = {
     "passes": time_all,
+    "cutting": time_cutting,
     "lengths": lambda texts, rounds: time_lengths(rounds),
     "workers": lambda texts, rounds: time_workers(len(texts), rounds),
     "whole run": lambda texts, rounds: time_run(rounds),
@@ -188,10 +210,16 @@ def goals(record: Mapping[str, Any]) -> list[Goal]:
     peak = {count: one["peak MB"] for count, one in record["memory"].items()}
     least, few, many = (peak[count] for count in ("0", "2000", "100000"))
     one, two = (min(record["workers"][count]) for count in "12")
+    cutting = _fastest(record["cutting"])
     return [
         Goal("all sentence probes and shapes, over the plain pass", seconds[ALL] / seconds[PLAIN], 0.80),
         Goal("the same in bf16, over the plain pass in fp32", seconds[ROUGH] / seconds[PLAIN], 0.55),
         Goal("all sentence probes and shapes, over the dependency probe alone", seconds[ALL] / seconds[ALONE], 1.5),
+        Goal(
+            "cutting plain text, not word by word, over three probes",
+            (cutting[CUT] - cutting[BY_WORD]) / cutting[SCORED],
+            0.05,
+        ),
         Goal("the whole quickstart, over plain passes over its texts", run["run"] / run["plain passes"], 12),
         Goal("peak memory of 100,000 sentences, over that of 2,000", many / few if many else None, 1.05),
         Goal("peak memory of 100,000 sentences beside the libraries' own, MB", many - least if many else None, 800),

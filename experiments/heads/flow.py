@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from experiments.heads.typed_text import cut, typed_words
+from experiments.heads.typed_text import cut
 from experiments.inputs.corpora import open_corpus
 from experiments.record.progress import Progress, silent
 from mha import Model, align, collate, load_model
+from mha.pieces import Pieces
 from mha.reading.flow import flow_maps
 from probes import Document
 from probes.scoring.aligned import Dropped, name_of
@@ -34,12 +35,11 @@ class FlowError(ValueError):
 
 
 def flow_table(
-    model: Model, texts: Sequence[tuple[str, Sequence[str], Sequence[bool]]], progress: Progress = silent
+    model: Model, texts: Sequence[tuple[str, Sequence[str], Pieces]], progress: Progress = silent
 ) -> tuple[pd.DataFrame, Dropped]:
-    """Return COLUMNS for texts given as name, words and whether a blank follows each, and what was left out."""
+    """Return COLUMNS for texts given as name, words and their pieces, and what was left out."""
     frames, dropped = [pd.DataFrame(columns=[*COLUMNS])], Dropped()
-    pieces_of = align(model.tokenizer, [words for _, words, _ in texts], [blanks for *_, blanks in texts])
-    for done, ((name, words, _), pieces) in enumerate(zip(texts, pieces_of, strict=True)):
+    for done, (name, words, pieces) in enumerate(texts):
         progress("attention flow", done, len(texts))
         if not words or pieces.missing():
             dropped.add("no words, or one that the tokenizer turns into nothing", name)
@@ -85,7 +85,7 @@ def write_flow(
     if bool(text.split()) == bool(corpus):
         raise FlowError("give either a sentence or --corpus NAME")
     model = load_model(model_name)
-    texts = _of_corpus(corpus, first) if corpus else [_typed(model, text)]
+    texts = _of_corpus(model, corpus, first) if corpus else [("your sentence", *cut(model, text))]
     table, dropped = flow_table(model, texts, progress)
     if table.empty:
         raise FlowError(f"no text to show: {_left_out(dropped) or 'the corpus is empty'}")
@@ -110,12 +110,8 @@ def print_flow(table: pd.DataFrame, dropped: Dropped) -> None:
         console.print(told)
 
 
-def _typed(model: Model, text: str) -> tuple[str, Sequence[str], Sequence[bool]]:
-    cut(model, text)  # says what the model cannot read
-    return "your sentence", *typed_words(text)
-
-
-def _of_corpus(name: str, first: int) -> list[tuple[str, Sequence[str], Sequence[bool]]]:
+def _of_corpus(model: Model, name: str, first: int) -> list[tuple[str, Sequence[str], Pieces]]:
     texts = open_corpus(name).sentences()
     chosen: list[Document] = texts.take(range(min(first, len(texts))))
-    return [(f"{text.id} {name_of(text)}", text.words, text.space_after or (True,) * len(text)) for text in chosen]
+    pieces = align(model.tokenizer, [text.words for text in chosen], [text.space_after for text in chosen])
+    return [(f"{text.id} {name_of(text)}", text.words, one) for text, one in zip(chosen, pieces, strict=True)]

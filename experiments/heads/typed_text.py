@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from mha import Model, align
+import numpy as np
+
+from mha import CLS, SEP, Model, align
 from mha.messages import OneLineError
 from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
@@ -40,8 +43,8 @@ def typed_words(text: str) -> tuple[list[str], list[bool]]:
 def word_rules() -> str:
     """Say by which rules a typed text has its words."""
     if (spacy := spacy_version()) is not None:
-        return f"Words: by the rules of spaCy {spacy} for English. The text is read as it was typed."
-    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). The text is read as typed."
+        return f"Words: by the rules of spaCy {spacy} for English; those that share a piece are one. Read as typed."
+    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). Read as typed."
 
 
 def as_text(model: Model, texts: Sequence[str]) -> str:
@@ -54,11 +57,11 @@ def as_text(model: Model, texts: Sequence[str]) -> str:
 
 
 def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
-    """Return the words of a text (`typed_words`), and their pieces.
+    """Return the words of a text (`typed_words`; those that share a piece are one), and their pieces.
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
-    tokenizer turns into nothing, and more pieces than the model reads.
+    tokenizer turns into nothing or into a special token, and more pieces than the model reads.
     """
     name = "target" if is_target else "text"
     if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
@@ -66,8 +69,11 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     words, blanks = typed_words(text)
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
-    pieces = align(model.tokenizer, [words], [blanks])[0]
-    _check_words(model, words, pieces)
+    words, pieces = _joined(words, blanks, align(model.tokenizer, [words], [blanks])[0])
+    if wrong := pieces.misread(model.special):
+        raise TypedError(f"{words[wrong[0]]!r} is a special token to {model.name} also where it is typed; leave it out")
+    if gone := pieces.missing():
+        raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
     pieces = decoder_input(model, pieces) if is_target else pieces
     if len(pieces) > model.max_pieces:
         most = f"more than {model.name} reads ({model.max_pieces})"
@@ -75,16 +81,19 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     return words, pieces
 
 
-def _check_words(model: Model, words: Sequence[str], pieces: Pieces) -> None:
-    """Raise TypedError for a word that has no piece of its own, or is a special token to the model."""
-    if wrong := pieces.misread(model.special):
-        end = next((i for i in range(wrong[0] + 1, len(words)) if i not in pieces.shared), len(words))
-        read = "".join(words[wrong[0] : end])
-        raise TypedError(f"{read!r} is a special token to {model.name} also where it is typed; leave it out")
-    if gone := pieces.missing():
-        if gone[0] in pieces.shared:
-            raise TypedError(f"{model.name} reads {words[gone[0]]!r} as one piece with the word before it; part them")
-        raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
+def _joined(words: list[str], blanks: list[bool], pieces: Pieces) -> tuple[list[str], Pieces]:
+    """Return words and pieces with words that share a piece, such as a bracket and a comma, as one word."""
+    if not pieces.shared:
+        return words, pieces
+    joined, place = list[str](), list[int]()
+    for i, word in enumerate(words):
+        if i in pieces.shared:
+            joined[-1] += " " * blanks[i - 1] + word
+        else:
+            joined.append(word)
+        place.append(len(joined) - 1)
+    owner = np.array([*place, SEP, CLS], np.int32)[pieces.word]  # special tokens are numbered -1 and -2
+    return joined, replace(pieces, word=owner, words=len(joined), shared=(), lost=())
 
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:

@@ -246,7 +246,8 @@ def _shape(module: nn.Module) -> tuple[int, int, int]:
     positions = getattr(config, "max_position_embeddings", None) or 0
     positions = positions if positions > 0 else 2**30  # XLNet says -1
     full = attend_fully(module)
-    return config.num_hidden_layers, config.num_attention_heads, positions if full is None else min(positions, full)
+    heads = getattr(config, "num_attention_heads", 0)  # FNet has none
+    return config.num_hidden_layers, heads, positions if full is None else min(positions, full)
 
 
 def check_finite(folder: Path, module: nn.Module) -> None:

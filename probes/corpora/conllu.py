@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def _documents(path: Path, first: int | None) -> Iterator[Document]:
     sentences, documents = UniqueIds("sentence"), UniqueIds("document")
     for block in islice(_blocks(path), first):
         empty = False
-        layout = layout._replace(**block.declared())
+        layout = replace(layout, **block.declared())
         sentence = block.sentence(layout)
         sentences.add(sentence.id, f"{path}:{block.start}")
         opens = "newdoc" in block.metadata and not (gathered and block.metadata["newdoc"] == document)

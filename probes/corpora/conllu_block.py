@@ -31,7 +31,8 @@ _OF_SENTENCE = re.compile(r"#\s*(sent_id|text|newdoc|newpar)\b")
 "Comments that belong before the words."
 
 
-class ConlluLayout(NamedTuple):
+@dataclass(frozen=True)
+class ConlluLayout:
     """What a file declares of its columns."""
 
     columns: tuple[str, ...] = DEFAULT_FIELDS

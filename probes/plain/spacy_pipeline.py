@@ -63,7 +63,7 @@ def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -
     """Write under a temporary name first, for another process may read what is there."""
     parsed, lost = [], Counter[str]()
     for sentence in pipeline.parse(source, first):
-        parsed.append(sentence.lines)
+        parsed += [sentence.lines] if sentence.lines else []
         lost.update(sentence.lost)
     if not parsed:
         raise CorpusError(f"{source.name}: the pipeline {pipeline.title} finds no word in it")
@@ -84,6 +84,7 @@ def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -
         raise
 
 
+BLANK: Final = "sentences that are mostly underscores are left out, for in CoNLL-U these say that a text is withheld"
 SPACE: Final = "tokens of nothing but white space are left out"
 ROOTS: Final = "words that a sentence of the pipeline leaves without a head hang on its root as dep"
 
@@ -93,6 +94,7 @@ class ParsedSentence:
     """The lines of a sentence in CoNLL-U, and what was odd."""
 
     lines: str
+    "Empty for one that is left out."
     lost: Counter[str]
 
 
@@ -142,7 +144,7 @@ class Pipeline:
                     if count == first:
                         return
                     if found := _parsed(sentence, f"{opening}# sent_id = {name}-{number}\n", self.scheme):
-                        count, opening = count + 1, ""
+                        count, opening = (count + 1, "") if found.lines else (count, opening)
                         yield found
         except ValueError as error:  # a text longer than the parser has memory for
             raise CorpusError(f"{source.name}: {self.title} cannot parse it: {str(error).splitlines()[0]}") from None
@@ -161,6 +163,8 @@ def _parsed(sentence: Any, comments: str, scheme: str) -> ParsedSentence | None:
     tokens = [token for token in sentence if not token.is_space]
     if not tokens:
         return None
+    if 2 * sum(token.text == "_" for token in tokens) > len(tokens):
+        return ParsedSentence("", Counter({BLANK: 1}))
     heads, loose = _heads(tokens)
     upos = [token.pos_ for token in tokens]
     labels = relations([token.dep_ for token in tokens], upos, scheme)

@@ -18,7 +18,7 @@ _INSIDE = re.compile(r"\\([/*])")
 def unescaped(words: Sequence[str]) -> tuple[str, ...]:
     r"""Return words with the characters that escapes among them stand for.
 
-    >>> unescaped(["-LRB-", "sic", "-RRB-", "and\/or", "/."])
+    >>> unescaped(["-LRB-", "sic", "-RRB-", "and\\/or", "/."])
     ('(', 'sic', ')', 'and/or', '.')
     """
     return tuple(_plain(word) for word in words)

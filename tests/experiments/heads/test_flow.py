@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from experiments.heads.flow import COLUMNS, MOST_PIECES, FlowError, agreement, flow_table, print_flow, write_flow
-from mha import load_model
+from mha import align, load_model
 
 
 def test_the_table_has_a_row_a_layer_and_pair_and_counts_what_is_left_out(tiny: Path) -> None:
     model = load_model(str(tiny))
     words = {"a": ["the", "dog", "sleeps"], "long": ["the"] * MOST_PIECES, "none": []}
-    table, dropped = flow_table(model, [(name, text, [True] * len(text)) for name, text in words.items()])
+    pieces = align(model.tokenizer, [*words.values()])
+    table, dropped = flow_table(model, [*zip(words, words.values(), pieces, strict=True)])
     assert list(table.columns) == list(COLUMNS)
     assert len(table) == model.layers * 9
     assert dropped.counts == {

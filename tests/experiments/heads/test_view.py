@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 import torch
 import transformers as hub
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
 
 from experiments.heads import view
 from experiments.heads.typed_text import TypedError, typed_words
@@ -126,6 +130,29 @@ def test_rows_of_all_heads_sum_to_one(text: str, words: int, page: Callable[...,
     for maps in (shown.maps, shown.only.pieces.maps):
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
         assert (maps >= 0).all()
+
+
+def test_a_text_has_the_pieces_that_transformers_gives_it_as_it_was_typed(
+    page: Callable[..., Path], tmp_path: Path, shown: Shown
+) -> None:
+    text = "Don't stop (here), <s> now."
+    byte_level = Tokenizer(BPE(unk_token="<unk>"))
+    byte_level.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    special = ["<s>", "<unk>", "<pad>"]
+    trainer = BpeTrainer(special_tokens=special, initial_alphabet=ByteLevel.alphabet(), show_progress=False)
+    byte_level.train_from_iterator([text.replace("<s>", "")] * 9, trainer)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+    vocabulary = {"vocab_size": byte_level.get_vocab_size(), "pad_token_id": 2, "max_position_embeddings": 64}
+    folder = save_model(tmp_path / "bytes", hub.RobertaConfig(**sizes, **vocabulary))
+    tokenizer = hub.PreTrainedTokenizerFast(
+        tokenizer_object=byte_level, bos_token="<s>", unk_token="<unk>", pad_token="<pad>"
+    )
+    tokenizer.save_pretrained(folder)
+    page(text, models=[folder])
+    expected = tokenizer.convert_ids_to_tokens(tokenizer(text, split_special_tokens=True)["input_ids"])
+    assert [*shown.only.pieces.queries.tokens] == expected
+    assert ")," in shown.words  # of which one piece covers both
+    assert "".join(shown.words) == text.replace(" ", "")
 
 
 def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], shown: Shown) -> None:
