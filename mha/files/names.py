@@ -17,9 +17,7 @@ OTHERS = {
     "tf_model.h5": "are TensorFlow's, which only transformers 4 converts (from_pretrained(..., from_tf=True))",
     "*.msgpack": "are Flax's, which only transformers 4 converts (from_pretrained(..., from_flax=True))",
     "*.gguf": "are made for llama.cpp; take the model that they were made from",
-    **dict.fromkeys(
-        ("*.onnx", "openvino_model.*"), "are a graph without layers; take the model that it was made from"
-    ),
+    **dict.fromkeys(("*.onnx", "openvino_model.*"), "are a graph without layers; take the model that it was made from"),
     "*.ot": "are rust-bert's; take the model that they were made from",
     "*.ckpt.index": "are TensorFlow 1's, which only transformers 4 converts (from_pretrained(..., from_tf=True))",
     **dict.fromkeys(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mha.files.names import WEIGHTS, WeightsError, read_json, refuse_pointer, weights_path
 
+
 def tensor_files(folder: Path) -> dict[str, Path]:
     """Return the file in which each tensor of a folder lies; only headers are read.
 
