@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ SEP = -2
 
 BLANKS = ("▁", "Ġ")
 "Pieces that are nothing but the mark of a blank, in vocabularies of SentencePiece and of bytes."
+
+RARE = "𒀀"
+"A letter that vocabularies lack: it becomes the unknown piece or bytes, or nothing where there are neither."
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Pieces:
     "[piece] Whether a piece is nothing but the blank before its word; None where none is."
     shared: tuple[int, ...] = ()
     "Words whose characters, all or some, lie in a piece of a word before them (in raw text alone)."
+    lost: tuple[int, ...] = ()
+    "Words of which letters have no piece, under a vocabulary without an unknown piece."
 
     def __len__(self) -> int:
         """Return the number of pieces."""
@@ -42,13 +47,24 @@ class Pieces:
         """Return the words that have no piece of their own: the tokenizer turned them into nothing, or shares them."""
         return sorted(set(range(self.words)) - set(self.word.tolist()))
 
+    def bare(self) -> list[int]:
+        """Return the words all of whose pieces are nothing but a blank."""
+        if self.blank is None:
+            return []
+        return sorted({*self.word[self.blank].tolist()} - {*self.word[~self.blank].tolist()})
+
+    def misread(self, special: Mapping[str, int]) -> list[int]:
+        """Return the words of which the tokenizer makes a special token of the model (role -> piece), unknown aside."""
+        taken = {piece for role, piece in special.items() if role != "unk"} - {special.get("unk")}
+        return sorted({*self.word[np.isin(self.ids, [*taken]) & (self.word >= 0)].tolist()})
+
     def moved(self, places: npt.NDArray[np.int64]) -> Pieces:
         """Return the pieces of the same words in another order, word i at `places[i]`; special tokens stay."""
         word = np.concatenate([places, [SEP, CLS]])[self.word]
         order = np.argsort(np.where(word == SEP, self.words, word), kind="stable")
         blank = None if self.blank is None else self.blank[order]
-        shared = tuple(sorted(int(places[word]) for word in self.shared))
-        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared)
+        shared, lost = (tuple(sorted(int(places[word]) for word in some)) for some in (self.shared, self.lost))
+        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared, lost)
 
 
 def align(
@@ -65,7 +81,11 @@ def align(
     marks = np.array([found for name in BLANKS if (found := tokenizer.token_to_id(name)) is not None])
     encodings = tokenizer.encode_batch(plain)
     given = zip(encodings, texts, spaces, strict=True)
-    return [_pieces(encoding, words, blanks, marks) for encoding, words, blanks in given]
+    cut = [_pieces(encoding, words, blanks, marks) for encoding, words, blanks in given]
+    if getattr(tokenizer.model, "unk_token", "") is not None or tokenizer.encode(RARE, add_special_tokens=False).ids:
+        return cut
+    lost = map(_lost, encodings, texts, plain, spaces)
+    return [replace(pieces, lost=words) for pieces, words in zip(cut, lost, strict=True)]
 
 
 def _joined(words: Sequence[str], blanks: Sequence[bool]) -> str:
@@ -82,9 +102,7 @@ def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: 
     word[:begin][own[:begin]] = CLS
     if not words or own.all():
         return Pieces(ids, word, len(words))
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    widths = lengths + (np.array(blanks, np.int64) if len(blanks) else 1)
-    begins = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    lengths, begins = _places(words, blanks)
     offsets = np.array(encoding.offsets, np.int64)[~own]
     # the first word that ends behind the begin of a piece; a blank lies behind the word before it
     first = np.searchsorted(begins + lengths, offsets[:, 0], "right").clip(max=len(words) - 1)
@@ -95,3 +113,17 @@ def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: 
     several = np.flatnonzero(last > first)
     shared = {int(one) for piece in several for one in range(first[piece] + 1, last[piece] + 1)}
     return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)))
+
+
+def _places(words: Sequence[str], blanks: Sequence[bool]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return how many characters each word has, and where it begins in the text."""
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    widths = lengths + (np.array(blanks, np.int64) if len(blanks) else 1)
+    return lengths, np.concatenate([[0], np.cumsum(widths)[:-1]])
+
+
+def _lost(encoding: Any, words: Sequence[str], text: str, blanks: Sequence[bool]) -> tuple[int, ...]:
+    """Return the words of which a letter lies in no piece."""
+    seen = {place for begin, end in encoding.offsets for place in range(begin, end)}
+    gone = [place for place, letter in enumerate(text) if place not in seen and not letter.isspace()]
+    return tuple(sorted({*(np.searchsorted(_places(words, blanks)[1], gone, "right") - 1).tolist()}))

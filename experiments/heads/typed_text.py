@@ -61,7 +61,7 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
-    tokenizer turns into nothing, and more pieces than the model reads.
+    tokenizer turns into nothing or into a special token, and more pieces than the model reads.
     """
     name = "target" if is_target else "text"
     if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
@@ -70,6 +70,8 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
     words, pieces = _joined(words, blanks, align(model.tokenizer, [words], [blanks])[0])
+    if wrong := pieces.misread(model.special):
+        raise TypedError(f"{words[wrong[0]]!r} is a special token to {model.name} also where it is typed; leave it out")
     if gone := pieces.missing():
         raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
     pieces = decoder_input(model, pieces) if is_target else pieces
@@ -91,7 +93,7 @@ def _joined(words: list[str], blanks: list[bool], pieces: Pieces) -> tuple[list[
             joined.append(word)
         place.append(len(joined) - 1)
     owner = np.array([*place, SEP, CLS], np.int32)[pieces.word]  # special tokens are numbered -1 and -2
-    return joined, replace(pieces, word=owner, words=len(joined), shared=())
+    return joined, replace(pieces, word=owner, words=len(joined), shared=(), lost=())
 
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:

@@ -213,8 +213,10 @@ FAMILIES: Mapping[str, Family] = {
 }
 "`model_type` of config.json -> how that family is written down."
 
-COUNTING = re.compile(r"(^|\.)embeddings\.(position_ids|token_type_ids)$")
-"Buffers that count 0, 1, 2 ..., which old files hold."
+COUNTING = re.compile(
+    r"(^|\.)(position_ids|token_type_ids|inv_freq|embed_positions|masked_bias|(attn|attention)\.bias)$"
+)
+"Buffers that are no weights, which old files hold: they count 0, 1, 2 ..., or say what a piece may see."
 
 PRUNED = "pruned_heads"
 """Key of config.json: number of a layer -> numbers of the heads that were taken out of it.

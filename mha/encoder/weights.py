@@ -86,7 +86,9 @@ def load_encoder(folder: Path) -> Encoder:
     prefix, places = _places(path, family, config.layers, tensors)
     tied = read_json(folder / CONFIG).get("tie_word_embeddings") is not False
     places, repeated, tied_head = _tie(family, tied, places, tensors)
-    pooler, lm_head = (any(key in places for key in family.weights(part, 1)) for part in (POOLER, family.head))
+    pooler = any(key in places for key in family.weights(POOLER, 1))
+    if not (lm_head := family.weights(family.head, 1) <= places.keys()):  # none, or one of another make
+        places = {name: key for name, key in places.items() if family.of_body(name)}
     with _NoInitialisation():
         encoder = Encoder(config, pooler=pooler, lm_head=lm_head)
     encoder.untied_head = not tied_head

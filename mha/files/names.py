@@ -14,24 +14,42 @@ ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 PICKLE = "pytorch_model*.bin"
 OTHERS = {
-    **dict.fromkeys(
-        ("model*.bin", "model*.pt", "model*.pth", "consolidated*.pth", "*.ckpt"),
-        "are a pickle, which can run code and is not read; load them where they were made and call save_pretrained",
-    ),
     "tf_model.h5": "are TensorFlow's, which only transformers 4 converts (from_pretrained(..., from_tf=True))",
     "*.msgpack": "are Flax's, which only transformers 4 converts (from_pretrained(..., from_flax=True))",
     "*.gguf": "are made for llama.cpp; take the model that they were made from",
-    "*.onnx": "are a graph without layers; take the model that it was made from",
+    **dict.fromkeys(("*.onnx", "openvino_model.*"), "are a graph without layers; take the model that it was made from"),
+    "*.ot": "are rust-bert's; take the model that they were made from",
+    "*.ckpt.index": "are TensorFlow 1's, which only transformers 4 converts (from_pretrained(..., from_tf=True))",
+    **dict.fromkeys(
+        ("*.bin", "*.pt", "*.pth", "*.ckpt"),
+        "are a pickle, which can run code and is not read; load them where they were made and call save_pretrained",
+    ),
 }
 "Files of weights that are no safetensors -> what they are."
+
+OF_TRAINING = ("optimizer", "scheduler", "scaler", "rng_state", "training_args")
+"How files of a training begin that hold no weights of the model."
+
+
+LFS_POINTER = b"version https://git-lfs"
+"How a file begins that git has not fetched."
 
 
 class WeightsError(OneLineError):
     """Weights or a config that cannot be read exactly, or that no family can represent."""
 
 
+def refuse_pointer(path: Path) -> None:
+    """Raise WeightsError for a file of which git has fetched only where it lies."""
+    if path.is_file():
+        with path.open("rb") as begun:
+            if begun.read(len(LFS_POINTER)) == LFS_POINTER:
+                raise WeightsError(f"{path}: a pointer of git-lfs, not the file: run `git lfs pull`")
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file; raises WeightsError."""
+    refuse_pointer(path)
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -61,9 +79,10 @@ def _instead(folder: Path) -> str:
     if found := sorted(path.name for path in folder.glob(PICKLE)):
         return f"; {found[0]} is a pickle, which can run code and is not read. To convert it: {conversion(folder)}"
     for pattern, what in OTHERS.items():
-        if found := sorted(path.relative_to(folder).as_posix() for path in folder.rglob(pattern)):
+        paths = [path for path in folder.rglob(pattern) if not path.name.startswith(OF_TRAINING)]
+        if found := sorted(path.relative_to(folder).as_posix() for path in paths):
             return f"; the weights in {found[0]} {what}"
-    return ""
+    return "; fetch the folder again"
 
 
 def conversion(folder: Path, source: str = "", target: str = "") -> str:

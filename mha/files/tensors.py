@@ -9,10 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from mha.files.names import WEIGHTS, WeightsError, read_json, weights_path
-
-LFS_POINTER = b"version https://git-lfs"
-"How a file begins that git has not fetched."
+from mha.files.names import WEIGHTS, WeightsError, read_json, refuse_pointer, weights_path
 
 
 def tensor_files(folder: Path) -> dict[str, Path]:
@@ -56,10 +53,24 @@ def _names(path: Path) -> list[str]:
         with safe_open(path, framework="pt") as file:
             return [*file.keys()]
     except SafetensorError as error:
-        with path.open("rb") as begun:
-            if begun.read(len(LFS_POINTER)) == LFS_POINTER:
-                raise WeightsError(f"{path}: a pointer of git-lfs, not the weights: run `git lfs pull`") from None
+        refuse_pointer(path)
         raise WeightsError(f"{path}: not a whole safetensors file ({error}); fetch it again") from None
+
+
+def refuse_integers(files: Mapping[str, Path]) -> None:
+    """Raise WeightsError for weights that are whole numbers: those of a quantised model, without what they stand for.
+
+    `files` is what `tensor_files` returns.
+    """
+    for path in dict.fromkeys(files.values()):
+        with safe_open(path, framework="pt") as file:
+            for name in file.keys():  # noqa: SIM118  # it is no dict
+                kind = file.get_slice(name).get_dtype()
+                if name.endswith(".weight") and kind.startswith(("I", "U", "BOOL")):
+                    raise WeightsError(
+                        f"{path}: {name!r} holds {kind}, expected floating-point numbers: take the model before it was "
+                        "quantised"
+                    )
 
 
 def find_prefix(wanted: Collection[str], names: Iterable[str]) -> list[str]:

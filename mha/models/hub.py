@@ -10,8 +10,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from mha.encoder.families import COUNTING
 from mha.files.names import CONFIG, weights_path
-from mha.files.tensors import find_prefix, read_tensors, refuse_several, tensor_files, without
+from mha.files.tensors import find_prefix, read_tensors, refuse_integers, refuse_several, tensor_files, without
+from mha.foreign import attention_setting, set_attention
 from mha.own_attention import attend_fully
 
 POOLER = re.compile(r"(^|\.)pooler\.")
@@ -35,14 +37,13 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
 
     config = _config(folder)
     if random_seed is None:
-        model, info = _load(AutoModel, folder)
+        model, info = _load(AutoModel, folder, config)
     else:
         model, info = _fresh(AutoModel, config, random_seed), {}
     attend_fully(model)
     if model.main_input_name != "input_ids":
         raise ValueError(f"a {config.model_type} reads {model.main_input_name}, no text")
-    saved = (config.architectures or [""])[0]
-    both = config.is_encoder_decoder or (hasattr(model, "decoder") and saved.endswith("EncoderModel"))  # T5's, alone
+    both = config.is_encoder_decoder or hasattr(model, "shared")  # T5's encoder, saved alone
     encoder = model.get_encoder() if both and not whole else model
     assert isinstance(encoder, nn.Module)
     if info:
@@ -69,7 +70,7 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
         fresh: nn.Module = _fresh(AutoModelForMaskedLM, config, random_seed).eval()
         attend_fully(fresh)
         return fresh
-    model, info = _load(AutoModelForMaskedLM, folder)
+    model, info = _load(AutoModelForMaskedLM, folder, config)
     if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
         raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)
@@ -82,15 +83,17 @@ def load_hub_class(kind: Any, folder: str) -> tuple[Any, bool]:
 
     Raises ValueError as `load_hub_model` does.
     """
-    _config(folder)
-    model, info = _load(kind, folder)
+    model, info = _load(kind, folder, _config(folder))
     _checked(model, model.base_model, info)
     lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
     return model.eval(), not lacking.isdisjoint(_others(model, model.base_model))
 
 
 def _config(folder: str) -> Any:
-    """Return the config of a model; raises ValueError where it says that its heads cannot be read as they are."""
+    """Return the config of a model, without what it says of programs and of the form of outputs.
+
+    Raises ValueError where it says that its heads cannot be read as they are.
+    """
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
@@ -105,6 +108,9 @@ def _config(folder: str) -> Any:
     if other or not isinstance(getattr(config, "num_hidden_layers", None), int):
         more = f", but {', '.join(parts)}; save the part that reads text alone" if parts else ""
         raise ValueError(f"a {config.model_type} is no one stack of layers that reads text{more}")
+    config.return_dict = True
+    if attention_setting(config) not in (None, "sdpa", "eager"):  # of a library that need not be here
+        set_attention(config, "eager")
     return config
 
 
@@ -121,7 +127,8 @@ def _checked(model: Any, encoder: nn.Module, info: dict[str, Any]) -> tuple[str,
         if key not in others:
             raise ValueError(f"{key!r} has shape {[*found]}, expected {[*expected]} (from {CONFIG})")
     parts = {key.partition(".")[0] for key in (*model.state_dict(), *encoder.state_dict())}
-    unplaced = {key: key.removeprefix(f"{model.base_model_prefix}.") for key in info["unexpected_keys"]}
+    left = [key for key in info["unexpected_keys"] if not COUNTING.search(key)]
+    unplaced = {key: key.removeprefix(f"{model.base_model_prefix}.") for key in left}
     for what, keys in (
         ("is not among its weights", [k for k in info["missing_keys"] if k not in others and not POOLER.search(k)]),
         ("has no place in the model", [key for key, name in unplaced.items() if name.partition(".")[0] in parts]),
@@ -138,11 +145,12 @@ def _others(model: Any, encoder: nn.Module) -> set[str]:
     return {name for name, one in model.named_parameters(remove_duplicate=False) if id(one) not in own}
 
 
-def _load(auto: Any, folder: str) -> tuple[Any, dict[str, Any]]:
+def _load(auto: Any, folder: str, config: Any) -> tuple[Any, dict[str, Any]]:
     """Return a model of a folder and what `transformers` says of its names, without what a wrapper puts before all."""
     place = Path(folder)
     names = tensor_files(place)
-    model, info = _quiet(auto, folder)
+    refuse_integers(names)
+    model, info = _quiet(auto, folder, config=config)
     own = {name for name, _ in model.named_parameters() if not POOLER.search(name)}
     prefixes = find_prefix(own, info["unexpected_keys"]) if own <= info["missing_keys"] else []
     if not prefixes:

@@ -128,10 +128,8 @@ def hidden_piece(model: Model) -> int:
 
 
 def _piece(model: Model, role: str, names: tuple[str, ...]) -> int | None:
-    """Return the piece with that role; that of a model made by hand, which has no roles, is known by its names."""
-    if model.special:
-        return model.special.get(role)
-    found = (model.tokenizer.token_to_id(name) for name in names)
+    """Return the piece with that role, or with one of its usual names where the tokenizer names none for it."""
+    found = (model.special.get(role), *map(model.tokenizer.token_to_id, names))
     return next((piece for piece in found if piece is not None), None)
 
 

@@ -214,7 +214,8 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
                     f"{folder}: model_type {config.get('model_type')!r} is code in the folder itself, which headscope "
                     "never runs; docs/architectures.md lists what can be read"
                 ) from error
-            raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
+            what = " ".join(str(error).split())[:300]
+            raise ModelError(f"{folder}: transformers cannot load it: {what}") from error
     encoder = load_encoder(folder)
     return encoder if random_seed is None else _fresh(encoder, random_seed)
 

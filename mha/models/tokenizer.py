@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mha.cache import kept
+from mha.files.names import refuse_pointer
 from mha.models.packages import ModelError
 from mha.pieces import align
 
@@ -33,7 +35,7 @@ SENTENCES = (
 ADVICE = 'a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
 "With it `transformers` reads tokenizer.json as it stands."
 
-LAYOUT = 1
+LAYOUT = 2
 "Part of every key: raise it when what is kept of a tokenizer changes."
 
 
@@ -56,7 +58,10 @@ def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int]]:
     """
     from tokenizers import Tokenizer
 
-    if not any(next(folder.glob(name), None) for name in VOCABULARIES):
+    vocabularies = [path for name in VOCABULARIES for path in folder.glob(name)]
+    for path in vocabularies:
+        refuse_pointer(path)
+    if not vocabularies:
         raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(VOCABULARIES)}")
     found = kept("tokenizers", tokenizer_key(folder), lambda: _opened(folder))
     tokenizer = Tokenizer.from_str(found["tokenizer"])
@@ -72,6 +77,8 @@ def _opened(folder: Path) -> dict[str, Any]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     special = {role: piece for role in SPECIAL if (piece := getattr(theirs, f"{role}_token_id")) is not None}
+    if (unknown := _unknown(tokenizer)) is not None:
+        special["unk"] = unknown
     if own is not None:
         _check_file(folder, own, tokenizer)
     theirs.model_max_length = 10**9
@@ -79,6 +86,14 @@ def _opened(folder: Path) -> dict[str, Any]:
     for words in (*SENTENCES, *[("the", theirs.decode([piece]).strip(), "sank") for piece in special.values()]):
         _check_cut(folder, tokenizer, theirs, words)
     return {"tokenizer": tokenizer.to_str(), "special": special}
+
+
+def _unknown(tokenizer: Any) -> int | None:
+    """Return the piece that a tokenizer makes of what its vocabulary lacks, whatever the settings call it."""
+    model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
+    token = model.get("unk_token")
+    piece: int | None = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
+    return piece
 
 
 def _file(path: Path) -> Any:

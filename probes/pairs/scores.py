@@ -152,6 +152,8 @@ def _unfit(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: s
     """Return why a model cannot be asked about a pair; "" where it can."""
     if max(len(good), len(bad)) > lm.model.max_pieces:
         return f"longer than the model ({lm.model.max_pieces} pieces)"
+    if good.misread(lm.model.special) or bad.misread(lm.model.special):
+        return "with a word that is a special token to the model"
     if any(lm.unknown in _apart(one, other) for one, other in ((good, bad), (bad, good))):
         return "told apart by a word that the vocabulary lacks"
     if good.ids.tolist() == bad.ids.tolist():

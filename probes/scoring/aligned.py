@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import accumulate
 
-import numpy as np
-
 from mha.batches import plan
 from mha.models.model import Model
 from mha.pieces import Pieces, align
@@ -44,6 +42,7 @@ class Dropped:
 
 
 UNKNOWN = "are unknown to the model, whose vocabulary lacks a part of them ([UNK])"
+BARE = "are nothing but a blank to the model"
 SHARED = "begin inside a piece of the word before them, which has its attention"
 
 Places = Callable[[Document], IntArray]
@@ -67,7 +66,7 @@ class Aligned:
     pads: bool
     "Whether the model may read texts of several lengths in a batch."
     odd: Dropped = field(default_factory=Dropped)
-    "Words of the kept texts that are read in a way that a reader should know, by UNKNOWN and SHARED."
+    "Words of the kept texts that are read in a way that a reader should know, by UNKNOWN, BARE and SHARED."
 
     @classmethod
     def of(cls, model: Model, texts: Texts, places: Places | None = None) -> Aligned:
@@ -92,9 +91,9 @@ class Aligned:
         return aligned
 
     def _remark(self, model: Model, text: Document, cut: Pieces) -> None:
-        """Count words that are unknown to the model, and words without a piece of their own."""
-        unknown = {*cut.word[cut.ids == model.special["unk"]].tolist()} if "unk" in model.special else ()
-        for reason, words in ((UNKNOWN, unknown), (SHARED, cut.shared)):
+        """Count words that are unknown to the model, a blank to it, or without a piece of their own."""
+        unknown = {*cut.word[cut.ids == model.special.get("unk", -1)].tolist(), *cut.lost}
+        for reason, words in ((UNKNOWN, unknown), (BARE, cut.bare()), (SHARED, cut.shared)):
             if words:
                 self.odd.add(reason, name_of(text), len(words))
 
@@ -118,8 +117,7 @@ def _unfit(model: Model, text: Document, cut: Pieces) -> str:
         return "text without words"
     if len(cut) > model.max_pieces:
         return f"longer than the model ({model.max_pieces} pieces)"
-    taken = [piece for role, piece in model.special.items() if role != "unk"]
-    wrong = cut.word[np.isin(cut.ids, taken) & (cut.word >= 0)].tolist()
+    wrong = cut.misread(model.special)
     return f"{text.words[wrong[0]]!r} is a special token to the model, not a word" if wrong else ""
 
 

@@ -131,3 +131,28 @@ def test_what_looks_like_a_special_token_is_text_where_the_tokenizer_is_told_so(
     (pieces,) = align(tokenizer, [["the", "[SEP]"]])
     assert pieces.ids.tolist() == [2, 4, 1, 1, 1, 3]
     assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, SEP]
+
+
+def test_letters_that_a_vocabulary_without_an_unknown_piece_drops_are_lost() -> None:
+    letters = [*"[]theship"]
+    plain = models.BPE({letter: i for i, letter in enumerate(dict.fromkeys(letters))}, [])
+    tokenizer = Tokenizer(plain)
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    (pieces,) = align(tokenizer, [["the", "шip", "жук", "ship"]])
+    assert (pieces.word.tolist(), pieces.lost, pieces.missing()) == ([0, 0, 0, 1, 1, 3, 3, 3, 3], (1, 2), [2])
+    assert pieces.moved(np.array([3, 2, 1, 0])).lost == (1, 2)
+    (raw,) = align(tokenizer, [["the", "ship", "ш"]], [[True, False, True]])
+    assert raw.lost == (2,)
+
+
+def test_a_word_that_is_a_blank_to_the_model_is_bare(bytes_: Tokenizer) -> None:
+    word = np.array([0, 1, 2, 2], np.int32)
+    blank = np.array([False, True, True, False])
+    assert Pieces(np.zeros(4, np.int32), word, 3, blank).bare() == [1]
+    assert align(bytes_, [["the", "us"]])[0].bare() == []
+
+
+def test_a_piece_that_stands_for_the_unknown_too_is_no_special_token(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["the", "qqq", "ship"]])
+    assert pieces.misread({"unk": 1, "pad": 1, "sep": 3}) == []
+    assert pieces.misread({"unk": 0, "mask": 1, "bos": 4}) == [0, 1]

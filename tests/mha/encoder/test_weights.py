@@ -165,6 +165,13 @@ def put(key: str, *shape: int) -> Callable[[dict[str, Tensor]], None]:
 QUERY = "encoder.layer.1.attention.self.query"
 
 
+def test_a_head_that_is_not_whole_is_left_out(folder: Path) -> None:
+    change_weights(folder, pop("cls.predictions.bias"))
+    encoder = load_encoder(folder)
+    assert encoder.lm_head is None
+    assert "cls.predictions.transform.dense.weight" in encoder.left_out
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -173,7 +180,6 @@ QUERY = "encoder.layer.1.attention.self.query"
         (put("bert.embeddings.tones.weight", 3), "unknown key 'embeddings.tones.weight'"),
         (put(f"bert.{QUERY}.weight", 32, 31), rf"{QUERY}.weight' has shape \[32, 31\], expected \[32, 32\]"),
         (put("bert.embeddings.position_embeddings.weight", 23, 32), r"shape \[23, 32\], expected \[24, 32\]"),
-        (pop("cls.predictions.bias"), "'cls.predictions.bias' is missing"),
         (pop("bert.pooler.dense.bias"), "'pooler.dense.bias' is missing"),
         (
             lambda tensors: tensors.update({f"bert.{QUERY}s.bias": tensors.pop(f"bert.{QUERY}.bias")}),
@@ -240,9 +246,12 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
             {"model.safetensors": "version https://git-lfs.github.com/spec/v1"},
             "model.safetensors: a pointer of git-lfs, .* `git lfs pull`",
         ),
-        ({"model.safetensors": None}, "model.safetensors does not exist$"),
+        ({"model.safetensors": None}, "model.safetensors does not exist; fetch the folder again$"),
         ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .*BertForMaskedLM"),
         ({"model.safetensors": None, "tf_model.h5": ""}, "the weights in tf_model.h5 are TensorFlow's"),
+        ({"model.safetensors": None, "optimizer.pt": "", "best.pt": ""}, "the weights in best.pt are a pickle"),
+        ({"model.safetensors": None, "openvino_model.bin": ""}, "openvino_model.bin are a graph"),
+        ({"config.json": "version https://git-lfs.github.com/spec/v1"}, "config.json: a pointer of git-lfs"),
         (
             {"model.safetensors": None, "model-00002-of-00002.safetensors": ""},
             "index.json is missing beside model-00002",

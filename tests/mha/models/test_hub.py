@@ -1,3 +1,4 @@
+import json
 import shutil
 from collections.abc import Callable
 from copy import deepcopy
@@ -327,6 +328,50 @@ def test_a_layer_that_the_config_does_not_have_is_refused_and_the_head_of_a_task
 
     with pytest.raises(ValueError, match=r"'h\.3\..*' has no place in the model"):
         load_hub_model(_changed(folder, tmp_path / "layer", with_a_layer))
+
+
+def test_a_t5_with_a_head_on_its_encoder_alone_is_read(
+    inputs: dict[str, Tensor], randomise: Callable[..., None], tmp_path: Path
+) -> None:
+    model = hub.T5ForTokenClassification(config("t5")).eval()
+    randomise(model)
+    model.save_pretrained(tmp_path)
+    loaded: Any = load_hub_model(str(tmp_path))
+    assert torch.equal(loaded(**inputs)[0], model.get_encoder()(**inputs)[0])
+    assert loaded.left_out == ("classifier.bias", "classifier.weight")
+
+
+@pytest.mark.parametrize("folder", ["gpt2"], indirect=True)
+def test_buffers_of_old_files_are_no_weights(
+    folder: Path, model: Any, inputs: dict[str, Tensor], tmp_path: Path
+) -> None:
+    def old(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return found | {"h.0.attn.bias": torch.ones(1, 1, 4, 4).tril(), "h.0.attn.masked_bias": torch.tensor(-1e4)}
+
+    loaded: Any = load_hub_model(_changed(folder, tmp_path / "old", old))
+    assert loaded.left_out == ()
+    assert torch.equal(loaded(**inputs)[0], model(**inputs)[0])
+
+
+@pytest.mark.parametrize("folder", ["gpt2", "modernbert"], indirect=True)
+def test_whole_numbers_are_no_weights(folder: Path, tmp_path: Path) -> None:
+    def quantised(found: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {key: (one * 9).to(torch.int8) if one.ndim == 2 else one for key, one in found.items()}
+
+    with pytest.raises(ValueError, match=r"weight' holds I8, .* take the model before it was quantised"):
+        load_hub_model(_changed(folder, tmp_path / "quantised", quantised))
+
+
+@pytest.mark.parametrize("folder", ["modernbert"], indirect=True)
+def test_settings_of_programs_do_not_matter(
+    folder: Path, model: Any, inputs: dict[str, Tensor], tmp_path: Path
+) -> None:
+    changed = Path(_changed(folder, tmp_path / "flash", dict))
+    settings = json.loads((changed / "config.json").read_text())
+    settings |= {"attn_implementation": "flash_attention_2", "return_dict": False}
+    (changed / "config.json").write_text(json.dumps(settings))
+    real = inputs["attention_mask"].bool()
+    assert torch.allclose(load_hub_model(str(changed))(**inputs)[0][real], model(**inputs)[0][real], atol=1e-5)
 
 
 @pytest.mark.parametrize("folder", ["gpt2"], indirect=True)

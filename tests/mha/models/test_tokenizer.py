@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoTokenizer
 
 from mha import ModelError, align
+from mha.files.names import WeightsError
 from mha.models import tokenizer as of_folders
 from mha.models.tokenizer import load_tokenizer
 
@@ -85,6 +86,29 @@ def test_a_tokenizer_that_does_not_tell_characters_is_refused_by_name(folder: Pa
         load_tokenizer(folder)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        models.WordPiece({"the": 0, "?": 1}, unk_token="?"),
+        models.Unigram([("the", -1.0), ("?", -2.0)], unk_id=1),
+        models.BPE({"the": 0, "?": 1}, [], unk_token="?"),
+    ],
+)
+def test_the_unknown_piece_is_the_one_that_is_used_whatever_settings_name(folder: Path, made: Any) -> None:
+    tokenizer = Tokenizer(made)
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    opened, special = load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
+    assert special == {"unk": 1}
+    assert 1 in opened.encode("жук").ids
+
+
+def test_a_vocabulary_that_git_has_not_fetched_is_refused(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: a pointer of git-lfs"):
+        load_tokenizer(configured(folder))
+
+
 def test_a_vocabulary_without_a_piece_for_the_unknown_is_refused(folder: Path) -> None:
     made = Tokenizer(models.WordPiece({"the": 0, "ship": 1}, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -100,7 +124,7 @@ def test_a_tokenizer_whose_pieces_have_lost_their_places_is_refused(folder: Path
     class Placeless:
         """Cuts as `made` does and says that every piece begins where the text does."""
 
-        token_to_id = made.token_to_id
+        token_to_id, model = made.token_to_id, made.model
 
         def encode(self, text: str) -> Any:
             found = made.encode(text)
