@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value
