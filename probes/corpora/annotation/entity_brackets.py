@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from probes.corpora.annotation.token_lines import attributes
+
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
 _IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")
 "An entity's id ends in a number (7 in GUM, e7 in CorefUD), a type does not."
@@ -112,7 +114,7 @@ def _brackets(cell: BracketCell) -> list[str]:
 
 def _entity(misc: str) -> str:
     """Return the Entity attribute of a MISC column, "" where it has none."""
-    return next((part[len("Entity=") :] for part in misc.split("|") if part.startswith("Entity=")), "")
+    return next((part[len("Entity=") :] for part in attributes(misc) if part.startswith("Entity=")), "")
 
 
 def _joined(spans: Sequence[tuple[str, range]]) -> Iterator[tuple[str, list[range], int]]:
