@@ -43,10 +43,10 @@ class BracketCell(NamedTuple):
     misc: str
 
 
-def mention_remarks(found: Sequence[Span]) -> list[str]:
+def mention_remarks(spans: Sequence[Span]) -> list[str]:
     """Return a remark for every mention of a sentence that is there twice, or has the words of another."""
-    once = {*found}
-    return [TWICE] * (len(found) - len(once)) + [SEVERAL] * (len(once) - len({inside for _, inside in once}))
+    once = {*spans}
+    return [TWICE] * (len(spans) - len(once)) + [SEVERAL] * (len(once) - len({inside for _, inside in once}))
 
 
 def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[Span]:
