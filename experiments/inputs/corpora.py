@@ -18,7 +18,7 @@ from probes.corpora.corpus import NAMED, corpus_path
 from probes.evidence.results import SPLITS
 from probes.plain.opening import open_plain
 from probes.plain.raw_text import RawText, is_raw_text
-from probes.scoring.aligned import Dropped
+from probes.scoring.aligned import EXAMPLES, Dropped
 from probes.words.senses import sense_items
 
 NAMES = 8
@@ -84,7 +84,7 @@ def _shown(details: Counter[str]) -> str:
 
 def _first(found: Dropped, reason: str) -> str:
     names = found.examples[reason]
-    return f"{', '.join(names)}{' and others' if found.counts[reason] > len(names) else ''}"
+    return f"{', '.join(names)}{' and others' if found.counts[reason] > len(names) >= EXAMPLES else ''}"
 
 
 def open_corpus(name: str) -> Corpus:

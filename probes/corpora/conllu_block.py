@@ -19,7 +19,7 @@ from probes.corpora.annotation.entity_brackets import (
     read_mentions,
 )
 from probes.corpora.annotation.escapes import escape_remarks, unescaped
-from probes.corpora.annotation.token_lines import TokenLine, has_letters
+from probes.corpora.annotation.token_lines import TokenLine, has_letters, withheld
 from probes.corpora.annotation.trees import TreeError, check_tree, outermost
 from probes.corpora.annotation.ud_labels import NO_TREE, label_remarks
 from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
@@ -196,13 +196,13 @@ class Block:
                 of_blanks = white if word.columns["form"] else ""
                 raise self.error(word.line, f"word {word.id} has no form{of_blanks}")
             refuse_quoting(form, f"{self.path}:{word.line}")
-        if 2 * (withheld := forms.count("_")) > max(len(forms), 2):
+        if lost := withheld(forms):
             raise self.error(
                 words[0].line,
-                f"the text of this sentence is withheld: {withheld} of {len(forms)} forms are _; restore it as the "
+                f"the text of this sentence is withheld: {lost} of {len(forms)} forms are _; restore it as the "
                 "treebank's README says, or leave the sentence out",
             )
-        self.remarks += [UNDERSCORE] * withheld
+        self.remarks += [UNDERSCORE] * forms.count("_")
         self.remarks += escape_remarks(forms, unescaped(forms))
         return forms
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mha.cache import cache_folder
 from mha.messages import naming
 from mha.nearest_name import nearest_name
+from probes.corpora.annotation.token_lines import withheld
 from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.plain.raw_text import RawText
 from probes.plain.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
@@ -61,9 +62,9 @@ def _notes(path: Path) -> Iterator[str]:
 
 def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -> None:
     """Write under a temporary name first, for another process may read what is there."""
-    parsed, lost = [], Counter[str]()
+    parsed, lost = list[str](), Counter[str]()
     for sentence in pipeline.parse(source, first):
-        parsed += [sentence.lines] if sentence.lines else []
+        parsed += filter(None, [sentence.lines])
         lost.update(sentence.lost)
     if not parsed:
         raise CorpusError(f"{source.name}: the pipeline {pipeline.title} finds no word in it")
@@ -84,17 +85,16 @@ def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -
         raise
 
 
-BLANK: Final = "sentences that are mostly underscores are left out, for in CoNLL-U these say that a text is withheld"
 SPACE: Final = "tokens of nothing but white space are left out"
+UNDERSCORES: Final = "sentences of nothing but underscores, or nearly so, are left out"
 ROOTS: Final = "words that a sentence of the pipeline leaves without a head hang on its root as dep"
 
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """The lines of a sentence in CoNLL-U, and what was odd."""
+    """The lines of a sentence in CoNLL-U, none where it is left out, and what was odd."""
 
     lines: str
-    "Empty for one that is left out."
     lost: Counter[str]
 
 
@@ -163,8 +163,8 @@ def _parsed(sentence: Any, comments: str, scheme: str) -> ParsedSentence | None:
     tokens = [token for token in sentence if not token.is_space]
     if not tokens:
         return None
-    if 2 * sum(token.text == "_" for token in tokens) > len(tokens):
-        return ParsedSentence("", Counter({BLANK: 1}))
+    if withheld([token.text for token in tokens]):
+        return ParsedSentence("", Counter({UNDERSCORES: 1}))
     heads, loose = _heads(tokens)
     upos = [token.pos_ for token in tokens]
     labels = relations([token.dep_ for token in tokens], upos, scheme)

@@ -19,6 +19,10 @@ CHUNK = 512
 "Texts that are tokenised, or learned from, at a time."
 
 
+EXAMPLES = 3
+"Names that are kept of what is left out for one reason."
+
+
 @dataclass
 class Dropped:
     """What was left out and why: a count and the first few names for every reason."""
@@ -30,7 +34,7 @@ class Dropped:
         """Count something that was left out."""
         self.counts[reason] = self.counts.get(reason, 0) + count
         names = self.examples.setdefault(reason, [])
-        if len(names) < 3 and name not in names:
+        if len(names) < EXAMPLES and name not in names:
             names.append(name)
 
     def update(self, other: Dropped) -> None:
@@ -38,7 +42,7 @@ class Dropped:
         for reason, count in other.counts.items():
             self.counts[reason] = self.counts.get(reason, 0) + count
             names = self.examples.get(reason, [])
-            self.examples[reason] = list(dict.fromkeys(names + other.examples[reason]))[:3]
+            self.examples[reason] = list(dict.fromkeys(names + other.examples[reason]))[:EXAMPLES]
 
 
 UNKNOWN = "are unknown to the model, whose vocabulary lacks a part of them ([UNK])"

