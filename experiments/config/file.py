@@ -35,12 +35,14 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     Raises ConfigError where it cannot be read.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.toml")))
         raise ConfigError(f"{path}: no such config; headscope comes with {shipped}, in {CONFIGS}") from None
-    except (IsADirectoryError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: is a folder, expected a file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
     except (ValueError, RecursionError) as error:  # beside what is no TOML: numbers and tables without end
         raise ConfigError(f"{path}: not TOML: {error}") from None
     for change in changes:

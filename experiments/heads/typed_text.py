@@ -15,7 +15,7 @@ from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
 from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
-from probes.corpora.spans import word_spans
+from probes.corpora.spans import blanks_after, word_spans
 from probes.plain.spacy_words import INSTALL, spacy_version, written_sentences
 from reports.head_names import head_hint
 
@@ -37,7 +37,7 @@ def typed_words(text: str) -> tuple[list[str], list[bool]]:
         found = [*written_sentences(text, LANGUAGE)]
         return [word for one in found for word in one.words], [blank for one in found for blank in one.space_after]
     spans = word_spans(text)
-    return [text[a:b] for a, b in spans], [not text[end : end + 1].strip() for _, end in spans]
+    return [text[a:b] for a, b in spans], [*blanks_after(text, spans)]
 
 
 def word_rules() -> str:

@@ -20,7 +20,8 @@ from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
-from probes.plain.raw_text import file_texts, texts_in
+from probes.corpora.readers import reader_by_content
+from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.progress import each
@@ -99,10 +100,18 @@ def write_text_view(
 
 
 def read_texts(path: str) -> list[str]:
-    """Return the texts of a file in UTF-8, or of standard input for "-" (`probes.plain.raw_text.texts_in`)."""
-    typed = _standard_input() if path == "-" else []
-    found = texts_in(lambda: typed) if path == "-" else file_texts(Path(path))
-    if not (texts := [text for _, text in found]):
+    """Return the texts of a file in UTF-8 (`RawText`), or of standard input for "-" (`texts_in`).
+
+    Raises ViewError for a file without texts, and for annotated text.
+    """
+    if path == "-":
+        typed = _standard_input()
+        texts = [text for _, text in texts_in(lambda: typed)]
+    elif not is_raw_text(file := Path(path)) and reader_by_content(file) is not None:
+        raise ViewError(f"{path}: annotated text, expected plain text or a table of texts; `headscope run` reads it")
+    else:
+        texts = [text for _, text in RawText(file).texts()]
+    if not texts:
         raise ViewError(f"{path}: no text in it, expected words")
     return texts
 

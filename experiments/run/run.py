@@ -264,6 +264,10 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], corpora: Sequence[Corpus], j
             why = [*journal.notes, *lost, *remark_notes(corpus.name, corpus.sentences().remarks())]
             if not any(scored.windows for scored in journal.scored[split].values()):
                 why.append("no text that the model can read")
+            elif not why:
+                why.append(
+                    "its texts hold nothing that the probes ask about (`headscope list probes`: what each needs)"
+                )
             raise RunError(f"nothing to score on the {split} split, {corpus.name}: {'; '.join(why)}")
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.annotation.entity_brackets import TWICE, BracketCell, BracketError, read_mentions
-from probes.corpora.annotation.escapes import escape_remarks, unescaped
+from probes.corpora.annotation.entity_brackets import BracketCell, BracketError, mention_remarks, read_mentions
+from probes.corpora.annotation.escapes import QUOTES, escape_remarks, unescaped
 from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, refuse_quoting, shortened
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
@@ -21,6 +21,7 @@ _BEGUN = re.compile(r"#\s*begin\s+document\b", re.IGNORECASE)
 _BRACKETS = re.compile(r"\(\d+\)?|\d+\)")
 _NOTHING = ("", "-", "_")
 _PENN = {"PRP": "PRON", "PRP$": "PRON", "WP": "PRON", "WP$": "PRON", "NNP": "PROPN", "NNPS": "PROPN"}
+EMPTY = "sentence of a document whose last column, that of coreference, is empty in all lines"
 FEWEST = 12
 "Columns of a word without predicates; the last one is always that of coreference."
 
@@ -72,22 +73,24 @@ class _Part:
         whole = [words for words in self.sentences if words][:take]
         names = {word.form for words in whole for word in words[1:] if word.form[0].isupper()}
         start = f"{self.name}-{self.number}"
-        return Document(self.name, tuple(self._sentence(f"{start}-{i}", one, names) for i, one in enumerate(whole, 1)))
+        empty = not any(word.cell for words in whole for word in words)
+        sentences = [self._sentence(f"{start}-{i}", one, names, empty) for i, one in enumerate(whole, 1)]
+        return Document(self.name, tuple(sentences))
 
-    def _sentence(self, name: str, words: Sequence[_Word], names: set[str]) -> Sentence:
+    def _sentence(self, name: str, words: Sequence[_Word], names: set[str], empty: bool) -> Sentence:
         forms, upos = tuple(word.form for word in words), [""] * len(words)
         mentions = []
         found = [*self._spans(words)]
-        once = dict.fromkeys(found)
-        for entity, inside in once:
+        for entity, inside in dict.fromkeys(found):
             head = inside[head_of([forms[word] for word in inside])]
             form = forms[head]
             written = form[0].isupper() and (head > 0 or form in names)
             upos[head] = self._kind(words[head].tag, form, name=written)
             mentions.append(Mention(inside, head, entity))
         n = len(words)
-        remarks = (*escape_remarks(forms), *[TWICE] * (len(found) - len(once)))
-        columns = (unescaped(forms), np.full(n, -1), ("",) * n, tuple(upos))
+        plain = unescaped(forms, QUOTES)
+        remarks = (*escape_remarks(forms, plain), *mention_remarks(found), *[EMPTY] * empty)
+        columns = (plain, np.full(n, -1), ("",) * n, tuple(upos))
         return Sentence(name, *columns, mentions=tuple(mentions), remarks=remarks)
 
     def _spans(self, words: Sequence[_Word]) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -6,13 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value
 
-from probes.corpora.annotation.entity_brackets import TWICE, BracketCell, BracketError, id_place, read_mentions
+from probes.corpora.annotation.entity_brackets import (
+    BracketCell,
+    BracketError,
+    id_place,
+    mention_remarks,
+    read_mentions,
+)
 from probes.corpora.annotation.escapes import escape_remarks, unescaped
+from probes.corpora.annotation.token_lines import TokenLine, has_letters
 from probes.corpora.annotation.trees import TreeError, check_tree, outermost
 from probes.corpora.annotation.ud_labels import NO_TREE, label_remarks
 from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
@@ -23,6 +30,8 @@ PARTS = "multiword token, read as its words"
 "The remark on a range whose form is not that of its words in a row, such as du of de and le."
 
 COMMENT = "comment after the words of a sentence"
+NO_SENTENCE = "document without a sentence: another newdoc stands right after its own"
+OTHER_TEXT = "words of a sentence that are not those of its comment # text"
 ENTITY_OF_RANGE = "Entity of a multiword token, read as that of its words"
 UNDERSCORE = "word that is nothing but _"
 
@@ -39,26 +48,6 @@ class ConlluLayout:
     "In lower case (`# global.columns`)."
     group: int | None = None
     "Place of the entity id among the fields of an opening bracket (`# global.Entity`); None where nothing is said."
-
-
-class TokenLine(NamedTuple):
-    """A line of a word, an empty node or a multiword range."""
-
-    line: int
-    id: int | tuple[int, str, int]
-    "Of an empty node with a dot (8, '.', 1), of a range with a hyphen (1, '-', 2)."
-    columns: dict[str, str]
-    'By name; "_" where the file lacks one.'
-
-    @property
-    def range(self) -> tuple[int, int] | None:
-        """First and last word of a range, None for others."""
-        return (self.id[0], self.id[2]) if isinstance(self.id, tuple) and self.id[1] == "-" else None
-
-    @property
-    def space_after(self) -> bool:
-        """Whether a blank follows in the text as it was written."""
-        return "SpaceAfter=No" not in self.columns["misc"].split("|")
 
 
 @dataclass
@@ -87,7 +76,8 @@ class Block:
                 raise self.error(number, "a second sent_id in one sentence; a blank line should end a sentence")
             self.metadata |= comment
             if re.match(r"#\s*newdoc\b", line):
-                self.metadata["newdoc"] = self.metadata.get("newdoc id", "")
+                self.remarks += [NO_SENTENCE] * ("newdoc" in self.metadata)
+                self.metadata["newdoc"] = comment.get("newdoc id", "")
 
     @property
     def start(self) -> int:
@@ -109,6 +99,8 @@ class Block:
             found["columns"] = tuple(self.metadata["global.columns"].lower().split())
             if lacks := [name for name in ("id", "form") if name not in found["columns"]]:
                 raise self.error(self.start, f"global.columns declares no column {lacks[0].upper()}")
+            if twice := [name for name in found["columns"] if found["columns"].count(name) > 1]:
+                raise self.error(self.start, f"global.columns declares the column {twice[0].upper()} twice")
         if "global.Entity" in self.metadata:
             order = self.metadata["global.Entity"].split("-")
             if not (group := {"GRP", "eid"} & set(order)):
@@ -123,7 +115,8 @@ class Block:
                 continue
             columns = line.split("\t")
             if len(columns) != len(names):
-                raise self.error(number, f"{len(columns)} columns, expected {len(names)} separated by tabs")
+                plain = " (plain text is read from files ending in .txt)" * (len(columns) == 1)
+                raise self.error(number, f"{len(columns)} columns, expected {len(names)} separated by tabs{plain}")
             row = dict.fromkeys(DEFAULT_FIELDS, "_") | dict(zip(names, columns, strict=True))
             try:
                 identity = parse_id_value(row["id"])
@@ -141,6 +134,8 @@ class Block:
         upos = self._values(words, "upos")
         mentions = self._mentions(cells, layout.group, forms, heads) if cells else ()
         space_after = self._spaces(words, ranges)
+        if (text := self.metadata.get("text")) is not None and not has_letters(text, words, ranges):
+            self.remarks.append(OTHER_TEXT)
         return Sentence(
             id=self.metadata.get("sent_id") or self.place(self.start),
             words=unescaped(forms),
@@ -193,11 +188,12 @@ class Block:
             raise self.error(row.line, f"{name} stands before word {before + 1}, expected before its own words")
 
     def _forms(self, words: Sequence[TokenLine]) -> tuple[str, ...]:
-        """Return the forms as they are written, blanks in a row as one."""
-        forms = tuple(re.sub(" {2,}", " ", word.columns["form"]) for word in words)
+        """Return the forms as they are written, blanks in a row as one and without those around a form."""
+        forms = tuple(re.sub(" +", " ", word.columns["form"]).strip(" ") for word in words)
         for word, form in zip(words, forms, strict=True):
             if not form.strip():
-                of_blanks = " (its form is white space alone, as spaCy's tokens may be: leave it out)" if form else ""
+                white = " (its form is white space alone, as spaCy's tokens may be: leave it out)"
+                of_blanks = white if word.columns["form"] else ""
                 raise self.error(word.line, f"word {word.id} has no form{of_blanks}")
             refuse_quoting(form, f"{self.path}:{word.line}")
         if 2 * (withheld := forms.count("_")) > max(len(forms), 2):
@@ -207,7 +203,7 @@ class Block:
                 "treebank's README says, or leave the sentence out",
             )
         self.remarks += [UNDERSCORE] * withheld
-        self.remarks += escape_remarks(forms)
+        self.remarks += escape_remarks(forms, unescaped(forms))
         return forms
 
     def _tree(self, words: Sequence[TokenLine]) -> tuple[list[int], tuple[str, ...]]:
@@ -229,23 +225,23 @@ class Block:
         return heads, deprels
 
     def _values(self, words: Sequence[TokenLine], name: str) -> tuple[str, ...]:
-        """Return a column, "" for the underscore of nothing."""
-        return tuple("" if word.columns[name].strip() in _NOTHING else word.columns[name] for word in words)
+        """Return a column without blanks around what it says, "" for the underscore of nothing."""
+        values = (word.columns[name].strip() for word in words)
+        return tuple("" if value in _NOTHING else value for value in values)
 
     def _mentions(
         self, cells: Sequence[BracketCell], group: int | None, forms: Sequence[str], heads: Sequence[int]
     ) -> tuple[Mention, ...]:
         """Return the mentions of the sentence; those that cover empty nodes only are left out."""
         try:
-            found = [*read_mentions(cells, id_place(cells, group))]
+            found = [one for one in read_mentions(cells, id_place(cells, group)) if one[1]]
         except BracketError as error:
             raise self.error(error.line, str(error)) from None
-        once = dict.fromkeys(one for one in found if one[1])
-        self.remarks += [TWICE] * (sum(bool(words) for _, words in found) - len(once))
+        self.remarks += mention_remarks(found)
         tree = NO_TREE not in self.remarks
         return tuple(
             Mention(inside, outermost(inside, heads) if tree else inside[head_of([forms[i] for i in inside])], entity)
-            for entity, inside in once
+            for entity, inside in dict.fromkeys(found)
         )
 
     def _spaces(self, words: Sequence[TokenLine], ranges: Sequence[TokenLine]) -> tuple[bool, ...]:

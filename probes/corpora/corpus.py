@@ -22,7 +22,7 @@ from probes.corpora.readers import corpus_files, read_documents
 from probes.corpora.windows import Cut, cut, windows
 from probes.records import Document, Mention, Sentence, frozen_ints
 
-LAYOUT = 5
+LAYOUT = 6
 "Part of every fingerprint: raise it when a reader or the columns below change."
 
 
@@ -120,7 +120,7 @@ class Corpus:
 
 
 PUT = (
-    "word with no blank after it (SpaceAfter=No, or inside a multiword token), read with one; "
+    "word with no blank after it (as SpaceAfter=No or the text itself says), read with one; "
     'corpus.text = "raw" reads the text as it is written'
 )
 "The remark on a blank that is not in the file."

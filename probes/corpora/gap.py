@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, number_in, shortened
-from probes.corpora.spans import head_of, word_spans
+from probes.corpora.spans import blanks_after, head_of, word_spans
 from probes.records import Document, Mention, Sentence
 
 HEADER = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref", "URL")
@@ -56,7 +56,8 @@ def _document(columns: list[str], where: str) -> Document:
         upos[head] = kind
         mentions.append(Mention(inside, head, entity if name == "Pronoun" else name))
     forms, n = tuple(text[slice(*word)] for word in words), len(words)
-    sentence = Sentence(row["ID"], forms, np.full(n, -1), ("",) * n, tuple(upos), mentions=tuple(mentions))
+    made = (forms, np.full(n, -1), ("",) * n, tuple(upos))
+    sentence = Sentence(row["ID"], *made, mentions=tuple(mentions), space_after=blanks_after(text, words))
     return Document(row["URL"].rpartition("/")[2] or row["ID"], (sentence,))
 
 

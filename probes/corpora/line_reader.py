@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
@@ -30,22 +30,31 @@ class CorpusError(OneLineError):
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield number, from 1, and text of every line, without its end (\n, \r\n or \r) or a mark of byte order.
+    r"""Yield number, from 1, and text of every line, without its end (\n, \r\n, \r or \r\r\n) or a mark of byte order.
 
     Files packed by gzip are read too. Raises CorpusError for what is no text.
     """
     try:
         with _opened(path) as file:
-            text = TextIOWrapper(cast(BufferedReader, file), "utf-8", errors="surrogateescape")
-            for number, line in enumerate(text, start=1):
+            text = TextIOWrapper(cast(BufferedReader, file), "utf-8", errors="surrogateescape", newline="")
+            for number, line in enumerate(_lines(text), start=1):
                 if found := _BROKEN.search(line):
                     byte = ord(found[0]) - 0xDC00
                     raise CorpusError(f"{path}:{number}: not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8")
                 if "\0" in line:
                     raise CorpusError(f"{path}:{number}: a NUL byte, which no text has")
-                yield number, line.removesuffix("\n").removeprefix("\ufeff")
+                yield number, line.removeprefix("\ufeff")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise CorpusError(f"{path}: a gzip file that is broken or cut off ({error})") from None
+
+
+def _lines(text: Iterable[str]) -> Iterator[str]:
+    """Yield lines without their ends; a carriage return too many, of a file that was converted twice, is none."""
+    returned = False
+    for line in text:
+        if not (returned and line == "\r\n"):
+            yield line.rstrip("\r\n")
+        returned = line.endswith("\r")
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -68,7 +77,12 @@ def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def unpacked_name(path: Path) -> Path:
     """Return what a file is called without the .gz of gzip."""
-    return path.with_suffix("") if path.suffix == ".gz" else path
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
+def suffixes_of(path: Path) -> list[str]:
+    """Return the suffixes of a file in lower case, without that of gzip; one that is "" where it has none."""
+    return [suffix.lower() for suffix in unpacked_name(path).suffixes] or [""]
 
 
 def refuse_quoting(cell: str, where: str) -> None:

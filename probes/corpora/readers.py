@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from probes.corpora.conll import begins_document, read_conll
 from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import read_gap
-from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, shortened, unpacked_name
+from probes.corpora.line_reader import CorpusError, UniqueIds, filled_lines, shortened, suffixes_of
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
 from probes.corpora.winobias import read_winobias
@@ -36,12 +36,13 @@ class Reader(Protocol):
         ...
 
 
-_HEADERS: Mapping[str, Reader] = {
-    "id\ttext\tpronoun\t": read_gap,
-    "sentid\t": read_winogender,
-    "occupation(0)\t": read_winogender,
+_COLUMNS: Mapping[str, Reader] = {
+    "pronoun-offset": read_gap,
+    "sentid": read_winogender,
+    "occupation(0)": read_winogender,
 }
-"First line of a table, without quotation marks and in lower case -> its reader."
+"""A column of a table in lower case -> the reader of tables that have it, which says what it expects: other columns,
+their order and tabs."""
 
 
 def corpus_files(path: Path) -> list[Path]:
@@ -75,21 +76,28 @@ def find_reader(path: Path) -> Reader | None:
     CoNLL-U reads every suffix that is not known as another format's; .gz is no suffix. None for a .txt file whose first
     line is of no format: it is plain text.
     """
-    first = first_line(path)
-    if begins_document(first):
-        return read_conll
-    for header, reader in _HEADERS.items():
-        if first.replace('"', "").lower().startswith(header):  # whatever spreadsheets put around it
-            return reader
-    suffixes = [suffix.lower() for suffix in unpacked_name(path).suffixes] or [""]
-    word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
-    if _CONLLU.match(word) or ".conllu" in suffixes:  # b.conllu.txt, as browsers save it
+    if (reader := reader_by_content(path)) is not None:
+        return reader
+    first, suffixes = first_line(path), suffixes_of(path)
+    if ".conllu" in suffixes:  # b.conllu.txt, as browsers save it
         return read_conllu
     if suffixes[-1] == ".tsv":
         return read_groups
     if ".txt" in suffixes:
         return read_frames if _RATED.fullmatch(first) else read_winobias if _MARKED.match(first) else None
     return read_conll if suffixes[-1].endswith("conll") else read_conllu
+
+
+def reader_by_content(path: Path) -> Reader | None:
+    """Return the reader of a file whose first lines are of one format of annotated text alone, else None."""
+    first = first_line(path)
+    if begins_document(first):
+        return read_conll
+    columns = re.split("[\t,;]", first.replace('"', "").lower())  # whatever spreadsheets made of it
+    if (reader := next((_COLUMNS[name] for name in columns if name in _COLUMNS), None)) is not None:
+        return reader
+    word = next((line for _, line in filled_lines(path) if not line.startswith("#")), "")
+    return read_conllu if _CONLLU.match(word) else None
 
 
 def first_line(path: Path) -> str:

@@ -45,6 +45,11 @@ def word_spans(text: str, borders: Collection[int] = ()) -> list[tuple[int, int]
     return spans
 
 
+def blanks_after(text: str, spans: Sequence[tuple[int, int]]) -> tuple[bool, ...]:
+    """Return whether white space, or the end of the text, follows each of the spans."""
+    return tuple(not text[end : end + 1].strip() for _, end in spans)
+
+
 def head_of(words: Sequence[str]) -> int:
     """Return the index of the head of an English noun phrase that is given by its words alone.
 

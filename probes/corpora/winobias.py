@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from probes.corpora.line_reader import DIGITS, CorpusError, filled_lines
-from probes.corpora.spans import PRONOUNS, head_of, kind_of_head, word_spans
+from probes.corpora.spans import PRONOUNS, blanks_after, head_of, kind_of_head, word_spans
 from probes.records import Document, Mention, Sentence
 
 _LINE = re.compile(rf"(\d{{1,{DIGITS}}}) (\S.*)", re.ASCII)
@@ -27,6 +27,8 @@ class _Line(NamedTuple):
     "The words of the two bracketed spans."
     low: tuple[str, ...]
     "The words in lower case."
+    blanks: tuple[bool, ...]
+    "Whether a blank follows each."
 
 
 def read_winobias(path: Path, *, first: int | None = None) -> Iterator[Document]:
@@ -62,7 +64,8 @@ def _line(line: str, where: str) -> _Line:
     if not all(marked):
         raise CorpusError(f"{where}: brackets around nothing, got {line!r}")
     forms = tuple(text[a:b] for a, b in words)
-    return _Line(int(found[1]), forms, marked, tuple(form.lower() for form in forms))
+    low = tuple(form.lower() for form in forms)
+    return _Line(int(found[1]), forms, marked, low, blanks_after(text, words))
 
 
 def _document(line: _Line, phrases: Sequence[tuple[str, ...]], kind: str) -> Document:
@@ -83,5 +86,6 @@ def _document(line: _Line, phrases: Sequence[tuple[str, ...]], kind: str) -> Doc
         mentions.append(Mention(span, head, entity))
     nouns = sorted({line.low[mention.head] for mention in mentions if upos[mention.head] != "PRON"})
     n, name = len(line.words), f"{kind}:{line.number}"
-    sentence = Sentence(name, line.words, np.full(n, -1), ("",) * n, tuple(upos), mentions=tuple(mentions), kind=kind)
+    columns = (line.words, np.full(n, -1), ("",) * n, tuple(upos))
+    sentence = Sentence(name, *columns, mentions=tuple(mentions), kind=kind, space_after=line.blanks)
     return Document(" ".join(nouns) or name, (sentence,))

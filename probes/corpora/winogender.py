@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from probes.corpora.line_reader import CorpusError, filled_lines, refuse_quoting
-from probes.corpora.spans import word_spans
+from probes.corpora.spans import blanks_after, word_spans
 from probes.records import Document, Mention, Sentence
 
 FILLED = ("sentid", "sentence")
@@ -86,7 +86,8 @@ def _document(name: str, text: str, where: str) -> Document:
         raise CorpusError(
             f"{where}: expected OCCUPATION.PARTICIPANT.0 or 1.{' or '.join(GENDERS)}.txt as id, got {name!r}"
         )
-    forms = tuple(text[begin:end] for begin, end in word_spans(text))
+    spans = word_spans(text)
+    forms = tuple(text[begin:end] for begin, end in spans)
     low = [form.lower() for form in forms]
     pronoun = _place(low, set(GENDERS[parts[3]].values()), f"a {parts[3]} pronoun", where)
     mentions = [Mention((pronoun,), pronoun, ROLES[int(parts[2])])]
@@ -97,7 +98,8 @@ def _document(name: str, text: str, where: str) -> Document:
         inside = (head - 1, head) if head and low[head - 1] in _ARTICLES else (head,)
         mentions.append(Mention(inside, head, role))
     n, kind = len(forms), f"{ROLES[int(parts[2])]} is meant"
-    sentence = Sentence(name, forms, np.full(n, -1), ("",) * n, tuple(upos), mentions=tuple(mentions), kind=kind)
+    columns, blanks = (forms, np.full(n, -1), ("",) * n, tuple(upos)), blanks_after(text, spans)
+    sentence = Sentence(name, *columns, mentions=tuple(mentions), kind=kind, space_after=blanks)
     return Document(parts[0], (sentence,))
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from mha.nearest_name import nearest_name
+from probes.corpora.annotation.escapes import unescaped
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Named, data_folder
 from probes.corpora.named import lacking
-from probes.minimal_pairs import Item, MinimalPair
+from probes.minimal_pairs import Item, LeftOut, MinimalPair
 from probes.pairs.grammar_anaphors import pronoun_corpus, reflexive_corpus
 from probes.pairs.grammar_pairs import grammar_pairs
 from probes.pairs.negation_and_roles import negation_pairs, role_pairs
@@ -98,12 +99,21 @@ def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCor
 
 def _read(files: list[Path], first: int | None) -> Iterator[Item]:
     for file in files:
-        empty = True
+        empty, seen = True, set[tuple[str, ...]]()
         for item in islice(read_pairs(file), first):
             empty = False
-            yield item
+            yield _checked(item, seen) if isinstance(item, MinimalPair) else item
         if empty:
             raise CorpusError(f"{file}: no pair in the file ({file.stat().st_size} bytes)")
+
+
+def _checked(pair: MinimalPair, seen: set[tuple[str, ...]]) -> Item:
+    """Return a pair with the characters that escapes stand for, or left out where its reverse was `seen` before."""
+    good, bad = unescaped(pair.good), unescaped(pair.bad)
+    if (pair.kind.paradigm, *bad, "", *good) in seen:
+        return LeftOut(pair.source, pair.kind, "the same two sentences, the other way round, are a pair before it")
+    seen.add((pair.kind.paradigm, *good, "", *bad))
+    return replace(pair, good=good, bad=bad)
 
 
 def pairs_path(name: str) -> Path:

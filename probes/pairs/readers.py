@@ -16,7 +16,7 @@ from probes.corpora.line_reader import (
     number_in,
     refuse_quoting,
     shortened,
-    unpacked_name,
+    suffixes_of,
 )
 from probes.corpora.open_sesame import open_sesame_item
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
@@ -36,7 +36,7 @@ def read_pairs(path: Path) -> Iterator[Item]:
 
 def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
     """Return the reader of a file; raises CorpusError for a suffix that none reads."""
-    suffix = unpacked_name(path).suffix
+    suffix = suffixes_of(path)[-1]
     if suffix not in READERS:
         known = ", ".join(f"{suffix} ({what})" for suffix, what in WRITTEN.items())
         raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {suffix!r}; known are {known}")
@@ -49,7 +49,7 @@ def read_blimp(path: Path) -> Iterator[Item]:
     A pair of sentences that is there a second time in its paradigm is left out.
     """
     ids = UniqueIds("pair")
-    seen: dict[tuple[str, frozenset[tuple[str, ...]]], str] = {}
+    seen: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
     for number, line in filled_lines(path):
         try:
             row = json.loads(line)
@@ -62,10 +62,11 @@ def read_blimp(path: Path) -> Iterator[Item]:
         ids.add(source, f"{path}:{number}")
         kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
         pair = tuple(good.split()), tuple(bad.split())
-        if seen.setdefault((paradigm, frozenset(pair)), source) == source:
-            yield MinimalPair(source, kind, *pair)
-        else:
+        if (paradigm, *pair) in seen:
             yield LeftOut(source, kind, "the same two sentences are a pair before it")
+        else:
+            yield MinimalPair(source, kind, *pair)
+        seen.add((paradigm, *pair))
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -91,8 +92,10 @@ def _pair_id(row: Mapping[str, Any], where: str) -> str:
 def read_gold(path: Path) -> Iterator[Item]:
     """Read sentences and, beside them in .gold, the verb of each (Linzen et al. 2016; Gulordava et al. 2018).
 
-    A line of .gold holds the verb's index from 0, its right and its wrong form, and the number of attractors.
+    A line of .gold holds the verb's index from 0, its right and its wrong form, and the number of attractors. Pairs
+    with the same right sentence are one cluster.
     """
+    seen: dict[tuple[str, ...], str] = {}
     gold = path.with_suffix(".gold")
     if not gold.is_file():
         raise CorpusError(f"{gold}: no such file; it says which word of each line of {path.name} is the verb")
@@ -107,7 +110,8 @@ def read_gold(path: Path) -> Iterator[Item]:
             found = repr(words[place]) if place < len(words) else f"only {len(words)} words"
             raise CorpusError(f"{path}:{number}: expected {right!r} as word {place} (from 0), got {found}")
         wrong = wrong.lower() if words[place].islower() else wrong  # texts were made lower-case, answers were not
-        source, kind = f"{path.stem}:{number}", Kind(path.stem, "", attractors, _number(right, wrong), AGREEMENT)
+        source = seen.setdefault(words, f"{path.stem}:{number}")
+        kind = Kind(path.stem, "", attractors, _number(right, wrong), AGREEMENT)
         if "<unk>" in words:
             yield LeftOut(source, kind, "a word of the sentence was replaced by <unk>")
         else:

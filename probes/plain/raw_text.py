@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mha.models.folders import HUB
-from probes.corpora.line_reader import CorpusError, numbered_lines, unpacked_name
+from probes.corpora.annotation.escapes import escape_remarks, unescaped
+from probes.corpora.line_reader import CorpusError, numbered_lines, suffixes_of, unpacked_name
 from probes.corpora.open_sesame import read_groups
-from probes.corpora.readers import find_reader, first_line
+from probes.corpora.readers import find_reader, first_line, reader_by_content
 from probes.plain.data_set import DatasetTexts
 from probes.plain.spacy_words import SQUEEZED, spacy_version, written_sentences
 from probes.plain.text_tables import SUFFIXES, has_text_column, table_texts
@@ -44,7 +45,7 @@ def is_raw_text(path: Path) -> bool:
     """Return whether a path holds plain text; raises CorpusError for a file of minimal pairs."""
     if path.is_dir():
         return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
-    suffixes = unpacked_name(path).suffixes
+    suffixes = suffixes_of(path)
     if ".tsv" in suffixes and path.is_file():
         return find_reader(path) is read_groups and has_text_column(first_line(path))
     if ".txt" in suffixes and path.is_file():
@@ -53,13 +54,15 @@ def is_raw_text(path: Path) -> bool:
                 f"{path}: True and False before sentences are minimal pairs: name it in [behaviour] corpora"
             )
         return find_reader(path) is None
-    return unpacked_name(path).suffix in SUFFIXES
+    if suffixes[-1] == ".csv" and path.is_file():
+        return reader_by_content(path) is None
+    return suffixes[-1] in SUFFIXES
 
 
 def _holds_texts(folder: Path) -> bool:
     """Return whether a folder has .txt files or is a data set: saved to disk, or files of its tables."""
     saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    return saved or bool(text_files(folder)) or any(path.suffix in SUFFIXES for path in folder.rglob("*"))
+    return saved or bool(text_files(folder)) or any(path.suffix.lower() in SUFFIXES for path in folder.rglob("*"))
 
 
 @dataclass(frozen=True)
@@ -209,7 +212,7 @@ def has_paragraphs(lines: Lines) -> bool:
 
 
 def _is_table(path: Path) -> bool:
-    return unpacked_name(path).suffix in (*SUFFIXES, ".tsv")
+    return suffixes_of(path)[-1] in (*SUFFIXES, ".tsv")
 
 
 def _unit(path: Path) -> str:
@@ -228,12 +231,12 @@ def _check(text: str, where: str) -> None:
 
 def _sentences(name: str, text: str, language: str) -> Iterator[Sentence]:
     for number, found in enumerate(written_sentences(text, language), start=1):
-        n = len(found.words)
+        words, n = unescaped(found.words), len(found.words)
         yield Sentence(
             f"{name}-{number}",
-            found.words,
+            words,
             np.full(n, -1),
             ("",) * n,
             space_after=found.space_after,
-            remarks=(SQUEEZED,) * found.squeezed,
+            remarks=(*escape_remarks(found.words, words), *[SQUEEZED] * found.squeezed),
         )

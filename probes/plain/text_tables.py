@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from probes.corpora.line_reader import CorpusError, numbered_lines, refuse_quoting, shortened, unpacked_name
+from probes.corpora.line_reader import CorpusError, numbered_lines, refuse_quoting, shortened, suffixes_of
 
 COLUMNS: Final = ("text", "sentence")
 "What a column of texts is called where nobody names it, in any case."
@@ -25,7 +25,8 @@ def text_column(columns: Sequence[str], wanted: str | None, where: str) -> str:
     found = [name for name in columns if (name == wanted if wanted else name.strip().lower() in COLUMNS)]
     if len(found) == 1:
         return found[0]
-    lacking = f"no column {wanted!r}" if wanted else f"{len(found) or 'no'} columns called {' or '.join(COLUMNS)}"
+    called = repr(wanted) if wanted else " or ".join(COLUMNS)
+    lacking = f"{len(found)} columns called {called}" if found else f"no column called {called}"
     raise CorpusError(f'{where}: {lacking}; name one as column = "...": it has {", ".join(map(shortened, columns))}')
 
 
@@ -37,14 +38,14 @@ def has_text_column(header: str) -> bool:
 def table_texts(path: Path, column: str | None) -> Iterator[Place]:
     """Yield place and text of every row, "" where it is empty; raises CorpusError for what is no table of texts."""
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    yield from readers.get(unpacked_name(path).suffix, _separated)(path, column)
+    yield from readers.get(suffixes_of(path)[-1], _separated)(path, column)
 
 
 def _separated(path: Path, column: str | None) -> Iterator[Place]:
     """Read values parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some."""
     header = next(numbered_lines(path), (1, ""))[1]
     lines = (f"{line}\n" for _, line in numbered_lines(path))
-    if tabs := unpacked_name(path).suffix == ".tsv":
+    if tabs := suffixes_of(path)[-1] == ".tsv":
         rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     else:
         rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
@@ -71,18 +72,18 @@ def _json_lines(path: Path, column: str | None) -> Iterator[Place]:
 
 
 def _json_list(path: Path, column: str | None) -> Iterator[Place]:
-    found = _parsed("\n".join(line for _, line in numbered_lines(path)), str(path))
+    found = _parsed("\n".join(line for _, line in numbered_lines(path)), str(path), "; one value a line is .jsonl")
     if not isinstance(found, list):
         raise CorpusError(f"{path}: a JSON {type(found).__name__}, expected a list of texts or of objects with a text")
     for number, one in enumerate(found, start=1):
         yield number, _text_of(one, column, f"{path}: entry {number}")
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parsed(text: str, where: str, hint: str = "") -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{where}: not JSON ({error})") from None
+        raise CorpusError(f"{where}: not JSON ({error}{hint})") from None
 
 
 def _text_of(one: Any, column: str | None, where: str) -> str:

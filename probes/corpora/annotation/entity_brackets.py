@@ -14,6 +14,10 @@ _PART = re.compile(r"(.+)\[(\d{1,9})/(\d{1,9})\]")
 
 
 TWICE = "mention that is written twice, counted once"
+SEVERAL = "words that are a mention of more than one entity, counted for each"
+
+Span = tuple[str, tuple[int, ...]]
+"The entity of a mention, and its words in ascending order, counted from 0."
 
 
 class BracketError(ValueError):
@@ -37,8 +41,14 @@ class BracketCell(NamedTuple):
     misc: str
 
 
-def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the entity id and the words (0-based, ascending) of every mention in the cells of one sentence.
+def mention_remarks(found: Sequence[Span]) -> list[str]:
+    """Return a remark for every mention of a sentence that is there twice, or has the words of another."""
+    once = {*found}
+    return [TWICE] * (len(found) - len(once)) + [SEVERAL] * (len(once) - len({inside for _, inside in once}))
+
+
+def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[Span]:
+    """Yield every mention in the cells of one sentence.
 
     `group` is the place of the entity id among the fields of a bracket; a closing bracket may have the id alone.
     Brackets of one entity close last in, first out; those of different entities may cross. The parts of a discontinuous
@@ -68,9 +78,16 @@ def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
     """Return the place of the entity id among the fields of brackets, for `read_mentions`.
 
     Where nothing is declared it is the one of the first two fields that ends in a number in all brackets. Raises
-    BracketError where that is true of both, or of none, or of another than the declared one.
+    BracketError where that is true of both, or of none, or of another than the declared one, and for an opening bracket
+    of one field that is no id where brackets may have several: a type alone, or raw parentheses within a field.
     """
-    several = [(cell, one.strip("()").split("-")) for cell in cells for one in _brackets(cell) if "-" in one]
+    brackets = [(cell, one) for cell in cells for one in _brackets(cell)]
+    several = [(cell, one.strip("()").split("-")) for cell, one in brackets if "-" in one]
+    single = [(cell, one) for cell, one in brackets if one.startswith("(") and "-" not in one]
+    types = [(cell, one) for cell, one in single if not _IDENTITY.fullmatch(one.strip("()"))]
+    if types and (several or declared is None):
+        cell, one = types[0]
+        raise BracketError(cell.line, f"Entity bracket {one!r} has no id, expected one that ends in a number")
     places = [at for at in (0, 1) if all(_IDENTITY.fullmatch(fields[at]) for _, fields in several)]
     if not several or declared in places or (declared is not None and len(places) != 1):
         return declared or 0

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 ESCAPES = {
-    **{"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
+    **_BRACKETS,
+    **{escape.lower(): plain for escape, plain in _BRACKETS.items()},
     **{"/.": ".", "/?": "?", "/-": "-"},
 }
 "Escape -> what is read in its place."
+
+QUOTES = {"``": '"', "''": '"'}
+"Quotation marks of the Penn Treebank, which are escapes in CoNLL-2012 alone: elsewhere people type them."
+
+NO_MORE: Mapping[str, str] = MappingProxyType({})
 
 _INSIDE = re.compile(r"\\([/*])")
 "A slash or star within a word, which the Penn Treebank escapes."
 
 
-def unescaped(words: Sequence[str]) -> tuple[str, ...]:
-    r"""Return words with the characters that escapes among them stand for.
+def unescaped(words: Sequence[str], more: Mapping[str, str] = NO_MORE) -> tuple[str, ...]:
+    r"""Return words with the characters that escapes among them stand for, those of ESCAPES and `more`.
 
     >>> unescaped(["-LRB-", "sic", "-RRB-", "and\\/or", "/."])
     ('(', 'sic', ')', 'and/or', '.')
     """
-    return tuple(_plain(word) for word in words)
+    return tuple(more.get(word) or ESCAPES.get(word) or _INSIDE.sub(r"\1", word) for word in words)
 
 
-def escape_remarks(words: Sequence[str]) -> Iterator[str]:
-    """Yield a remark for every escape, which names it."""
-    return (f"escaped character, read as what it stands for: {word}" for word in words if _plain(word) != word)
-
-
-def _plain(word: str) -> str:
-    return ESCAPES.get(word) or _INSIDE.sub(r"\1", word)
+def escape_remarks(words: Sequence[str], plain: Sequence[str]) -> Iterator[str]:
+    """Yield a remark for every word that stands for another, in `plain`; it names the escape."""
+    both = zip(words, plain, strict=True)
+    return (f"escaped character, read as what it stands for: {word}" for word, read in both if word != read)

@@ -429,10 +429,10 @@ def test_numbers_and_tables_without_end_are_no_toml(text: str, write: Any) -> No
 
 
 def test_what_is_not_a_text_file_is_said(tmp_path: Path) -> None:
-    assert complaint(tmp_path).startswith("not a text file")
+    assert complaint(tmp_path) == "is a folder, expected a file"
     path = tmp_path / "latin.toml"
     path.write_bytes('name = "é"'.encode("latin-1"))
-    assert complaint(path).startswith("not a text file")
+    assert complaint(path).startswith("not UTF-8 (byte 8)")
 
 
 def test_for_a_missing_config_those_that_exist_are_named(tmp_path: Path) -> None:

@@ -336,6 +336,11 @@ def test_texts_are_read_from_a_file_or_from_standard_input(tmp_path: Path, monke
     assert read_texts(str(tmp_path / "text")) == ["the dog", "sleeps"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\ufeffa dog\n"))
     assert read_texts("-") == ["a dog"]
+    (tmp_path / "a.csv").write_text('id,text\n1,"the dog, old"\n2,\n', encoding="utf-8")
+    assert read_texts(str(tmp_path / "a.csv")) == ["the dog, old"]
+    (tmp_path / "text").write_text("# newdoc\n1\tdog" + "\t_" * 8 + "\n", encoding="utf-8")
+    with pytest.raises(ViewError, match="text: annotated text, expected plain text"):
+        read_texts(str(tmp_path / "text"))
     (tmp_path / "text").write_bytes(b"\r\n\r\n")
     with pytest.raises(ViewError, match="text: no text in it, expected words"):
         read_texts(str(tmp_path / "text"))

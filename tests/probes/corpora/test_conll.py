@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.annotation.entity_brackets import TWICE
-from probes.corpora.conll import read_conll
+from probes.corpora.conll import EMPTY, read_conll
 from probes.corpora.conllu import CorpusError
 from probes.records import Document, Mention
 
@@ -120,13 +120,18 @@ def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None
 
 
 def test_escapes_are_read_as_what_they_stand_for_and_mentions_once(read: Read) -> None:
-    words = [word(number, form) for number, form in enumerate(("-LRB-", "Ada", "and\\/or", "-RRB-", "/."))]
+    words = [word(number, form) for number, form in enumerate(("-LRB-", "Ada", "and\\/or", "-rrb-", "''"))]
     (document,) = read(BEGIN, words[0], word(1, "Ada", "(1)|(1)"), *words[2:], END)
     (sentence,) = document.sentences
-    assert sentence.words == ("(", "Ada", "and/or", ")", ".")
+    assert sentence.words == ("(", "Ada", "and/or", ")", '"')
     assert [mention.words for mention in sentence.mentions] == [(1,)]
     escaped = [remark.partition(": ")[2] for remark in sentence.remarks if remark.startswith("escaped")]
-    assert (escaped, sentence.remarks[-1]) == (["-LRB-", "and\\/or", "-RRB-", "/."], TWICE)
+    assert (escaped, sentence.remarks[-1]) == (["-LRB-", "and\\/or", "-rrb-", "''"], TWICE)
+
+
+def test_an_empty_column_of_coreference_is_remarked_where_it_is_that_of_a_whole_document(read: Read) -> None:
+    lines = f"{word(0, 'Ada')}\t", word(1, "sank")
+    assert [read(BEGIN, *some, END)[0].sentences[0].remarks for some in (lines[:1], lines)] == [(EMPTY,), ()]
 
 
 @pytest.mark.parametrize("begin", ["#begin document (sea);", "#begin document sea", "# begin document (sea); part 0"])

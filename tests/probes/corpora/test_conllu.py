@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.annotation.entity_brackets import TWICE
+from probes.corpora.annotation.entity_brackets import SEVERAL, TWICE
 from probes.corpora.annotation.ud_labels import NO_TREE
 from probes.corpora.conllu import CorpusError, read_conllu
-from probes.corpora.conllu_block import ENTITY_OF_RANGE, PARTS
+from probes.corpora.conllu_block import ENTITY_OF_RANGE, NO_SENTENCE, OTHER_TEXT, PARTS
 from probes.records import Document, Mention
 
 SHIP = """# sent_id = one
@@ -197,6 +197,48 @@ def test_entity_ids_that_cannot_be_told_from_types_are_refused(read, head: str, 
         read(head + with_entities(*cells))
 
 
+@pytest.mark.parametrize(
+    ("head", "cells"),
+    [
+        ("", ("Entity=(person)", "Entity=(person)")),
+        ("# global.Entity = GRP-etype-link\n", ("Entity=(1-person-Ann_(singer)", "Entity=1)")),
+    ],
+)
+def test_a_bracket_without_an_id_is_no_entity_of_its_own(read, head: str, cells: tuple[str, ...]):
+    with pytest.raises(CorpusError, match=r"bad\.conllu:\d: Entity bracket '\((person|singer)\)' has no id"):
+        read(head + with_entities(*cells))
+
+
+def test_words_that_are_mentions_of_two_entities_are_remarked(read):
+    (document,) = read(with_entities("Entity=(1-person)(2-person)", "Entity=(1-person)"))
+    assert (len(document.mentions), document.sentences[0].remarks) == (3, (SEVERAL,))
+
+
+@pytest.mark.parametrize(
+    ("text", "remarks"),
+    [("The ship sank", ()), ("Theshipsank ", ()), ("The ships sank", (OTHER_TEXT,))],
+)
+def test_a_comment_with_another_text_is_remarked(read, text: str, remarks: tuple[str, ...]):
+    assert read(f"# text = {text}\n{SHIP}")[0].sentences[0].remarks == remarks
+
+
+def test_the_text_of_a_comment_has_ranges_in_place_of_their_words_and_escapes_either_way(read):
+    lines = "1-2 du _ _ _ _ _ _ _ _\n1 de _ X _ _ 3 case _ _\n2 le _ X _ _ 3 det _ _\n3 -LRB- _ X _ _ 0 root _ _\n"
+    for text in ("du (", "du -LRB-"):
+        assert OTHER_TEXT not in read(f"# text = {text}\n{lines}")[0].sentences[0].remarks
+    assert OTHER_TEXT in read(f"# text = de le (\n{lines}")[0].sentences[0].remarks
+
+
+def test_a_document_without_a_sentence_is_remarked(read):
+    (document,) = read(f"# newdoc id = A\n\n# newdoc id = B\n{DOG}")
+    assert (document.id, document.sentences[0].remarks) == ("B", (NO_SENTENCE,))
+
+
+def test_blanks_around_forms_and_labels_are_none_of_theirs(read):
+    (document,) = read(b"1\tthe \t_\tX\t_\t_\t2\tdet \t_\t_\n2\t ten  keys\t_\tX \t_\t_\t0\troot\t_\t_\n")
+    assert (document.words, document.deprels, document.upos) == (("the", "ten keys"), ("det", "root"), ("X", "X"))
+
+
 def test_an_entity_of_a_range_is_that_of_its_words(read):
     text = "1-2 du _ _ _ _ _ _ _ Entity=(1)\n1 de _ X _ _ 3 case _ _\n2 le _ X _ _ 3 det _ _\n"
     (document,) = read(text + "3 port _ X _ _ 0 root _ Entity=(2)(2)\n")
@@ -267,6 +309,7 @@ def test_a_file_is_read_with_any_line_end_packed_and_joined(read):
     text = conllu(SHIP.replace("one", "two") + "\n" + SHIP)
     for content in (
         text.replace("\n", "\r").encode(),
+        text.replace("\n", "\r\r\n").encode(),
         text.replace("# sent_id", "\ufeff# sent_id").encode(),
         gzip.compress(text.encode()),
     ):
@@ -303,6 +346,7 @@ BROKEN = {
         "bad.conllu:1: global.Entity declares ['etype', 'infstat'], expected a field GRP or eid"
     ),
     "# global.columns = ID LEMMA HEAD\n1 a 0\n": "bad.conllu:1: global.columns declares no column FORM",
+    "# global.columns = ID FORM HEAD head\n1 a 0 0\n": "bad.conllu:1: global.columns declares the column HEAD twice",
     "# sent_id = s\n" + WORD + "# sent_id = t\n": (
         "bad.conllu:3: comment '# sent_id = t' after words; a blank line should end a sentence"
     ),
@@ -350,7 +394,10 @@ def test_a_broken_file_gets_one_line_with_the_place(read, text: str, message: st
             "marker was reached)",
         ),
         (b"PK\x03\x04", "bad.conllu: compressed (zip); unpack it, or pack it by gzip, which is read"),
-        (b"1 a a X _ _ 0 root _ _\n", "bad.conllu:1: 1 columns, expected 10 separated by tabs"),
+        (
+            b"1 a a X _ _ 0 root _ _\n",
+            "bad.conllu:1: 1 columns, expected 10 separated by tabs (plain text is read from files ending in .txt)",
+        ),
     ],
 )
 def test_broken_bytes_get_one_line_with_the_place(read, content: bytes, message: str):

@@ -46,6 +46,8 @@ def test_names_and_pronoun_are_mentions_at_their_offsets(read: Read) -> None:
     assert document.words[:10] == ("Ada", "Byron", "met", "Lucy", "-Ann", "'s", "aunt", ",", "but", "she")
     assert document.mentions == (Mention((0, 1), 1, "A"), Mention((3,), 3, "B"), Mention((9,), 9, "A"))
     assert [document.upos[word] for word in (1, 3, 9)] == ["PROPN", "PROPN", "PRON"]
+    tight = [word for word, blank in zip(document.words, document.space_after, strict=True) if not blank]
+    assert tight == ["Lucy", "-Ann", "aunt", "did", "wave"]
 
 
 @pytest.mark.parametrize(("a", "b", "entity"), [("FALSE", "TRUE", "B"), ("FALSE", "FALSE", "neither")])

@@ -51,6 +51,9 @@ def write(tmp_path: Path) -> Write:
         ("a.txt", "#begin document (sea); part 0", read_conll),
         ("gap.tsv.txt", "\t".join(HEADER), read_gap),
         ("a.tsv", "\t".join(f'"{name}"' for name in HEADER), read_gap),
+        ("a.csv", ",".join(HEADER), read_gap),
+        ("a.tsv", "\t".join(("", *HEADER[::-1])), read_gap),
+        ("a.CONLL", "", read_conll),
     ],
 )
 def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(

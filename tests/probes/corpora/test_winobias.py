@@ -32,6 +32,7 @@ def test_bracketed_spans_corefer_and_a_span_bracketed_elsewhere_is_the_other_one
     )
     assert one.upos[2] == one.upos[5] == "NOUN"
     assert one.upos[7] == "PRON"
+    assert one.space_after == (*[True] * 9, False, True), "brackets are no part of the text"
 
 
 def test_a_sentence_and_its_counterpart_are_one_cluster_of_the_kind_of_their_file(read: Read) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from probes import CorpusError
-from probes.minimal_pairs import LeftOut
+from probes.minimal_pairs import LeftOut, MinimalPair
 from probes.pairs.corpora import NAMED_PAIRS, open_pairs
 
 SHIP = "True\tthe ship sinks\nFalse\tthe ship sink\n"
@@ -51,6 +51,15 @@ def test_a_named_corpus_is_looked_up_under_headscope_data(tmp_path: Path, monkey
     corpus = open_pairs("opensesame")
     assert corpus.name == "opensesame"
     assert [pair.good for pair in corpus.stream()] == [("the", "ship", "does", "sink")]
+
+
+def test_escapes_in_pairs_are_read_and_a_pair_the_other_way_round_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("True\t-LRB- it sinks\nFalse\t-LRB- it sink\nTrue\t( it sink\nFalse\t( it sinks\n", "utf-8")
+    pair, again = open_pairs(str(path)).stream()
+    assert isinstance(pair, MinimalPair)
+    assert isinstance(again, LeftOut)
+    assert (pair.good, again.reason[:35]) == (("(", "it", "sinks"), "the same two sentences, the other w")
 
 
 def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Path) -> None:

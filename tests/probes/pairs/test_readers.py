@@ -64,7 +64,7 @@ def test_a_fault_in_blimp_is_told_with_its_line(line: str, complaint: str, write
 
 def test_pairs_of_the_hub_are_numbered_and_those_that_come_again_are_left_out(write: Write) -> None:
     hub = {"pairID": None, "lexically_identical": True}
-    again = {"sentence_good": "The  ships sinks.", "sentence_bad": "The ships sink."}
+    again = {"sentence_good": "The  ships sink."}
     lines = [blimp(**hub, pair_id=0), "", blimp(**hub, pair_id=1, **again), blimp(**hub, pair_id=2, UID="other"), " "]
     found = [*read_pairs(write("hub.jsonl", *lines))]
     assert [(item.source, type(item)) for item in found] == [
@@ -106,6 +106,9 @@ def test_the_verb_of_gold_is_replaced_in_the_text(write: Write) -> None:
     )
     assert swapped(third) == [("was", "were")], "the text is lower-case, so is the wrong form"
     assert [first.source, third.source] == ["sea:1", "sea:3"]
+    again = write("again.text", "it sinks", "they sink", "it sinks")
+    write("again.gold", "1\tsinks\tsink\t0", "1\tsink\tsinks\t0", "1\tsinks\tsink\t0")
+    assert [pair.source for pair in read_pairs(again)] == ["again:1", "again:2", "again:1"]
 
 
 @pytest.mark.parametrize(
