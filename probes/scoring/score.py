@@ -34,6 +34,8 @@ from probes.targets import Items, Targets, gather
 Changes = Callable[[Sequence[Document], Batch], Sequence[Change]]
 "Called with the texts of a batch; returns how heads are changed while the model reads it."
 
+PIECELESS = "question about a word that the tokenizer turns into nothing, or reads in one piece with the word before it"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -287,7 +289,7 @@ def _without(targets: Targets, gone: list[int], document: Document, dropped: Dro
     bad[item[np.isin(key, gone)]] = True
     if not bad.any():
         return targets
-    dropped.add("question about a word that the tokenizer turns into nothing", name_of(document), int(bad.sum()))
+    dropped.add(PIECELESS, name_of(document), int(bad.sum()))
     whole = gather("", "", [targets]).take(np.flatnonzero(~bad))
     label = [whole.labels[i] for i in whole.label]
     return replace(targets, query=whole.query, gold=whole.gold, label=label, candidates=whole.candidates)

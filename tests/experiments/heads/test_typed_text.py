@@ -1,6 +1,7 @@
 """A text and a name that a person typed mean the same, and are refused with the same words, wherever they are typed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,10 @@ def test_a_command_ends_with_the_message_in_one_line_and_exit_code_2(
     said = headscope(*words, "--model", tiny, "--out", tmp_path / "out")
     assert (said.code, message in said.err, said.err.count("\n")) == (2, True, 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_word_that_the_model_takes_for_a_special_token_is_refused(model: Model) -> None:
+    words, pieces = cut(model, "a dog")
+    special = replace(model, special={"mask": int(pieces.ids[pieces.word == 1][0])})
+    with pytest.raises(TypedError, match=f"'{words[1]}' is a special token to .*; leave it out"):
+        cut(special, "a dog")

@@ -229,12 +229,16 @@ def test_an_unknown_source_is_told_the_sources() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "no config.json, so this is not the folder of a model"), ("{", "not JSON"), ("[]", "not a JSON object")],
+    [
+        (None, "no config.json, so this is not the folder of a model"),
+        ("{", "not a JSON file"),
+        ("[]", "expected a JSON object"),
+    ],
 )
 def test_a_folder_without_a_readable_config_is_no_model(content: str | None, message: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "config.json").write_text(content)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises((ModelError, WeightsError), match=message):
         load_model(str(tmp_path))
 
 

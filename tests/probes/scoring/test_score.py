@@ -22,7 +22,7 @@ from probes.scoring.aligned import Dropped
 from probes.scoring.baselines import BASELINES, LEXICAL
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.hashed_random import shuffled_places
-from probes.scoring.score import Outcome, Settings, ask, learn_baselines, score_corpus
+from probes.scoring.score import PIECELESS, Outcome, Settings, ask, learn_baselines, score_corpus
 from probes.scoring.scorer import score_rows
 from probes.scoring.tally import Question, Sums, Tally
 from probes.targets import gather
@@ -308,9 +308,6 @@ def test_a_corpus_of_which_nothing_is_left_gives_no_sums(model: Model) -> None:
     assert (found.texts, found.words, dict(found.heads.pooled(lambda question: question[2:]))) == (0, 0, {})
 
 
-GONE = "question about a word that the tokenizer turns into nothing"
-
-
 def test_a_word_without_pieces_is_counted_and_all_else_is_scored(model: Model, tree) -> None:
     """The third word vanishes: two arcs of dependent->head go with it (its own and that of its dependent)."""
     rows = "the DET 2 det _\nship NOUN 5 nsubj _\n{} ADV 5 advmod _\nold ADV 3 advmod _\nsank VERB 0 root _"
@@ -331,8 +328,8 @@ def test_a_word_without_pieces_is_counted_and_all_else_is_scored(model: Model, t
         ("head<-dependent", "nsubj"): 1,
     }
     assert sum(int(sums.n.sum()) for sums in ours.values()) == 12
-    assert second.dropped.counts == {GONE: 6}
-    assert set(second.dropped.examples[GONE]) == {"s-1"}
+    assert second.dropped.counts == {PIECELESS: 6}
+    assert set(second.dropped.examples[PIECELESS]) == {"s-1"}
     assert (second.words, second.pieces) == (5, 6)
     for sums in theirs.values():
         assert bool((sums.coverage > 0).all())
@@ -354,7 +351,7 @@ def test_of_every_probe_only_questions_about_the_missing_word_are_left_out(
         assert gone not in items.gold[0]
     left = sum(len(items) for items in ask(PROBES, [document], [cut], Dropped()))
     everything = sum(len(targets) for probe in PROBES for targets in probe.targets(document).values())
-    assert left + dropped.counts[GONE] == everything
+    assert left + dropped.counts[PIECELESS] == everything
     assert left > everything / 2
 
 
@@ -477,7 +474,7 @@ def test_a_missing_word_is_missing_where_it_stands(model: Model, tree) -> None:
     texts = Corpus.of([Document("d", (tree(rows, name="s-1"),))]).sentences()
     stands = np.array([4, 2, 0, 3, 1])
     found = [score_corpus(model, texts, PROBES[1:2], {}, Settings(), places=to) for to in (None, lambda _: stands)]
-    assert [one.dropped.counts for one in found] == [{GONE: 6}] * 2
+    assert [one.dropped.counts for one in found] == [{PIECELESS: 6}] * 2
     first, second = (sums_of(one.heads) for one in found)
     assert {question: sums.n.tolist() for question, sums in first.items()} == {
         question: sums.n.tolist() for question, sums in second.items()
