@@ -139,6 +139,16 @@ def duration(seconds: object) -> str:
     return f"{seconds:.1f} s" if seconds < 120 else f"{minutes} min {rest:02d} s"
 
 
+def about_minutes(seconds: float) -> str:
+    """Write an estimate of a time: "about 9 minutes", and at least one.
+
+    >>> about_minutes(531.0), about_minutes(5.0)
+    ('about 9 minutes', 'about 1 minute')
+    """
+    minutes = max(1, round(seconds / 60))
+    return f"about {minutes} minute{'s' if minutes > 1 else ''}"
+
+
 def day(moment: object) -> str:
     """Write the day of an ISO date and time: "2026-11-20T19:01:00+00:00" is "20 November 2026"."""
     try:

@@ -105,14 +105,19 @@ def reproduce(
         from experiments.reproduce.reproduce import rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.reproduce.summary import print_summary
+        from experiments.reproduce.untrained import Call, before_the_run
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
+    asked = [] if again else select_findings(ids or ())
+    if not controls:
+        for line in before_the_run(asked, subjects, Call(out, changes or (), seed), ids or ()):
+            typer.echo(line, err=True)
     with shown() as progress:
         if again:
             page = rejudge(out, progress)
         else:
-            asked, how = select_findings(ids or ()), {"fresh": fresh, "controls": controls}
+            how = {"fresh": fresh, "controls": controls}
             page = do_reproduce(asked, subjects, out, changes or (), seed=seed, **how, progress=progress)
     print_summary(out)
     typer.echo(f"page: {page}")

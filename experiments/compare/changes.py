@@ -66,25 +66,26 @@ def _change(row: Mapping[object, object]) -> str:
 def head_changes(first: Side, second: Side, of: Mapping[str, str], distance: Mapping[str, float]) -> pd.DataFrame:
     """Return one row a head of the one, with its counterpart, and a head of the other that is nobody's counterpart."""
     largest = _largest(first, second, of)
+    roles = first.roles(second), second.roles(first)
     rows = []
     for head in first.heads["name"]:
         partner = of.get(head, "")
         what, before, after = largest.get(head, ("", math.nan, math.nan))
         about = {"head": head, "partner": partner, "distance": distance.get(head, math.nan)}
         rows.append(
-            about
-            | _roles(first, second, head, partner)
-            | {"largest": what, "largest_from": before, "largest_to": after}
+            about | _roles(roles, head, partner) | {"largest": what, "largest_from": before, "largest_to": after}
         )
     for head in second.heads["name"]:
         if head not in of.values():
-            about = {"head": "", "partner": head, "distance": math.nan} | _roles(first, second, "", head)
+            about = {"head": "", "partner": head, "distance": math.nan} | _roles(roles, "", head)
             rows.append(about | {"largest": "", "largest_from": math.nan, "largest_to": math.nan})
     return pd.DataFrame(rows).assign(one="", other="")[[*HEADS.names]]
 
 
-def _roles(one: Side, other: Side, head: str, partner: str) -> dict[str, object]:
-    mine, theirs = one.roles.get(head, []), other.roles.get(partner, [])
+def _roles(
+    roles: tuple[Mapping[str, list[str]], Mapping[str, list[str]]], head: str, partner: str
+) -> dict[str, object]:
+    mine, theirs = roles[0].get(head, []), roles[1].get(partner, [])
     main, now = (found[0] if found else "" for found in (mine, theirs))
     return {
         **{"one_role": main, "other_role": now, "one_roles": len(mine), "other_roles": len(theirs)},

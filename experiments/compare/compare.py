@@ -148,10 +148,7 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     one, other = sides
     sentences = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
     for title, side, beside in zip(titles, sides, sides[::-1], strict=True):
-        if only := [question for question in side.best if question not in beside.best]:
-            first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
-            more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-            sentences.append(f"Only {title} has a selected head for {first}{more}: not compared.")
+        sentences += _not_compared(title, side, beside)
     texts = [side.run.record.corpus("select").fingerprint for side in (one, other)]
     if texts[0] != texts[1]:
         sentences.append("The runs selected their heads on different texts.")
@@ -165,3 +162,20 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     if unequal:
         sentences.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
     return tuple(sentences)
+
+
+def _not_compared(title: str, side: Side, beside: Side) -> list[str]:
+    """Name the probes, and of probes of both the labels, in which only one side has a selected head."""
+    asked = {probe for probe, _, _ in beside.best}
+    lacking = [question for question in side.best if question not in beside.best]
+    sentences = []
+    if of_probes := [probe for probe, _, _ in lacking if probe not in asked]:
+        names = ", ".join(dict.fromkeys(of_probes))
+        sentences.append(
+            f"Only {title} has selected heads of these probes: {names} ({len(of_probes)} label–direction pairs): not "
+            "compared, and no role of a head."
+        )
+    if only := [f"{label} ({variant})" for probe, label, variant in lacking if probe in asked]:
+        more = f" and {len(only) - 5} more" if len(only) > 5 else ""
+        sentences.append(f"Only {title} has a selected head for {', '.join(only[:5])}{more}: not compared.")
+    return sentences

@@ -11,7 +11,7 @@ from experiments.compare.sides import CompareError, Side
 from experiments.record.progress import Progress, silent
 from reports.compare.page import write_comparison
 from reports.compare.record import Compared
-from reports.compare.table import SAME, RunPair
+from reports.compare.table import RunPair
 from reports.formats import count, day, interval, percent, signed, signed_interval
 
 
@@ -42,7 +42,7 @@ def _compared(title: str, side: Side) -> Compared:
 
 
 def print_pairs(pairs: Sequence[RunPair]) -> None:
-    """Print what came out, and the roles that are no longer the same head's."""
+    """Print what came out, the roles that are no longer the same head's, and every significant difference."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -53,9 +53,9 @@ def print_pairs(pairs: Sequence[RunPair]) -> None:
         for sentence in (*pair.sentences, *pair.notes):
             console.print(Text(sentence))
         table = Table(box=None, pad_edge=False)
-        for column in ("role", "change", f"in {pair.first}, %", f"in {pair.second}, %", "difference"):
+        for column in ("label", "change", f"in {pair.first}, %", f"in {pair.second}, %", "difference"):
             table.add_column(Text(column), overflow="fold")
-        for row in pair.roles[pair.roles["change"] != SAME].to_dict("records"):
+        for row in pair.changed.to_dict("records"):
             told = [
                 f"{row[f'{side}_head']} {percent(row[f'{side}_accuracy'])}\n"
                 f"{interval(row[f'{side}_low'], row[f'{side}_high'])}"

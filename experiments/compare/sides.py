@@ -80,10 +80,14 @@ class Side:
         """Question and head -> what is said of it."""
         return {(_question(row), str(row["name"])): row for row in self.rows.to_dict("records")}
 
-    @cached_property
-    def roles(self) -> Mapping[str, list[str]]:
-        """Head -> the labels that are roles and in which it has a grade, the surest first."""
+    def roles(self, beside: Side) -> Mapping[str, list[str]]:
+        """Head -> the labels that are roles and in which it has a grade, the surest first.
+
+        Questions of which `beside` has no chosen head are left out: it may not have been asked them.
+        """
         rows = self.rows[self.rows["graded"]].sort_values("margin_low", ascending=False, kind="stable")
+        shared = self.best.keys() & beside.best.keys()
+        rows = rows[np.array([_question(row) in shared for row in rows.to_dict("records")], bool)]
         return {str(name): found["label"].unique().tolist() for name, found in role_rows(rows).groupby("name")}
 
     @cached_property

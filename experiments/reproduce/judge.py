@@ -63,10 +63,10 @@ def judge(
     reproduced: all statements with a number hold, or as many as `finding.enough`. weaker version holds: they do, some
     of them below the paper's own bar, or the finding says in `weaker` what it leaves out. not reproduced: none holds
     and one at least significantly does not, or so many significantly do not that `enough` cannot be reached. not
-    measured: it hangs on numbers of untrained weights that are not known. differs: everything between. A statement
-    holds by its rule and, with `original`, where its value lies within its tolerance of the published one. `controls`
-    has what untrained weights have, by statement; None where it is untrained weights that are judged, for which a
-    LearnedRule is a Rule.
+    measured: it hangs on numbers of untrained weights that are not known, or most of its statements do and the others
+    leave it at "differs". differs: everything between. A statement holds by its rule and, with `original`, where its
+    value lies within its tolerance of the published one. `controls` has what untrained weights have, by statement;
+    None where it is untrained weights that are judged, for which a LearnedRule is a Rule.
     """
     known = {one.name for one in finding.statements}
     if strange := set(numbers) - known:
@@ -99,7 +99,8 @@ def verdict_of(verdicts: Counter[str], enough: int | None = None, *, weaker: boo
         may_be = {
             verdict_of(rest + Counter({one: verdicts[UNMEASURED]}), enough, weaker=weaker) for one in (HOLDS, FAILS)
         }
-        return may_be.pop() if len(may_be) == 1 else UNMEASURED
+        mostly = 2 * verdicts[UNMEASURED] > with_number
+        return UNMEASURED if len(may_be) > 1 or (mostly and DIFFERS in may_be) else may_be.pop()
     if verdicts[FAILS] == with_number or (enough is not None and with_number - verdicts[FAILS] < needed):
         return NOT_REPRODUCED
     return DIFFERS

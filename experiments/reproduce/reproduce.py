@@ -19,6 +19,7 @@ from experiments.reproduce.record import (
     write_record,
 )
 from experiments.reproduce.registry import all_findings
+from experiments.reproduce.untrained import Call, hangs_on_untrained, to_measure
 from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
@@ -62,9 +63,13 @@ def reproduce(
             asked = [one for one in findings if not (subject.control and one.fact)]
             reads, missing = _read_all(asked, subject, out, by_reading, seed=own_seed, fresh=fresh, progress=progress)
             evidence = {name: read.evidence for name, read in reads.items()}
+            before = read_record(out)
             results = [_measured(finding, subject, reads, evidence, missing) for finding in asked]
+            for finding, result in zip(asked, results, strict=True):
+                if hangs_on_untrained(finding, subject, before):
+                    result["untrained"] = to_measure(finding, subject, reads, Call(out, changes, seed))
             runs = [run_of(name, read, subject) for name, read in reads.items()]
-            record = updated(read_record(out), subject, results, runs, own_seed)
+            record = updated(before, subject, results, runs, own_seed)
             write_record(with_verdicts(record | {"requested": _asked(findings)}), out)
             if subject in subjects:
                 page = write_findings_page(out, progress)

@@ -68,6 +68,11 @@ class Subject:
         return type(self)(spoken, name, kind, self.spoken)
 
     @property
+    def typed(self) -> str:
+        """What `of` makes it of again."""
+        return self.spoken if self.spoken == self.name or not self.name else f"{self.spoken}={self.name}"
+
+    @property
     def folder(self) -> str:
         """What the folder of its runs is called."""
         return re.sub(r"[^A-Za-z0-9._-]+", "-", self.spoken).strip("-.") or "model"

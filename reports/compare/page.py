@@ -22,8 +22,8 @@ METHOD: Final = (
         "Role",
         "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: its "
         "lead over every baseline and control of its run is significant and above the margin of [verdict]. It is "
-        "reported in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
-        "margin.",
+        "counted in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
+        "margin. Other directions, and labels without a role, stand beside it where their difference is significant.",
     ),
     (
         "Role of a checkpoint",

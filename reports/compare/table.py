@@ -72,18 +72,31 @@ class RunPair:
     notes: tuple[str, ...]
     "What a reader should know before believing the numbers."
 
-    @cached_property
+    @property
     def roles(self) -> pd.DataFrame:
         """The rows that tell a role, those that changed most first."""
-        told = self.rows[self.rows["role"]]
-        order = {change: place for place, change in enumerate((LOST, GAINED, MOVED, TURNED, LEADS, SAME))}
+        return self.told[self.told["role"]]
+
+    @property
+    def changed(self) -> pd.DataFrame:
+        """The told rows in which the head is another one or the accuracies differ significantly."""
+        return self.told[(self.told["role"] & (self.told["change"] != SAME)) | self.told["significant"]]
+
+    @cached_property
+    def told(self) -> pd.DataFrame:
+        """The rows that tell a role, and those of other directions and labels that differ significantly.
+
+        Those that changed most stand first.
+        """
+        told = self.rows[self.rows["role"] | self.rows["significant"]]
+        order = {change: place for place, change in enumerate((LOST, GAINED, MOVED, TURNED, LEADS, SAME, NONE))}
         keyed = told.assign(order=told["change"].map(order), size=-told["difference"].abs())
         return keyed.sort_values(["order", "size", "label"], kind="stable").drop(columns=["order", "size"])
 
     @property
     def others(self) -> pd.DataFrame:
         """The other rows."""
-        return self.rows[~self.rows["role"]]
+        return self.rows[~(self.rows["role"] | self.rows["significant"])]
 
     @property
     def by_maps(self) -> bool:
@@ -120,7 +133,31 @@ class RunPair:
             f"Of {total} role{'' if total == 1 else 's'} that {self.first} or {self.second} has, {', '.join(parts)}."
         )
         gone = self.roles["change"].isin([LOST, GAINED])
-        return (either, *_verdicts_alone(self.roles[gone]), *_both(self.roles[~gone]))
+        return (either, *self._verdicts_alone(self.roles[gone]), *self._about_kept(self.roles[~gone]))
+
+    def _differing(self, roles: pd.DataFrame) -> pd.DataFrame:
+        """Return the significant rows of these roles, of every direction in which a run has a head with a grade."""
+        graded = self.told[self.told["significant"] & (self.told["change"] != NONE)]
+        return graded.merge(roles[["probe", "label"]])
+
+    def _verdicts_alone(self, gone: pd.DataFrame) -> tuple[str, ...]:
+        """Say in how many of the roles that were lost or gained only a verdict changed."""
+        alone = len(gone) - _labels(self._differing(gone))
+        text = (
+            f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
+            "changed, which can happen by chance near a threshold."
+        )
+        return (text,) if alone else ()
+
+    def _about_kept(self, kept: pd.DataFrame) -> tuple[str, ...]:
+        """Say in how many of the roles that both runs have accuracy fell or rose."""
+        sure = self._differing(kept)
+        fell, rose = _labels(sure[sure["difference"] < 0]), _labels(sure[sure["difference"] > 0])
+        text = (
+            f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "
+            f"{rose}, in one direction at least."
+        )
+        return (text,) if len(kept) else ()
 
     def _about_accuracy(self) -> tuple[str, ...]:
         tested = self.rows[self.rows["p_adjusted"].notna()]
@@ -134,8 +171,14 @@ class RunPair:
         )
         if sure.empty:
             return (text,)
-        largest = sure.sort_values("difference", key=abs).iloc[-1].to_dict()
-        return text, f"The largest significant difference: {row_summary(largest)}."
+        sure = sure.sort_values("difference", key=abs, ascending=False, kind="stable")
+        lower, higher = sure[sure["difference"] < 0], sure[sure["difference"] > 0]
+        listed = (
+            f"Significantly {which}: {', '.join(map(_short, found.to_dict('records')))}."
+            for which, found in (("lower", lower), ("higher", higher))
+            if len(found)
+        )
+        return text, f"The largest significant difference: {row_summary(sure.iloc[0].to_dict())}.", *listed
 
     def _about_heads(self) -> str:
         found = self.head_counts
@@ -148,25 +191,12 @@ class RunPair:
         )
 
 
-def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
-    """Say in how many of the roles that were lost or gained only a verdict changed."""
-    alone = int((~gone["significant"]).sum())
-    text = (
-        f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
-        "changed, which can happen by chance near a threshold."
-    )
-    return (text,) if alone else ()
+def _labels(rows: pd.DataFrame) -> int:
+    return len(rows[["probe", "label"]].drop_duplicates())
 
 
-def _both(kept: pd.DataFrame) -> tuple[str, ...]:
-    """Say in how many of the roles that both runs have accuracy fell or rose."""
-    sure = kept.loc[kept["significant"], "difference"]
-    fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
-    text = (
-        f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "
-        f"{rose}."
-    )
-    return (text,) if len(kept) else ()
+def _short(row: Mapping[Any, Any]) -> str:
+    return f"{row['probe']}: {row['label']} ({row['variant']}) {signed(row['difference'])}"
 
 
 def row_summary(row: Mapping[Any, Any]) -> str:

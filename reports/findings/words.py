@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from reports.claims.record import Number
-from reports.findings.record import Findings, number_of
-from reports.formats import day, duration, in_unit
+from reports.findings.record import UNMEASURED, Findings, number_of
+from reports.formats import about_minutes, day, duration, in_unit
 
 
 def beside(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
@@ -95,6 +95,20 @@ def with_network(finding: Mapping[str, Any], findings: Findings) -> str:
         f"The paper's own model is not among those here. With network: headscope reproduce {finding['id']} --model "
         f"{names[0]}; its values must then lie within their tolerance of the published ones."
     )
+
+
+def without_untrained(finding: Mapping[str, Any]) -> list[str]:
+    """Say, for each model that lacks numbers of untrained weights, the command that measures them and its cost."""
+    sentences = []
+    for model, result in finding["results"].items():
+        open_ones = [one for one in result["statements"] if one["verdict"] == UNMEASURED and "decides" in one]
+        if open_ones and "untrained" in result:
+            how = result["untrained"]
+            sentences.append(
+                f"{model}: {len(open_ones)} of {len(result['statements'])} statements are not measured, for lack of "
+                f"untrained weights. To measure ({about_minutes(how['seconds'])} more here): {how['command']}"
+            )
+    return sentences
 
 
 def facts(run: Mapping[str, Any]) -> str:

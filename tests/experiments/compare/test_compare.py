@@ -238,6 +238,22 @@ def test_a_first_run_is_held_against_each_of_the_others(plant: Callable[..., str
     assert pairs[1].counts[SAME] == 5
 
 
+def test_a_probe_that_one_run_lacks_gives_no_head_a_role(plant: Callable[..., str], tmp_path: Path) -> None:
+    one = plant("one", {("obj", ""): {"1-1": 0.9}})
+    both = plant("both", {("obj", ""): {"1-1": 0.9}})
+    other = [
+        scored("position", label, margin=0.5, accuracy=0.9, variant="", layer=1, head=0, selected=True, grade=1, n=400)
+        for label in ("previous", "next")
+    ]
+    write_scores(planted_run([*rows_of({("obj", ""): {"1-1": 0.9}}), *other]).scores, tmp_path / "both")
+    for pair, where in ((compared(one, both)[0], "both"), (compared(both, one)[0], "both")):
+        assert pair.head_counts == dict.fromkeys(pair.head_counts, 0) | {KEPT_ROLE: 1, "no role in either": 3}
+        assert pair.notes == (
+            f"Only {where} has selected heads of these probes: position (2 label–direction pairs): not compared, and "
+            "no role of a head.",
+        )
+
+
 def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..., str]) -> None:
     one = plant("one", config="[verdict]\nalpha = 0.01\n[controls]\nrandom = 2\n")
     other = plant("other", {("obj", ""): {"1-1": 0.9}, ("conj", ""): {"1-1": 0.2}}, n=400)

@@ -88,11 +88,15 @@ def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
         "1 is gained.",
         "In 1 of the 3 lost or gained the accuracies do not differ significantly: there a verdict changed, which can "
         "happen by chance near a threshold.",
-        "Of the 2 that both have, the selected head is significantly less accurate in 1, more in 0.",
+        "Of the 2 that both have, the selected head is significantly less accurate in 1, more in 0, in one "
+        "direction at least.",
         "The accuracy of the selected head differs significantly in 3 of 5 label–direction pairs: after is higher in "
         "1 and lower in 2.",
         f"The largest significant difference: {pair.rows['label'][2]} (dependent->head), 70.0 % by 1-1 against 30.0 % "
         "by 2-2, −40.0 points [−43.0, −37.0].",
+        f"Significantly lower: dependency: {pair.rows['label'][2]} (dependent->head) −40.0, dependency: obj "
+        "(dependent->head) −30.0.",
+        "Significantly higher: dependency: cop (dependent->head) +30.0.",
         "Of 4 heads that both runs have, 1 have the same main role, 1 another one, 1 lost theirs, 0 have one now, and "
         "1 have none in either. 1 have no counterpart in the other run.",
     )
@@ -102,6 +106,42 @@ def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: RunP
     assert pair.roles["change"].tolist() == [LOST, LOST, GAINED, MOVED, SAME]
     assert pair.roles["difference"].round(2).tolist() == [-0.4, -0.05, 0.3, -0.3, 0.02]
     assert pair.others["label"].tolist() == ["case"]
+
+
+def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_a_role(tmp_path: Path) -> None:
+    rows = [
+        row("obj", SAME, 0.531, 0.489, significant=False, variant="head->dependent"),
+        row("obj", SAME, 0.598, 0.427, role=False),
+        row("iobj", LOST, 0.6, 0.57, significant=False),
+        row("iobj", LOST, 0.55, 0.4, variant="head->dependent", role=False),
+        row("dep", "", 0.2, 0.3, role=False),
+        row("case", "", 0.2, 0.21, role=False, significant=False),
+    ]
+    found = RunPair(
+        "before", "after", pd.DataFrame(rows), pd.DataFrame([head("1-1", "1-1", NO_ROLE)]), ((1, 1),) * 2, "", ()
+    )
+    assert found.counts[SAME] == found.counts[LOST] == 1, "a role is counted once"
+    assert [*zip(found.changed["label"], found.changed["variant"], strict=True)] == [
+        *(("iobj", "head->dependent"), ("iobj", "dependent->head"), ("obj", "dependent->head")),
+        ("dep", "dependent->head"),
+    ]
+    assert found.others["label"].tolist() == ["case"]
+    said = found.sentences
+    assert (
+        "Of the 1 that both have, the selected head is significantly less accurate in 1, more in 0, in one" in said[1]
+    )
+    assert not any("a verdict changed" in sentence for sentence in said), "iobj fell in the other direction"
+    assert (
+        "Significantly lower: dependency: obj (dependent->head) −17.1, dependency: iobj (head->dependent) −15.0."
+        in said
+    )
+    assert "Significantly higher: dependency: dep (dependent->head) +10.0." in said
+    text = write_comparison(tmp_path, [], [found], "0").with_name("report.md").read_text(encoding="utf-8")
+    assert (
+        "| dependency: obj | dependent->head | same head | 1-1 | 59.8 [57.8, 61.8] | 2-2 | 42.7 [40.7, 44.7] |" in text
+    )
+    assert "| dependency: dep | dependent->head |" in text
+    assert "| dependency: case |" not in text
 
 
 def test_nothing_to_tell_is_said(pair: RunPair) -> None:

@@ -13,7 +13,7 @@ import reports.page.run_findings as run_findings_module
 from reports.findings.page import write_findings_page
 from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
-from reports.findings.words import beside, common, deciding, exceptions, facts, with_network
+from reports.findings.words import beside, common, deciding, exceptions, facts, with_network, without_untrained
 from reports.formats import escaped
 from reports.page.run_findings import run_findings
 from reports.page.sections import SECTIONS
@@ -135,6 +135,22 @@ def test_one_rule_for_all_statements_is_said_once():
     assert exceptions(mostly)
     assert not exceptions(finding("a", statement("x"), statement("y")))
     assert common(finding("a", statement("x"))) == ""
+
+
+def test_what_lacks_untrained_weights_has_the_command_that_measures_it_and_its_cost(folder: Path):
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    record["results"][0]["statements"][1]["verdict"] = "not measured"
+    record["results"][0]["untrained"] = {"command": "headscope reproduce --model 'a b' --controls", "seconds": 366}
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    first, second = read_findings(folder).findings
+    assert without_untrained(first) == [
+        "minilm: 1 of 2 statements are not measured, for lack of untrained weights. To measure (about 6 minutes more "
+        "here): headscope reproduce --model 'a b' --controls"
+    ]
+    assert without_untrained(second) == []
+    write_findings_page(folder)
+    for name in ("index.html", "report.md"):
+        assert "about 6 minutes more here" in (folder / name).read_text(encoding="utf-8")
 
 
 def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
