@@ -17,7 +17,7 @@ from mha.training.checkpoints import checkpoint_path
 from probes.training.concentration import is_role
 from reports import Run
 from reports.scores.best_heads import CLASSIFIER, page_scores
-from reports.scores.verdicts import RunThresholds
+from reports.scores.thresholds import RunThresholds
 from reports.studies.counts.tables import COUNTS
 
 Question = tuple[str, str, str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +17,8 @@ from scipy.special import stdtrit
 from probes.evidence.power import LeadTest
 from reports import Run
 from reports.formats import MISSING, count, percent, points
-from reports.scores.verdicts import RunThresholds
-from reports.tables.grades import GRADES, counted
+from reports.scores.thresholds import RunThresholds, run_thresholds
+from reports.tables.grades import counted, grade_names
 from reports.tables.table import last_step
 
 TESTS = (
@@ -75,7 +74,7 @@ def design(folder: Path, labels: Sequence[str], lead: float, power: float, grade
     has tested no such label.
     """
     run = Run.open(folder)
-    thresholds = RunThresholds.of(tomllib.loads(run.config))
+    thresholds = run_thresholds(run)
     if lead <= thresholds.margin:
         raise DesignError(f"--lead {lead:g}: the run tests leads above {thresholds.margin:g}; ask for a larger one")
     scores = last_step(run.scores)
@@ -84,7 +83,8 @@ def design(folder: Path, labels: Sequence[str], lead: float, power: float, grade
     chosen = chosen[chosen.groupby("probe")["label"].transform(counted).astype(bool)]
     if chosen.empty:
         of = f" of {', '.join(labels)}" if labels else ""
-        raise DesignError(f"{folder}: no label{of} was tested for grade {grade}, {GRADES[grade]}")
+        names = grade_names(controlled=thresholds.controlled)
+        raise DesignError(f"{folder}: no label{of} was tested for grade {grade}, {names[grade]}")
     level = _level(tested, thresholds.alpha, grade)
     test = LeadTest(lead, thresholds.margin, level, thresholds.alpha, spread=math.nan)
     found = [_demand(row, test, power, grade) for row in chosen.to_dict("records")]
@@ -114,8 +114,9 @@ def _demand(row: Mapping[Hashable, Any], test: LeadTest, power: float, grade: in
 def print_design(result: Design, rows: int = 40) -> None:
     """Print what each label takes; those beyond `rows` are counted."""
     console, found = Console(highlight=False), result.demands
+    named = grade_names(controlled=result.thresholds.controlled)[result.grade]
     console.print(
-        f"A head with a lead of {points(result.lead)} points has grade {result.grade}, {GRADES[result.grade]}, in "
+        f"A head with a lead of {points(result.lead)} points has grade {result.grade}, {named}, in "
         f"{points(result.power)} % of corpora with so many documents as needed (sentences, where a corpus has no "
         f"documents). Errors are those of the run's report split; p must be below {result.level:.2g} before it is "
         "corrected, if as many labels are found as in the run."

@@ -11,7 +11,7 @@ from experiments.targets.answers import answers
 from experiments.targets.effects import BEHAVIOURS, effects
 from experiments.targets.runs import NamedRun, TargetsError, open_runs
 from reports.formats import count, day
-from reports.scores.verdicts import RunThresholds
+from reports.scores.thresholds import RunThresholds
 from reports.targets.page import write_targets
 from reports.targets.record import TargetRecord, TargetRun
 from reports.targets.sentences import spoken

@@ -15,7 +15,7 @@ from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_
 from reports.biographies.text_tables import LIFE_SHOWN, MATCHED, NARROWS, SHOWN
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
-from reports.scores.verdicts import RunThresholds
+from reports.scores.thresholds import RunThresholds
 from reports.tables.text_table import TextTable
 
 ALL_SEEDS: Final = -1

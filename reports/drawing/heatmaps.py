@@ -10,15 +10,16 @@ import pandas as pd
 
 from reports.formats import tenths
 from reports.scores.best_heads import BestHead
-from reports.tables.grades import GRADES
+from reports.tables.grades import grade_names
 
 
-def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) -> dict[str, Any]:
+def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...], *, controlled: bool) -> dict[str, Any]:
     """Return layers, heads and one map for every label and variant of `probe`, on the report split.
 
     Fractions are whole tenths of a percent, None where missing, rounded exactly as in the tables; a map's lists run
     over layer x head, row by row. `first` is the index of the map
-    that a page shows first, the one with the largest margin; None where nothing was reported.
+    that a page shows first, the one with the largest margin; None where nothing was reported. `controlled` as in
+    `grade_names`.
     """
     rows = scores.loc[(scores["probe"] == probe) & (scores["split"] == "report"), [*_READ]]
     layers, heads = (int(rows[column].max()) + 1 if len(rows) else 0 for column in ("layer", "head"))
@@ -29,7 +30,7 @@ def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) 
         "layers": layers,
         "heads": heads,
         "first": top[0] if top else None,
-        "grades": GRADES,
+        "grades": grade_names(probe, controlled=controlled),
         "maps": [_map(groups[pair], pair, layers, heads) for pair in pairs],
     }
 

@@ -18,7 +18,8 @@ from reports.formats import MISSING, decimal, interval, names, percent, signed, 
 from reports.heads.role_marks import RoleName
 from reports.scores.best_heads import CLASSIFIER, page_scores
 from reports.scores.layer_attention import layer_attention
-from reports.tables.grades import grade_name
+from reports.scores.thresholds import RunThresholds, run_thresholds
+from reports.tables.grades import BY_ANSWER, POSITION
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -36,7 +37,7 @@ ROLE_COLUMNS: Final = (
 
 ROLE_READ: Final = (
     *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "grade", "selected"),
+    *("margin", "margin_low", "margin_high", "grade", "selected", "p_adjusted", "effective_clusters"),
 )
 "The columns of the scores that tell a role."
 
@@ -66,6 +67,11 @@ class CardSource:
         return rows.sort_values(["graded", "margin_low", "label"], ascending=[False, False, True], kind="stable")
 
     @cached_property
+    def rule(self) -> RunThresholds:
+        """The rule by which the run grades heads."""
+        return run_thresholds(self.run)
+
+    @cached_property
     def by_head(self) -> Mapping[str, pd.DataFrame]:
         """The same by the name of the head."""
         return {str(name): rows for name, rows in self.rows.groupby("name", sort=False)}
@@ -89,6 +95,11 @@ class CardSource:
         """Return the rows of a head in a table of the run's studies; none where the run has no such table."""
         found = self.run.studies.get(table)
         return [] if found is None else found[found["name"] == name].to_dict("records")
+
+
+def of_language(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of roles of language: those that can make a head specialised."""
+    return rows[(rows["probe"] != POSITION) & ~rows["label"].str.contains(BY_ANSWER)]
 
 
 def main_roles(rows: pd.DataFrame) -> dict[str, RoleName]:
@@ -119,17 +130,17 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     elif len(noted) > MOST:
         sentences.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
-    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, tuple(_role(row) for row in shown))
+    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, tuple(_role(row, source.rule) for row in shown))
 
 
-def _role(row: Mapping[object, object]) -> tuple[str, ...]:
+def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
     numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
     return (
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
-        grade_name(int(str(row["grade"])), str(row["probe"])) + (", selected" if row["selected"] else ""),
+        rule.grade(row) + (", selected" if row["selected"] else ""),
     )
 
 

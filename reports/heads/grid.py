@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-import pandas as pd
-
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.heads.card import HeadCards, head_cards
-from reports.heads.card_parts import CardSource, main_roles
+from reports.heads.card_parts import CardSource, main_roles, of_language
 from reports.heads.explained import ExplainedHeads
-from reports.heads.role_marks import RoleName, role_marks
+from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
-from reports.tables.grades import grade_name
+from reports.scores.thresholds import RunThresholds
+from reports.tables.grades import POSITION
 
 ANY: Final = "any probe"
 "Stands for all probes together."
+
+LANGUAGE: Final = "roles of language"
+"Stands for all probes but that of positions."
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Roles:
     """The roles of all heads among the labels of every probe, or of one."""
 
     probe: str
-    "The probe, or ANY."
+    "The probe, ANY or LANGUAGE."
+    none: str
+    "What is said of a head that has none of the roles."
     roles: tuple[HeadRole, ...]
     "The most frequent first."
     descriptions: Mapping[str, str]
@@ -53,7 +57,7 @@ class HeadGrid:
     layers: int
     heads: int
     views: tuple[Roles, ...]
-    "Of every probe, then of each by itself where there are several."
+    "Of language where any head has such a role and others were asked; of every probe, then of each of several."
     cards: HeadCards
     layer_attention: tuple[str, ...]
     "Of every layer; empty where all are global."
@@ -87,32 +91,40 @@ def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
     if cards is None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]
-    probes = source.rows["probe"].unique()
     explained = ExplainedHeads.of(run)
     more = {name: f" · {said}" for name, said in explained.of_heads.items()}
-    alone = [_view(probe, source.rows[source.rows["probe"] == probe], names, {}) for probe in probes if len(probes) > 1]
     told = tuple(source.layer_attention.values())
-    views = (_view(ANY, source.rows, names, more), *alone)
+    views = tuple(_views(source, names, more))
     return HeadGrid(run.layers, run.heads, views, cards, told, explained.median)
 
 
-def _view(probe: str, rows: pd.DataFrame, names: Sequence[str], more: Mapping[str, str]) -> Roles:
-    """Return the roles that heads have in `rows`, each head's surest row first, and what there is `more` to say."""
-    told = {str(row["name"]): row for row in rows.drop_duplicates("name").to_dict("records")}
-    said = {name: _said(name, told.get(name)) + more.get(name, "") for name in names}
-    return Roles(probe, _roles(main_roles(rows)), said)
+def _views(source: CardSource, names: Sequence[str], more: Mapping[str, str]) -> Iterator[Roles]:
+    """Yield the roles of language, of all probes and of each; there may be `more` to say of heads over all probes."""
+    probes, language = source.rows["probe"].unique(), of_language(source.rows)
+    rows = {LANGUAGE: language} if language["graded"].any() and POSITION in probes else {}
+    rows |= {ANY: source.rows}
+    rows |= {probe: source.rows[source.rows["probe"] == probe] for probe in probes if len(probes) > 1}
+    mains = {view: main_roles(one) for view, one in rows.items()}
+    marks = role_marks(*(main.values() for main in mains.values()))
+    for view, one in rows.items():
+        none = "no role of language" if view == LANGUAGE else "no role"
+        told = {str(row["name"]): row for row in one.drop_duplicates("name").to_dict("records")}
+        beside = more if view in (LANGUAGE, ANY) else {}
+        said = {name: _said(name, told.get(name), none, source.rule) + beside.get(name, "") for name in names}
+        yield Roles(view, none, _roles(mains[view], marks), said)
 
 
-def _roles(main: Mapping[str, RoleName]) -> tuple[HeadRole, ...]:
+def _roles(main: Mapping[str, RoleName], marks: Mapping[RoleName, RoleMark]) -> tuple[HeadRole, ...]:
     """Return the roles of heads, given by name, with their marks."""
-    return tuple(
-        HeadRole(*role, mark.letter, mark.colour, heads=tuple(name for name, one in main.items() if one == role))
-        for role, mark in role_marks(main.values()).items()
-    )
+    heads: dict[RoleName, list[str]] = {}
+    for name, role in main.items():
+        heads.setdefault(role, []).append(name)
+    ranked = sorted(heads, key=lambda role: (-len(heads[role]), role))
+    return tuple(HeadRole(*role, marks[role].letter, marks[role].colour, tuple(heads[role])) for role in ranked)
 
 
-def _said(name: str, row: Mapping[Any, Any] | None) -> str:
-    """Say a head's main role, or where it came nearest to one, with its numbers."""
+def _said(name: str, row: Mapping[Any, Any] | None, none: str, rule: RunThresholds) -> str:
+    """Say a head's main role, or where it came nearest to one if it has `none`, with its numbers."""
     if row is None:
         return f"Head {name}: nothing was tested"
     about = f"{row['label']} ({row['probe']}, {row['variant']})"
@@ -122,9 +134,5 @@ def _said(name: str, row: Mapping[Any, Any] | None) -> str:
         f"{margin} over {row['baseline']}",
         f"n {count(int(row['n']))}",
     )
-    role = (
-        f"{grade_name(int(row['grade']), row['probe'])} in {about}"
-        if row["grade"]
-        else f"no role; nearest to one in {about}"
-    )
+    role = f"{rule.grade(row)} in {about}" if row["grade"] else f"{none}; nearest to one in {about}"
     return " · ".join([f"Head {name}: {role}", *numbers])

@@ -48,7 +48,7 @@ function everyHead(root) {
       cell.setAttribute("aria-label", descriptions[name] ?? `Head ${name}: not there`);
     }
     const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label, `${one.probe}, ${one.heads.length}`));
-    root.querySelector(".rolekeys").replaceChildren(...keys, key("", "·", "no role", cards.size - role.size));
+    root.querySelector(".rolekeys").replaceChildren(...keys, key("", "·", view.none, cards.size - role.size));
   };
   for (const cell of grid.cells) cell.tabIndex = -1;
   paint(views[0]);
@@ -98,9 +98,11 @@ function everyHead(root) {
   addEventListener("hashchange", () => { if (cards.has(asked())) open(asked()); });
 
   const graded = ([, parts]) => parts.length ? parts[0].rows.filter((cells) => cells.at(-1).startsWith("grade")).length : 0;
-  /* What listens stands further down and is ready once the page is. */
+  /* What listens stands further down and is ready once the page is. The first finding is opened, if there is one. */
+  const finding = document.querySelector(".leaders .head")?.textContent;
   addEventListener("DOMContentLoaded", () => {
     if (cards.has(asked())) open(asked());
+    else if (cards.has(finding)) choose(finding);
     else choose([...cards].reduce((best, one) => graded(one) > graded(best) ? one : best)[0]);
   });
 }

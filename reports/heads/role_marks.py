@@ -24,8 +24,10 @@ class RoleMark:
     "From 1 to COLOURS; 0 for that of all other roles."
 
 
-def role_marks(mains: Iterable[RoleName]) -> dict[RoleName, RoleMark]:
-    """Return the marks of main roles, the most frequent first; `mains` has one entry for every head that has one.
+def role_marks(*views: Iterable[RoleName]) -> dict[RoleName, RoleMark]:
+    """Return the marks of main roles: those of the first view, the most frequent first, then what others add.
+
+    A view has one entry for every head that has a main role in it; a role has the same mark in all of them.
 
     A letter is one of the label itself where that is free, so it depends on which other roles there are, as the colour
     does: pages that should agree must have all heads of the run counted.
@@ -34,7 +36,8 @@ def role_marks(mains: Iterable[RoleName]) -> dict[RoleName, RoleMark]:
     {('dependency', 'obj'): RoleMark(letter='O', colour=1), ('dependency', 'det'): RoleMark(letter='D', colour=2), \
 ('position', 'next'): RoleMark(letter='N', colour=3)}
     """
-    ranked = [role for role, _ in sorted(Counter(mains).items(), key=lambda role: (-role[1], role[0]))]
+    counts = [sorted(Counter(mains).items(), key=lambda role: (-role[1], role[0])) for mains in views]
+    ranked = list(dict.fromkeys(role for count in counts for role, _ in count))
     letters = _letters([label for _, label in ranked])
     return {
         role: RoleMark(letter, place if place <= COLOURS else 0)

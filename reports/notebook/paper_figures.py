@@ -13,6 +13,7 @@ from reports.drawing.heatmaps import heat_map_data
 from reports.progress import Step, each, silent
 from reports.scores.best_heads import CLASSIFIER, best_heads, page_scores
 from reports.scores.best_table import requested_probes
+from reports.scores.thresholds import run_thresholds
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -50,7 +51,7 @@ def heat_map_figure(
     """
     scores = page_scores(run.scores)[0]
     best = best_heads(scores, requested_probes(run, probe)[0])
-    data = heat_map_data(scores, probe, best)
+    data = heat_map_data(scores, probe, best, controlled=run_thresholds(run).controlled)
     by_pair = {(one["label"], one["variant"]): one for one in data["maps"]}
     by_label = {row.label: by_pair[row.label, row.variant] for row in reversed(best) if row.n}
     _check_labels(run, probe, labels, [*by_label])

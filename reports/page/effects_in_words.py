@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from reports.scores.verdicts import Verdicts
 from reports.studies.ablation.costs import LEVEL, Costs
 from reports.studies.ablation.section import Ablations, Contrast
 from reports.studies.gating.section import Gating
@@ -21,10 +22,10 @@ UNMEASURED: Final = (
 )
 
 
-def mattering(contents: Mapping[str, Any], specialised: frozenset[str], heads: int) -> Iterator[str]:
+def mattering(contents: Mapping[str, Any], verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield what sections found of the consequences of heads, so many of which there are; or that nothing was asked."""
     ablation, gating, link = contents.get("ablation"), contents.get("gating"), contents.get("link")
-    sentences = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
+    sentences = [*_contrasts(ablation), *_linked(link), *_important(gating, verdicts, heads)]
     sentences += _patched(contents.get("patching"))
     yield from sentences or (_single(ablation) if ablation else [UNMEASURED])
 
@@ -94,10 +95,13 @@ def _linked(link: Linked | None) -> Iterator[str]:
         yield link.summary
 
 
-def _important(gating: Gating | None, specialised: frozenset[str], heads: int) -> Iterator[str]:
+def _important(gating: Gating | None, verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield how many of the heads with the largest gradient importance are specialised in a role of language."""
     ranked = [(one.behaviour, [name for name, *_ in one.heads]) for one in gating.importance] if gating else []
-    if ranked:
+    specialised = verdicts.specialised
+    if ranked and not verdicts.tests_language:
+        yield "Gradient importance was measured; no role of language was tested, so no head can be specialised in one."
+    elif ranked:
         known = [f"{sum(name in specialised for name in top)} of {len(top)} ({behaviour})" for behaviour, top in ranked]
         yield (
             "Heads with the largest gradient importance that are specialised in a role of language: "

@@ -30,7 +30,7 @@ def write_first_page(
         .render(
             name=name,
             about=f"{first['model']} on {first['corpus']}",
-            tables=[best_shown(probe, rows, tested=False) for probe, rows in best.items() if rows],
+            tables=[best_shown(probe, rows, None) for probe, rows in best.items() if rows],
             controls=controls,
             later=later,
             whole=f"{name}/report/index.html",

@@ -12,7 +12,7 @@ from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
 from reports.scores.controls import ComparedBaseline
 from reports.scores.verdicts import Verdicts
-from reports.tables.grades import GRADES
+from reports.tables.grades import grade_names
 
 SOURCES: Final[Mapping[str, str]] = {
     "pretrained": "pretrained weights",
@@ -191,7 +191,7 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _tests(verdicts: Verdicts) -> Iterator[str]:
-    margin = points(verdicts.rule.margin)
+    margin, names = points(verdicts.rule.margin), grade_names(controlled=verdicts.rule.controlled)
     yield (
         f"That a head leads a baseline by more than {margin} points was tested by a one-sided t test from the same "
         "regression, with Hall's (1992) correction for skewness; against several baselines the largest p counts "
@@ -200,9 +200,10 @@ def _tests(verdicts: Verdicts) -> Iterator[str]:
         "adjusted p is never below the chance that a sample of so many documents (effective number) has no document "
         "in which the head fails, if such documents were just frequent enough to bring the margin down to the "
         f"threshold. A head has a grade where the adjusted p is below {verdicts.rule.alpha:g} on the report split: 1 "
-        f"{GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
+        f"{names[1]}, 2 {names[2]}, 3 {names[3]}, tested in this order."
     )
     yield (
         "The verdict on a label and direction is yes where some head has a grade, no where the upper 95 % bound of "
-        f"every head's lead over all baselines and controls lies below {margin} points, and undecided otherwise."
+        f"every head's lead over all baselines{' and controls' * verdicts.rule.controlled} lies below {margin} "
+        "points, and undecided otherwise."
     )

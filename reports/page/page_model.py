@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,8 @@ from reports.scores.controls import BASELINE_COLUMNS, ComparedBaseline, run_base
 from reports.scores.glossary import MAPS_TEXT
 from reports.scores.layer_attention import alternates, layer_attention
 from reports.scores.rankings import Rankings, rankings
-from reports.scores.verdicts import Verdicts
+from reports.scores.thresholds import RunThresholds, run_thresholds
+from reports.scores.verdicts import Verdicts, find_all
 from reports.sections.report_section import FilledSection
 from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
@@ -42,6 +42,7 @@ class ProbePart:
 
     name: str
     best: tuple[BestHead, ...]
+    rule: RunThresholds
     heat: dict[str, Any]
     "Output of `heat_map_data`."
     examples: tuple[Diagram, ...]
@@ -58,7 +59,7 @@ class ProbePart:
         """The table of the best heads."""
         if self.trained:
             return trained_shown(self.name, self.best)
-        return best_shown(self.name, self.best, layers=self.alternates)
+        return best_shown(self.name, self.best, self.rule, layers=self.alternates)
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:
@@ -153,10 +154,9 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     """Read the run folder and collect what its report says."""
     run = Run.open(folder)
     scores, left_out = _shown_scores(run)
-    best, config, told = _best(scores), _config(run), tuple(sections(run, step))
+    best, config, told = _best(scores), run.settings, tuple(sections(run, step))
     against = run_baselines(scores, run.record, config)
-    controlled = any(baseline.is_control for baseline in against)
-    verdicts = Verdicts.of(scores, config, kinds_of_sinks(run), controlled=controlled)
+    verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
     found = {one.name: one.content for one in told}
     return Contents(
@@ -170,7 +170,8 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         verdicts=verdicts,
         baselines=against,
         probes=tuple(
-            _probe_part(run, scores, probe, rows) for probe, rows in each("page: probes", tuple(best.items()), step)
+            _probe_part(run, scores, probe, rows, verdicts.rule)
+            for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),
@@ -204,14 +205,9 @@ def _of_untrained(best: Mapping[str, Sequence[BestHead]]) -> list[BestHead]:
     return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
 
 
-def _probe_part(run: RunFolder, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
+def _probe_part(
+    run: RunFolder, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...], rule: RunThresholds
+) -> ProbePart:
     drawn = tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES))
-    return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn, alternates(layer_attention(scores)))
-
-
-def _config(run: RunFolder) -> Mapping[str, Any]:
-    """Return config.toml of the run as it was read in, or say that it cannot be read."""
-    try:
-        return tomllib.loads(run.config)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{run.folder / 'config.toml'}: not TOML ({error}); run again to make a new one") from error
+    heat = heat_map_data(scores, probe, rows, controlled=rule.controlled)
+    return ProbePart(probe, rows, rule, heat, drawn, alternates(layer_attention(scores)))

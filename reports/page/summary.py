@@ -16,6 +16,7 @@ from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.leaders import Best, best_rows, leaders
 from reports.scores.plain_names import guess, task
+from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from reports.tables.sparks import baseline_marks, spark
 
@@ -76,11 +77,11 @@ def opening(best: Best, record: RunRecord, verdicts: Verdicts, heads: int, conte
     named = leaders(rows)
     return Opening(
         scope=_scope(rows, record, heads),
-        headline=_headline(verdicts, heads),
+        headline=_headline(rows, verdicts, heads),
         results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
-        leaders=tuple(_leader(row, contents) for row in named),
+        leaders=tuple(_leader(row, contents, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(contents, verdicts.specialised, heads)),
+        effects=tuple(mattering(contents, verdicts, heads)),
     )
 
 
@@ -107,13 +108,20 @@ def _weights(model: ModelFacts) -> str:
     return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
 
 
-def _headline(verdicts: Verdicts, heads: int) -> str:
+def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     """Return how many heads are specialised in a role of language."""
-    if not any(one.of_language for one in verdicts.finds):
-        return "No role of language was tested." if verdicts.finds else "Nothing was tested: no label has a baseline."
+    if not verdicts.tests_language:
+        return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
     n = len(verdicts.specialised)
     said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
     return said if n else f"{said} {verdicts.undecided}".rstrip()
+
+
+def _untested(rows: Sequence[BestHead]) -> str:
+    """Say what all labels lack where none was tested."""
+    if any(row.baseline for row in rows):
+        return "no label has items in two documents of the report split and in the selection split"
+    return "no label has a baseline"
 
 
 def _explained(found: Mapping[str, Any]) -> Iterator[str]:
@@ -132,7 +140,7 @@ def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:
 def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield heads by grade and labels by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
-        yield "Nothing on this page has a baseline to be compared with, so no head has a grade here."
+        yield "Nothing on this page was tested, so no head has a grade here."
         return
     yield from verdicts.counted(heads)
     if verdicts.specialised:
@@ -156,23 +164,29 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     )
 
 
-def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
+def _leader(row: BestHead, found: Mapping[str, Any], rule: RunThresholds) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
     judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
+    compared = "baselines and controls" if rule.controlled else "baselines"
+    strongest = _strongest(rule)
     below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
         does=task(row.probe, row.label, row.variant).partition(" (candidates: ")[0],
-        beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %"
-        f"{', ' * bool(beyond)}{beyond}.",
+        beside=f"accuracy {accuracy}, {compared} {percent(row.baseline_accuracy)} %{', ' * bool(beyond)}{beyond}.",
         numbers=f"accuracy {accuracy} (n = {count(row.n)}), {signed(row.margin)} points "
-        f"{signed_interval(row.margin_low, row.margin_high)} against the strongest baseline or control, "
-        f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {row.graded}."
+        f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
+        f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
         f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
         without=lost_without(row.name, found),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
+
+
+def _strongest(rule: RunThresholds) -> str:
+    """Return what margins are over, behind "the strongest"."""
+    return "baseline or control" if rule.controlled else "baseline"
 
 
 def _beside(baseline: float, accuracy: float) -> str:
@@ -229,8 +243,9 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
         below = sum(row.loses_to_baseline for row in judged)
         yield (
             "Margins",
-            f"The 95 % interval of the margin over the strongest baseline or control lies above 0 in {above} of "
-            f"{len(judged)} pairs, below 0 in {below} and contains 0 in {len(judged) - above - below} (not corrected).",
+            f"The 95 % interval of the margin over the strongest {_strongest(verdicts.rule)} lies above 0 in {above} "
+            f"of {len(judged)} pairs, below 0 in {below} and contains 0 in {len(judged) - above - below} (not "
+            "corrected).",
         )
     yield from _little(rows, verdicts)
 
@@ -247,7 +262,7 @@ def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
         )
     if none := sum(row.n == 0 for row in rows):
         yield "Nothing to score", f"Pairs with nothing to score or no head to select, shown as “–”: {none}."
-    if not verdicts.controlled:
+    if not verdicts.rule.controlled:
         yield (
             "No controls",
             "A model without knowledge might do as well. The table [controls] of a config adds such models.",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -95,6 +96,16 @@ class RunFolder:
     def name(self) -> str:
         """Name of the run; the folder's where run.json gives none."""
         return self.record.name or self.folder.name
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """config.toml as it was read in; raises RunFolderError where it cannot be read."""
+        try:
+            return tomllib.loads(self.config)
+        except (ValueError, RecursionError) as error:
+            raise RunFolderError(
+                f"{self.folder / 'config.toml'}: not TOML ({error}); run again to make a new one"
+            ) from error
 
     @property
     def layers(self) -> int:

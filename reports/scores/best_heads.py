@@ -9,8 +9,7 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
-from reports.formats import MISSING
-from reports.tables.grades import answered, grade_name
+from reports.tables.grades import answered
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 
 CLASSIFIER: Final = "classifier"
@@ -106,11 +105,6 @@ class BestHead:
         return self.accuracy - self.rule_accuracy
 
     @property
-    def graded(self) -> str:
-        """The grade in words; "–" where nothing could be tested."""
-        return MISSING if math.isnan(self.p_adjusted) else grade_name(self.grade, self.probe)
-
-    @property
     def answer(self) -> str:
         """The question's verdict, with the leads that are excluded where no head has a grade; "" if untested."""
         return answered(self.verdict, self.excluded)
@@ -118,7 +112,7 @@ class BestHead:
     @property
     def rank(self) -> str:
         """The grade as a number to sort by; "" where nothing could be tested."""
-        return "" if self.graded == MISSING else str(self.grade)
+        return "" if math.isnan(self.p_adjusted) else str(self.grade)
 
     @property
     def also(self) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from markupsafe import Markup
 
 from reports.formats import decimal, percent
 from reports.scores.best_heads import BestHead
+from reports.scores.thresholds import RunThresholds
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import clusters_shown, few_documents
 from reports.tables.scores import SCORES
@@ -18,15 +20,21 @@ from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False, tested: bool = True) -> TextTable:
+def best_shown(probe: str, rows: Sequence[BestHead], rule: RunThresholds | None, *, layers: bool = False) -> TextTable:
     """Return a probe's best heads: eight columns, and behind them those that are folded.
 
-    With `layers` one of those says whether the head's layer is local or global. Where nothing was `tested` there are
-    no grades and no p.
+    With `layers` one of those says whether the head's layer is local or global. Where nothing was tested there is no
+    `rule`, and there are no grades and no p.
     """
-    return TextTable.of(
-        probe, (*NAMED, *[GRADE] * tested, *FIRST, *[LAYER] * layers, *(MORE if tested else UNTESTED)), rows
+    grades = (
+        []
+        if rule is None
+        else [
+            TextColumn("Grade", partial(_grade, rule), "verdict", tip="Grade of the head by the rule in the summary.")
+        ]
     )
+    more = UNTESTED if rule is None else MORE
+    return TextTable.of(probe, (*NAMED, *grades, *FIRST, *[LAYER] * layers, *more), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -34,13 +42,14 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
     return TextTable.of(probe, TRAINED, rows)
 
 
-def _grade(row: BestHead) -> Cell:
+def _grade(rule: RunThresholds, row: BestHead) -> Cell:
     """Return the head's grade, the other heads with one, and the question's verdict where no head has one."""
-    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", row.graded)
+    graded = rule.grade(vars(row))
+    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", graded)
     any_head = f"any head: {row.answer}" if row.answer and row.verdict != "yes" else ""
     more = "; ".join(said for said in (row.also, any_head) if said)
     beside = Markup(' <span class="ci">{}</span>').format(more) if more else ""
-    said = f"{row.graded}; {more}" if more else row.graded
+    said = f"{graded}; {more}" if more else graded
     return Cell(said, sort=row.rank, page=badge + beside)
 
 
@@ -80,8 +89,6 @@ _HEAD: Final = SCORES["name"].shown("Head", css="head", write=lambda row: head_c
 NAMED: Final = (*_LABEL, _HEAD)
 
 _ACCURACY: Final = SCORES["accuracy"].shown_beside(css=lambda row: "strong")
-
-GRADE: Final = TextColumn("Grade", _grade, "verdict", tip="Grade of the head by the rule in the summary.")
 
 FIRST: Final = (
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reports.formats import count, interval, p_value, percent, signed, signed_interval
 from reports.scores.best_heads import BestHead, best_heads, page_scores, probes
+from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name)]
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
-    first = 0 if probe is None else 1
-    return TextTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), best_frame(rows), NOTE)
+    first, rule = 0 if probe is None else 1, run_thresholds(run)
+    return TextTable(title, COLUMNS[first:], tuple(_cells(row, rule)[first:] for row in rows), best_frame(rows), NOTE)
 
 
 def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
@@ -56,12 +57,13 @@ def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
     return pd.DataFrame([asdict(row) for row in rows], columns=[*BestHead.__dataclass_fields__])
 
 
-def _cells(row: BestHead) -> tuple[str, ...]:
+def _cells(row: BestHead, rule: RunThresholds) -> tuple[str, ...]:
     return (
         *(row.probe, row.label, row.variant, row.name or "–", count(row.n)),
         *(percent(row.accuracy), interval(row.ci_low, row.ci_high)),
         *(percent(row.baseline_accuracy), row.baseline),
-        *(signed(row.margin), signed_interval(row.margin_low, row.margin_high), p_value(row.p_adjusted), row.graded),
+        *(signed(row.margin), signed_interval(row.margin_low, row.margin_high), p_value(row.p_adjusted)),
+        rule.grade(vars(row)),
     )
 
 

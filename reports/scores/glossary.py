@@ -122,9 +122,10 @@ MEANING: Final = (
     ),
     (
         "grade",
-        "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond "
-        "words (the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this "
-        "order and stop at the first failure. Every head is graded, not only the selected one.",
+        "How far a head’s lead in a label is shown on the report split: 1 beyond position and whatever controls "
+        "the run has, 2 beyond words (the lexical table too), 3 beyond grammar rules (every rule of grammar too). "
+        "Grades are tested in this order and stop at the first failure. Every head is graded, not only the selected "
+        "one.",
     ),
     (
         "specialised",

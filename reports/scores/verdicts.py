@@ -1,81 +1,15 @@
-"""Grades and verdicts of a run: the rule in words, and what was found by it."""
+"""What was found by the verdicts of a run, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
-from reports.formats import points
 from reports.scores.best_heads import CLASSIFIER, probes
-from reports.tables.grades import ANSWERS, BY_ANSWER, GRADES, POSITION, SINK_KINDS, SPECIAL, counted
-
-
-@dataclass(frozen=True)
-class RunThresholds:
-    """The thresholds of a run, as its config gives them."""
-
-    alpha: float = 0.05
-    "The adjusted p must be below this."
-    margin: float = 0.05
-    "The lead over every rival that is tested: more than this."
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> RunThresholds:
-        """Return the rule of the table [verdict]; what it does not say has its default."""
-        verdict = config.get("verdict", {})
-        return cls(float(verdict.get("alpha", cls.alpha)), float(verdict.get("margin", cls.margin)))
-
-    def terms(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
-        """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
-        return (*self._grades(controlled=controlled), *self._questions(), *_uncontrolled(controlled=controlled))
-
-    def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
-        """Yield how a head comes to its grade."""
-        first = "every baseline and control" if controlled else "every baseline"
-        baselines = (first, "the lexical table as well", "every rule of grammar as well")
-        yield (
-            "Grade",
-            "A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
-            f"{points(self.margin)} points above that of every baseline of the grade. This lead is tested (adjusted p "
-            f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
-        )
-        for grade, (name, baseline) in enumerate(zip(GRADES[1:], baselines, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Above {baseline}. Not assigned without such a baseline."
-        yield (
-            "Correction",
-            "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
-            "2001, for labels that depend on each other): for each grade the false discovery rate over labels and "
-            f"directions is at most {points(self.alpha)} %.",
-        )
-        yield (
-            "Specialised",
-            "A head with a grade in a role of language; it may be a position head or a sink too.",
-        )
-
-    def _questions(self) -> Iterator[tuple[str, str]]:
-        """Yield the verdict on a question, and what no test stands behind."""
-        yield (
-            "Verdict on a label and direction",
-            "Yes: some head has a grade. No: the upper 95 % bound of every head's lead lies below "
-            f"{points(self.margin)} points; each no has an error rate of 5 % by itself. Undecided: neither. The bound "
-            "says which leads are excluded.",
-        )
-        yield (
-            "Measured, not tested",
-            "Accuracy, mass, precision and lift: their intervals are descriptive. Only margins are tested.",
-        )
-
-
-def _uncontrolled(*, controlled: bool) -> Iterator[tuple[str, str]]:
-    if not controlled:
-        yield (
-            "No controls",
-            "This run had no controls, so grade 1 means above the baselines only. A model without knowledge might do "
-            "as well.",
-        )
+from reports.scores.thresholds import RunThresholds
+from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, counted, grade_names
 
 
 @dataclass(frozen=True)
@@ -147,22 +81,18 @@ class Verdicts:
 
     rule: RunThresholds
     finds: tuple[Finds, ...]
-    controlled: bool
-    "Whether the run had any control."
     kinds: Mapping[str, str] = field(default_factory=dict)
     'Name of a head -> one of SINK_KINDS, or "" where it is no sink; empty where that was not measured.'
-
-    @classmethod
-    def of(
-        cls, scores: pd.DataFrame, config: Mapping[str, Any], kinds: Mapping[str, str], *, controlled: bool
-    ) -> Verdicts:
-        """Gather what scores and config.toml say about verdicts; `kinds` as in the class."""
-        return cls(RunThresholds.of(config), find_all(scores), controlled, kinds)
 
     @property
     def terms(self) -> tuple[tuple[str, str], ...]:
         """The rule as (term, sentences)."""
-        return self.rule.terms(controlled=self.controlled)
+        return self.rule.terms()
+
+    @property
+    def tests_language(self) -> bool:
+        """Whether any role of language was tested."""
+        return any(one.of_language for one in self.finds)
 
     @property
     def specialised(self) -> frozenset[str]:
@@ -180,7 +110,8 @@ class Verdicts:
         """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""
         counts, said = GradeCounts.of(self.finds, self.kinds), []
         if counts.tests_language:
-            grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
+            names = grade_names(controlled=self.rule.controlled)
+            grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, names[:0:-1], strict=True))
             said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
         if any(not one.of_language for one in self.finds):
             said.append(_others(counts, heads))

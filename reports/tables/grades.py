@@ -36,14 +36,23 @@ SLICED: Final = (
 "What labels have that are slices of others; of antecedents by gender, and by which candidate is the antecedent."
 
 
-def grade_name(grade: int, probe: str = "") -> str:
-    """Return a grade in words; a head of the probe of positions cannot be beyond position.
+def grade_names(probe: str = "", *, controlled: bool) -> tuple[str, ...]:
+    """Return the names of the grades; a run without controls has none to be beyond, nor `POSITION` positions.
 
-    >>> grade_name(2), grade_name(0), grade_name(1, "position")
-    ('grade 2: beyond words', 'no grade', 'grade 1: beyond baselines and controls')
+    >>> grade_names(controlled=False)[1], grade_names("position", controlled=True)[1]
+    ('beyond position', 'beyond baselines and controls')
     """
-    name = "beyond baselines and controls" if probe == POSITION and grade == 1 else GRADES[grade]
-    return f"grade {grade}: {name}" if grade else "no grade"
+    first = f"beyond {'baselines' if probe == POSITION else 'position'}{' and controls' * controlled}"
+    return (GRADES[0], first, *GRADES[2:])
+
+
+def grade_name(grade: int, probe: str = "", *, controlled: bool) -> str:
+    """Return a grade in words, as `grade_names` has them.
+
+    >>> grade_name(2, controlled=True), grade_name(0, controlled=True), grade_name(1, "position", controlled=False)
+    ('grade 2: beyond words', 'no grade', 'grade 1: beyond baselines')
+    """
+    return f"grade {grade}: {grade_names(probe, controlled=controlled)[grade]}" if grade else "no grade"
 
 
 def excluded_leads(excluded: float) -> str:

@@ -69,9 +69,9 @@ def graded(row: Row) -> str:
     """Return the grade of a head, and behind it the heads with a higher one, or else the verdict where it has none."""
     if math.isnan(row["p_adjusted"]):
         return "not tested"
-    parts = [grade_name(row["grade"], row["probe"])]
+    parts = [grade_name(row["grade"], row["probe"], controlled=True)]
     if row["highest"] > row["grade"]:
-        parts.append(f"{row['highest_heads']} has {grade_name(row['highest'], row['probe'])}")
+        parts.append(f"{row['highest_heads']} has {grade_name(row['highest'], row['probe'], controlled=True)}")
     elif not row["grade"]:
         parts.append(f"verdict {verdict(row)}")
     return "; ".join(parts)

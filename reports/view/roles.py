@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.heads.card_parts import CardSource, main_roles, roles
+from reports.heads.card_parts import CardSource, main_roles, of_language, roles
 from reports.heads.role_marks import RoleName
 from reports.run.folder import RunFolder
 
@@ -19,16 +19,18 @@ class KnownRole:
     "Its surest numbers, in one sentence."
     rows: tuple[tuple[str, ...], ...]
     "Its roles, the surest first: what `reports.heads.card_parts.ROLE_COLUMNS` says."
+    language: RoleName | None = None
+    "Its main role among those of language."
 
 
 def known_roles(run: RunFolder) -> dict[str, KnownRole]:
     """Return what a run says of every head that it scored, by name."""
     source = CardSource(run)
-    main = main_roles(source.rows)
+    main, language = main_roles(source.rows), main_roles(of_language(source.rows))
     found = {}
     for name in source.rows["name"].unique():
         if (part := roles(source, name)) is not None:
-            found[name] = KnownRole(main.get(name), _said(part.rows[0]), part.rows)
+            found[name] = KnownRole(main.get(name), _said(part.rows[0]), part.rows, language.get(name))
     return found
 
 

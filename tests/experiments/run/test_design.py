@@ -13,7 +13,7 @@ import scipy.stats
 from experiments.run.design import DesignError, design
 from probes.evidence.power import LeadTest
 from reports import Run
-from reports.scores.verdicts import RunThresholds
+from reports.scores.thresholds import RunThresholds
 from reports.tables.grades import counted
 
 

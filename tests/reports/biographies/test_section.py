@@ -19,7 +19,7 @@ from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
 from reports.page import page as page_module
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
-from reports.scores.verdicts import RunThresholds
+from reports.scores.thresholds import RunThresholds
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,7 @@ def test_trained_classifiers_have_filled_dots_and_no_verdict(scores: pd.DataFram
 
 
 def test_specialised_heads_have_a_dot_in_the_static_map(scores: pd.DataFrame):
-    maps = heat_map_data(scores, "dependency", best_heads(scores, "dependency"))["maps"]
+    maps = heat_map_data(scores, "dependency", best_heads(scores, "dependency"), controlled=True)["maps"]
     one = next(one for one in maps if (one["label"], one["variant"]) == ("det", "head->dependent"))
     axes = Figure().add_subplot()
     _heat_map(axes, one, 6, 12, numbers=True)

@@ -30,6 +30,12 @@ def test_letters_differ_and_roles_beyond_the_colours_share_that_of_the_rest():
     assert set(letters[52:]) == {"•"}
 
 
+def test_marks_of_the_first_view_do_not_change_with_others():
+    first = mains(("p", "det", 1), ("p", "obj", 2))
+    more = mains(("q", "same", 9), ("p", "obj", 1))
+    assert role_marks(first, more) == role_marks(first) | {("q", "same"): RoleMark("S", 3)}
+
+
 def test_no_heads_have_no_marks():
     assert role_marks([]) == {}
 

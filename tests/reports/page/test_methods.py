@@ -14,7 +14,8 @@ from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
-from reports.scores.verdicts import RunThresholds, Verdicts
+from reports.scores.thresholds import RunThresholds
+from reports.scores.verdicts import Verdicts
 from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
@@ -46,7 +47,7 @@ RIVALS = (
 def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
     about = {"record": record, "studies": {}}
     run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
-    verdicts = Verdicts(RunThresholds(0.01, 0.125), (), controlled=True)
+    verdicts = Verdicts(RunThresholds(0.01, 0.125), ())
     return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
 
 

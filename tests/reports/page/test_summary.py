@@ -17,7 +17,8 @@ from reports.page.summary import Opening, _beside, opening
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, BestHead
 from reports.scores.plain_names import guess, task
-from reports.scores.verdicts import Finds, RunThresholds, Verdicts
+from reports.scores.thresholds import RunThresholds
+from reports.scores.verdicts import Finds, Verdicts
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
 from reports.studies.gating.measures import Importance
@@ -32,6 +33,7 @@ RECORD = RunRecord(
     }
 )
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
+UNASKED = Verdicts(RunThresholds(), ())
 
 
 def row(**more: Any) -> BestHead:
@@ -62,7 +64,7 @@ def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None 
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
-    verdicts = Verdicts(RunThresholds(), (FOUND,), controlled=True)
+    verdicts = Verdicts(RunThresholds(), (FOUND,))
     sentence = "The median head's roles explain 12.3 % of its attention between words."
     with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).results
     assert with_it == (*told([row()], verdicts).results, sentence)
@@ -71,7 +73,7 @@ def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
     one = row(lexical_accuracy=0.6, rule_accuracy=0.922)
-    said = told([one], Verdicts(RunThresholds(), (FOUND,), controlled=True))
+    said = told([one], Verdicts(RunThresholds(), (FOUND,)))
     assert said.results == (
         "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
         "controls, of 72.",
@@ -100,7 +102,7 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
-    nothing = Verdicts(RunThresholds(0.05, 0.2), (dataclasses.replace(FOUND, grades={}),), controlled=True)
+    nothing = Verdicts(RunThresholds(0.05, 0.2), (dataclasses.replace(FOUND, grades={}),))
     missed = {"specialised": False, "grade": 0, "p_adjusted": 0.31, "margin": 0.15}
     said = told([row(**missed)], nothing)
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.results[0]
@@ -112,13 +114,13 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     assert said.headline == "None of 72 heads is specialised in a role of language."
     assert "hollow" in said.leaders[0].drawing
     assert (
-        told([row(**missed)], dataclasses.replace(nothing, finds=())).results[0].startswith("Nothing on this page has")
+        told([row(**missed)], dataclasses.replace(nothing, finds=())).results[0].startswith("Nothing on this page was")
     )
 
 
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     rows = [row(), row(label="det", stability=0.5)]
-    said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,), controlled=True)).uncertainty)
+    said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,))).uncertainty)
     assert list(said) == ["Held-out evaluation", "Multiple testing", "Stability of selection", "Margins"]
     assert said["Held-out evaluation"].startswith(
         "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences), 64 documents."
@@ -134,7 +136,7 @@ def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
 def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
     margins = ((0.1, 0.3), (0.2, 0.4), (-0.3, -0.1), (-0.1, 0.3), (math.nan, math.nan))
     rows = [row(label=str(nth), margin_low=low, margin_high=high) for nth, (low, high) in enumerate(margins)]
-    said = dict(told([*rows, row(n=0, baseline="")], Verdicts(RunThresholds(), (FOUND,), controlled=True)).uncertainty)
+    said = dict(told([*rows, row(n=0, baseline="")], Verdicts(RunThresholds(), (FOUND,))).uncertainty)
     assert said["Margins"] == (
         "The 95 % interval of the margin over the strongest baseline or control lies above 0 in 2 of 4 pairs, below 0 "
         "in 1 and contains 0 in 1 (not corrected)."
@@ -144,13 +146,13 @@ def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
 
 def test_selective_classifiers_are_counted() -> None:
     best = {"dependency": [row()], CLASSIFIER: [row(margin_low=0.1), row(margin_low=-0.1)]}
-    said = opening(best, RECORD, Verdicts(RunThresholds(), (FOUND,), controlled=True), 72, {}).results
+    said = opening(best, RECORD, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
     assert said[-1] == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 
 def test_few_documents_and_missing_controls_are_said() -> None:
     rows = [row(), row(label="det", n=100), row(label="amod", effective_clusters=19.9)]
-    weak = Verdicts(RunThresholds(), (FOUND,), controlled=False)
+    weak = Verdicts(RunThresholds(controlled=False), (FOUND,))
     said = dict(told(rows, weak).uncertainty)
     assert said["Few documents"].startswith("1 label–direction pairs have an effective number of documents below 20")
     assert said["No controls"].startswith("A model without knowledge")
@@ -187,13 +189,13 @@ def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
         "Ablated alone, it moves the loss by 0.300 [0.200, 0.400] cosine, significantly more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
-    said = told([row()], Verdicts(RunThresholds(), (FOUND,), controlled=True), {"ablation": ablation(costs())})
+    said = told([row()], Verdicts(RunThresholds(), (FOUND,)), {"ablation": ablation(costs())})
     assert said.leaders[0].without.startswith("Ablated alone, it significantly worsens")
 
 
 @pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.5), (0.5, 0.5)])
 def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple[float, float]) -> None:
-    said = list(mattering({"ablation": ablation(costs(), *p)}, frozenset(), 72))
+    said = list(mattering({"ablation": ablation(costs(), *p)}, UNASKED, 72))
     assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
     assert said[1] == (
         "loss: ablating the 2 heads of agreement: all costs 0.500 nats, random heads 0.200; difference 0.300 "
@@ -202,10 +204,10 @@ def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple
 
 
 def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_none() -> None:
-    said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, frozenset(), 72))
+    said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, UNASKED, 72))
     assert len(said) == 5
     assert said[-1] == "The other 2 comparisons are in the section Ablation."
-    (single,) = mattering({"ablation": ablation(costs())}, frozenset(), 72)
+    (single,) = mattering({"ablation": ablation(costs())}, UNASKED, 72)
     assert "Ablated alone, 1 of 2 heads make the result significantly worse, and" in single
 
 
@@ -224,13 +226,25 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
         (),
         with_direct=False,
     )
-    said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
+    said = list(
+        mattering(
+            {"gating": gating, "patching": patched},
+            Verdicts(RunThresholds(), (dataclasses.replace(FOUND, grades={"3-1": 1}),)),
+            72,
+        )
+    )
     assert said[0].endswith("that are specialised in a role of language: 1 of 2 (loss); of all heads 1 of 72.")
+    unasked = Verdicts(RunThresholds(), (Finds("position", {"yes": 1}, {"3-1": 1}),))
+    (told, *_) = mattering({"gating": gating}, unasked, 72)
+    assert (
+        told
+        == "Gradient importance was measured; no role of language was tested, so no head can be specialised in one."
+    )
     assert "1 of 2 heads, each alone, restore a significant part of the preference for the correct verb form" in said[1]
 
 
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
-    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,), controlled=True)
+    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,))
     rows = [row(label=hostile, baseline=hostile)]
     page = SimpleNamespace(opening=told(rows, verdicts), verdicts=verdicts)
     html = environment().get_template("opening.html.j2").render(page=page)
@@ -279,8 +293,29 @@ def test_no_specialised_head_among_undecided_pairs_is_no_proof_that_there_is_non
     undecided: int, no: int, said: str
 ) -> None:
     finds = (Finds("dependency", {"yes": 0, "no": no, "undecided": undecided}, {}),)
-    assert Verdicts(RunThresholds(), finds, controlled=True).undecided == said
+    assert Verdicts(RunThresholds(), finds).undecided == said
 
 
 def test_a_baseline_that_looks_the_same_in_percent_is_called_equal() -> None:
     assert [_beside(baseline, 0.86666) for baseline in (0.8667, 0.868, 0.86)] == ["equal", "higher", "lower"]
+
+
+def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
+    said = told([row()], Verdicts(RunThresholds(controlled=False), (FOUND,)))
+    (leader,) = said.leaders
+    assert leader.beside == "accuracy 72.5 %, baselines 35.4 %."
+    assert leader.numbers.endswith("against the strongest baseline, a fixed offset (35.4 %): grade 1: beyond position.")
+    assert "1 beyond position, of 72." in said.results[0]
+    assert "control" not in " ".join([*said.results, dict(said.uncertainty)["Margins"]])
+
+
+def test_where_nothing_could_be_tested_the_reason_is_told() -> None:
+    nothing = Verdicts(RunThresholds(), ())
+    untested = {"grade": 0, "specialised": False, "p_adjusted": math.nan}
+    assert told([row(**untested, baseline="")], nothing).headline == "Nothing was tested: no label has a baseline."
+    one = told([row(**untested, clusters=1, effective_clusters=1.0)], nothing)
+    assert (
+        one.headline
+        == "Nothing was tested: no label has items in two documents of the report split and in the selection split."
+    )
+    assert "baseline" not in one.results[0]

@@ -5,6 +5,7 @@ import pandas as pd
 
 from reports.drawing.heatmaps import heat_map_data
 from reports.scores.best_heads import best_heads, page_scores, probes
+from reports.scores.thresholds import RunThresholds
 
 
 def selected(scores: pd.DataFrame, probe: str) -> pd.DataFrame:
@@ -64,7 +65,7 @@ def test_a_page_shows_one_report_corpus_and_keeps_the_selection_corpus(scores: p
 
 def test_heat_maps_hold_the_rounded_numbers_of_every_head(scores: pd.DataFrame):
     best = best_heads(scores, "dependency")
-    data = heat_map_data(scores, "dependency", best)
+    data = heat_map_data(scores, "dependency", best, controlled=True)
     one = data["maps"][data["first"]]
     assert (data["layers"], data["heads"]) == (6, 12)
     assert (one["label"], one["variant"]) == (best[0].label, best[0].variant)
@@ -76,7 +77,7 @@ def test_heat_maps_hold_the_rounded_numbers_of_every_head(scores: pd.DataFrame):
 
 def test_heads_that_were_not_scored_are_gaps_in_a_heat_map(scores: pd.DataFrame):
     frame = scores[scores["name"] != "6-12"]
-    one = heat_map_data(frame, "coreference", best_heads(frame, "coreference"))["maps"][0]
+    one = heat_map_data(frame, "coreference", best_heads(frame, "coreference"), controlled=True)["maps"][0]
     assert one["accuracy"][-2] is None or one["accuracy"][-2] >= 0
     assert len(one["accuracy"]) == 72
     assert one["accuracy"][71] is None
@@ -98,7 +99,7 @@ def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.D
 
 def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
     rows = {(row.probe, row.label, row.variant): row for probe in probes(scores) for row in best_heads(scores, probe)}
-    graded = {question: row.graded for question, row in rows.items()}
+    graded = {question: RunThresholds().grade(vars(row)) for question, row in rows.items()}
     assert graded["dependency", "obj", "dependent->head"] == "grade 1: beyond position and controls"
     assert graded["dependency", "det", "dependent->head"] == "grade 2: beyond words"
     assert graded["agreement", "all", "verb->subject"] == "grade 3: beyond grammar rules"
@@ -128,13 +129,13 @@ def test_a_label_without_a_chosen_head_still_names_its_heads_with_a_grade(scores
     found = next(
         row for row in best_heads(frame, "dependency") if (row.label, row.variant) == ("obj", "dependent->head")
     )
-    assert (found.name, found.graded, found.rank) == ("", "–", "")
+    assert (found.name, RunThresholds().grade(vars(found)), found.rank) == ("", "–", "")
     assert len(found.others) == 5
     assert found.also.startswith("5 other heads have one: ")
 
 
 def test_heat_maps_have_the_grade_of_every_head(scores: pd.DataFrame):
-    data = heat_map_data(scores, "dependency", best_heads(scores, "dependency"))
+    data = heat_map_data(scores, "dependency", best_heads(scores, "dependency"), controlled=True)
     maps = {(one["label"], one["variant"]): one for one in data["maps"]}
     obj, det = maps["obj", "dependent->head"], maps["det", "dependent->head"]
     assert data["grades"][2] == "beyond words"

@@ -1,12 +1,13 @@
 import pandas as pd
 
-from reports.scores.verdicts import Finds, GradeCounts, RunThresholds, Verdicts, find_all
+from reports.scores.thresholds import RunThresholds
+from reports.scores.verdicts import Finds, GradeCounts, Verdicts, find_all
 from reports.tables.grades import SINK_KINDS
 
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
     rule = RunThresholds.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
-    said = dict(rule.terms(controlled=True))
+    said = dict(rule.terms())
     assert "more than 12.5 points above that of every baseline" in said["Grade"]
     assert "adjusted p below 0.01" in said["Grade"]
     assert "every baseline and control" in said["Grade 1, beyond position and controls"]
@@ -23,8 +24,8 @@ def test_the_rule_has_the_usual_thresholds_where_a_config_names_none():
 
 
 def test_a_run_without_controls_says_that_it_knows_less():
-    said = dict(RunThresholds().terms(controlled=False))
-    assert "control" not in said["Grade 1, beyond position and controls"].replace("beyond position and controls", "")
+    said = dict(RunThresholds(controlled=False).terms())
+    assert "control" not in said["Grade 1, beyond position"]
     assert "grade 1 means above the baselines only" in said["No controls"]
 
 
@@ -79,7 +80,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
     counts = GradeCounts.of(finds, {})
     assert (counts.by_grade, counts.position, counts.both) == ((1, 2, 1), 1, 1)
     assert (counts.sinks, counts.special) == (None, 2)
-    verdicts = Verdicts(RunThresholds(), finds, controlled=True)
+    verdicts = Verdicts(RunThresholds(), finds)
     assert verdicts.specialised == {"1-1", "4-4", "5-5", "6-6"}
     assert verdicts.counted(72) == (
         "Heads by highest grade in a role of language: 1 beyond grammar rules, 2 beyond words, 1 beyond position and "
@@ -89,7 +90,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
         "Does any head have a grade? Of 11 label–direction pairs (pooled labels, subsets and position not counted): "
         "4 yes, 1 no, 6 undecided.",
     )
-    only_position = Verdicts(RunThresholds(), finds[:1], controlled=True).counted(72)
+    only_position = Verdicts(RunThresholds(), finds[:1]).counted(72)
     assert only_position == (
         "Heads: 1 with a grade in position only; 3 with a grade on a special token; 68 without any of these.",
     )
@@ -102,7 +103,7 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     counts = GradeCounts.of(finds, kinds)
     assert counts.sinks == {SINK_KINDS[0]: 3, SINK_KINDS[1]: 1}, "4-4 has a role of language, 6-6 no grade at all"
     assert (counts.special, counts.position) == (2, 2), "3-3 and 7-7; 2-2 and 3-1"
-    _, line, _ = Verdicts(RunThresholds(), finds, True, kinds).counted(72)
+    _, line, _ = Verdicts(RunThresholds(), finds, kinds).counted(72)
     assert line == (
         "Other heads: 2 with a grade in position only; 4 sinks (3 write little, 1 spread what special tokens hold); 2 "
         "with a grade on a special token but no sinks; 63 without any of these. Specialised heads that also have a "

@@ -22,9 +22,15 @@ def test_excluded_leads_are_rounded_up_so_that_no_more_is_claimed_than_shown(exc
 
 
 def test_grades_have_names() -> None:
-    assert [grade_name(grade) for grade in (0, 1, 3)] == [
+    assert [grade_name(grade, controlled=True) for grade in (0, 1, 3)] == [
         *("no grade", "grade 1: beyond position and controls", "grade 3: beyond grammar rules")
     ]
+
+
+@pytest.mark.parametrize(("probe", "said"), [("dependency", "beyond position"), ("position", "beyond baselines")])
+def test_without_controls_no_grade_is_beyond_any(probe: str, said: str) -> None:
+    assert grade_name(1, probe, controlled=False) == f"grade 1: {said}"
+    assert grade_name(1, probe, controlled=True) == f"grade 1: {said} and controls"
 
 
 @pytest.mark.parametrize(
