@@ -105,13 +105,13 @@ def reproduce(
         from experiments.reproduce.reproduce import rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.reproduce.summary import print_summary
-        from experiments.reproduce.untrained import Call, before_the_run
+        from experiments.reproduce.untrained import Invocation, before_the_run
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
     asked = [] if again else select_findings(ids or ())
     if not controls:
-        for line in before_the_run(asked, subjects, Call(out, changes or (), seed), ids or ()):
+        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), ids or ()):
             typer.echo(line, err=True)
     with shown() as progress:
         if again:

@@ -19,7 +19,7 @@ from experiments.reproduce.record import (
     write_record,
 )
 from experiments.reproduce.registry import all_findings
-from experiments.reproduce.untrained import Call, hangs_on_untrained, to_measure
+from experiments.reproduce.untrained import Invocation, hangs_on_untrained, to_measure
 from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
@@ -67,7 +67,7 @@ def reproduce(
             results = [_measured(finding, subject, reads, evidence, missing) for finding in asked]
             for finding, result in zip(asked, results, strict=True):
                 if hangs_on_untrained(finding, subject, before):
-                    result["untrained"] = to_measure(finding, subject, reads, Call(out, changes, seed))
+                    result["untrained"] = to_measure(finding, subject, reads, Invocation(out, changes, seed))
             runs = [run_of(name, read, subject) for name, read in reads.items()]
             record = updated(before, subject, results, runs, own_seed)
             write_record(with_verdicts(record | {"requested": _asked(findings)}), out)

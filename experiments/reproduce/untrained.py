@@ -22,7 +22,7 @@ RUNS = len(CONTROLS) * SEEDS
 
 
 @dataclass(frozen=True)
-class Call:
+class Invocation:
     """What a call of 'headscope reproduce' says beside its findings and models."""
 
     out: Path
@@ -49,7 +49,9 @@ def hangs_on_untrained(finding: Finding, subject: Subject, record: Mapping[str, 
     return len(whole) < len(CONTROLS) and any(isinstance(one.rule, LearnedRule) for one in finding.statements)
 
 
-def to_measure(finding: Finding, subject: Subject, reads: Mapping[str, FinishedReading], call: Call) -> dict[str, Any]:
+def to_measure(
+    finding: Finding, subject: Subject, reads: Mapping[str, FinishedReading], call: Invocation
+) -> dict[str, Any]:
     """Return the command that measures untrained weights for a finding, and its seconds: those of this run, for each.
 
     A run of untrained weights takes about as long as that of the model.
@@ -59,7 +61,7 @@ def to_measure(finding: Finding, subject: Subject, reads: Mapping[str, FinishedR
 
 
 def before_the_run(
-    findings: Sequence[Finding], subjects: Sequence[Subject], call: Call, ids: Sequence[str]
+    findings: Sequence[Finding], subjects: Sequence[Subject], call: Invocation, ids: Sequence[str]
 ) -> Iterator[str]:
     """Yield, for each model, which findings a call without controls can leave unmeasured, and what measures them."""
     record = read_record(call.out)

@@ -75,15 +75,15 @@ class RunPair:
     @property
     def roles(self) -> pd.DataFrame:
         """The rows that tell a role, those that changed most first."""
-        return self.told[self.told["role"]]
+        return self.shown[self.shown["role"]]
 
     @property
     def changed(self) -> pd.DataFrame:
-        """The told rows in which the head is another one or the accuracies differ significantly."""
-        return self.told[(self.told["role"] & (self.told["change"] != SAME)) | self.told["significant"]]
+        """The shown rows in which the head is another one or the accuracies differ significantly."""
+        return self.shown[(self.shown["role"] & (self.shown["change"] != SAME)) | self.shown["significant"]]
 
     @cached_property
-    def told(self) -> pd.DataFrame:
+    def shown(self) -> pd.DataFrame:
         """The rows that tell a role, and those of other directions and labels that differ significantly.
 
         Those that changed most stand first.
@@ -137,7 +137,7 @@ class RunPair:
 
     def _differing(self, roles: pd.DataFrame) -> pd.DataFrame:
         """Return the significant rows of these roles, of every direction in which a run has a head with a grade."""
-        graded = self.told[self.told["significant"] & (self.told["change"] != NONE)]
+        graded = self.shown[self.shown["significant"] & (self.shown["change"] != NONE)]
         return graded.merge(roles[["probe", "label"]])
 
     def _verdicts_alone(self, gone: pd.DataFrame) -> tuple[str, ...]:

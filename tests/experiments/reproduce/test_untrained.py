@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduce import untrained
-from experiments.reproduce.untrained import Call, before_the_run
+from experiments.reproduce.untrained import Invocation, before_the_run
 from experiments.statements.learned import LearnedRule
 from experiments.statements.subject import Subject
 from tests.experiments.reproduce.conftest import OBJ, finding
@@ -26,7 +26,7 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_command_and_its_cost_are_told_for_trained_models_alone(out: Path):
     subjects = [Subject.of(name) for name in ("our encoder=minilm", "random", "scratch")]
-    call = Call(out, ["trees.corpus.report.first=9"], seed=2)
+    call = Invocation(out, ["trees.corpus.report.first=9"], seed=2)
     assert list(before_the_run([LEARNED, PLAIN], subjects, call, ["some-2020"])) == [
         "our encoder: without untrained weights learned may be 'not measured'. To measure: headscope reproduce "
         f"some-2020 --model 'our encoder=minilm' --controls --out {out} --set trees.corpus.report.first=9 --seed 2 "
@@ -44,7 +44,7 @@ def test_untrained_weights_count_with_three_seeds_of_both_kinds(out: Path):
             for kind, seeds in (("random", 3), ("permuted", last))
         ]
         (out / "findings.json").write_text(json.dumps({"models": models, "results": read}), encoding="utf-8")
-        assert (list(before_the_run([LEARNED], [Subject.of("minilm")], Call(out), [])) == []) is silent
+        assert (list(before_the_run([LEARNED], [Subject.of("minilm")], Invocation(out), [])) == []) is silent
 
 
 @pytest.mark.parametrize("typed", ["minilm", "hub:owner/name", "ours=hub:owner/name", "scratch"])
