@@ -45,7 +45,7 @@ class Roles:
     none: str
     "What is said of a head that has none of the roles."
     roles: tuple[HeadRole, ...]
-    "The most frequent first."
+    "Those of language first, the most frequent first."
     descriptions: Mapping[str, str]
     "Name of a head -> its role and numbers in one line."
 
@@ -119,8 +119,9 @@ def _roles(main: Mapping[str, RoleName], marks: Mapping[RoleName, RoleMark]) -> 
     heads: dict[RoleName, list[str]] = {}
     for name, role in main.items():
         heads.setdefault(role, []).append(name)
-    ranked = sorted(heads, key=lambda role: (-len(heads[role]), role))
-    return tuple(HeadRole(*role, marks[role].letter, marks[role].colour, tuple(heads[role])) for role in ranked)
+    return tuple(
+        HeadRole(*role, mark.letter, mark.colour, tuple(heads[role])) for role, mark in marks.items() if role in heads
+    )
 
 
 def _said(name: str, row: Mapping[Any, Any] | None, none: str, rule: RunThresholds) -> str:

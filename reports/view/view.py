@@ -87,7 +87,9 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
     if not titles or not titles[0] or any(other != titles[0] for other in titles):
         raise ValueError(f"{path}: expected panels with the same views, got {titles}")
     known = [role for panel in panels for role in panel.roles.values()]
-    marks = role_marks((one.language for one in known if one.language), (one.main for one in known if one.main))
+    mains = [role.main for role in known if role.main]
+    marked = role_marks((role.language for role in known if role.language), mains)
+    marks = {role: mark for role, mark in marked.items() if role in mains}
     every = [view for panel in panels for view in panel.views]
     packed = [_view(view, path) for view in each("texts packed", every, step)]
     of_panels = [packed[start : start + len(titles[0])] for start in range(0, len(packed), len(titles[0]))]

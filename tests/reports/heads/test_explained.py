@@ -62,7 +62,7 @@ def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
     grid = head_grid(run)
     assert grid is not None
     assert grid.views[0].descriptions["1-3"].endswith(" · roles explain 2.0 % of its attention between words")
-    assert not any("explain" in line for view in grid.views[1:] for line in view.descriptions.values())
+    assert not any("explain" in line for view in grid.views[2:] for line in view.descriptions.values())
     related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
     assert grid.explained == (
         f"{related} of {run.layers * run.heads} heads have a grade on a relation between words in sentences "

@@ -59,6 +59,13 @@ def gather_names(scores: pd.DataFrame) -> list[Any]:
     return [best_heads(scores, probe) for probe in scores["probe"].unique()]
 
 
+def test_the_head_of_the_first_finding_is_open_unless_the_address_names_one(opened: Any, page_path: Path):
+    page = opened(page_path)
+    finding = page.locator(".leaders .head").first.inner_text()
+    assert page.locator(".card h3").inner_text() == f"Head {finding}"
+    assert opened(page_path, fragment="#head-6-12").locator(".card h3").inner_text() == "Head 6-12"
+
+
 def test_arrows_move_in_the_grid_and_enter_chooses(opened: Any, page_path: Path):
     page = opened(page_path, fragment="#head-3-5")
     page.locator("[data-heads] td[tabindex='0']").focus()

@@ -11,7 +11,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
-from reports.heads.grid import head_grid
+from reports.heads.grid import ANY, head_grid
 from reports.view.roles import KnownRole, known_roles
 from reports.view.view import LEFT_OUT, LONG, Panel, TextAttention
 from tests.reports.views import attention, level, random_maps
@@ -150,9 +150,8 @@ def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
     run = Run.open(written_run)
     grid = head_grid(run)
     assert grid is not None
-    reported = {
-        name: (role.probe, role.label, role.letter, role.colour) for role in grid.views[0].roles for name in role.heads
-    }
+    roles = next(view.roles for view in grid.views if view.probe == ANY)
+    reported = {name: (role.probe, role.label, role.letter, role.colour) for role in roles for name in role.heads}
     kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], known_roles(run))] * texts))
     marks = [(one["probe"], one["label"], one["letter"], one["colour"]) for one in kept["marks"]]
     for panel in kept["panels"]:
