@@ -146,7 +146,7 @@ def load_model(
     if source == "permuted":
         permute_weights(module, seed)
     tokenizer, special = load_tokenizer(folder)
-    rows = check_vocabulary(folder, tokenizer, module, special)
+    rows = check_vocabulary(folder, tokenizer, module)
     layers, heads, positions = _shape(module)
     model = Model(
         name=name,
@@ -258,16 +258,17 @@ def check_finite(folder: Path, module: nn.Module) -> None:
             raise ModelError(f"{folder}: {wrong} of {weights.numel()} numbers of {name!r} are not finite")
 
 
-def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module, special: Mapping[str, int]) -> int:
+def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module) -> int:
     """Return the number of the module's embeddings.
 
-    Raises ModelError where the tokenizer has a piece without one, but for special tokens that no text becomes.
+    Raises ModelError where the tokenizer has a piece without one, but for special tokens, which no text becomes.
     """
     embeddings = module.pieces if isinstance(module, Encoder) else _input_embeddings(module)
     if embeddings is None:
         return 2**31
     pieces = tokenizer.get_vocab(with_added_tokens=True).items()
-    ordinary = ((piece, number) for piece, number in pieces if number not in special.values())
+    special = {number for number, token in tokenizer.get_added_tokens_decoder().items() if token.special}
+    ordinary = ((piece, number) for piece, number in pieces if number not in special)
     piece, last = max(ordinary, key=lambda one: one[1], default=("", -1))
     if last >= (rows := embeddings.weight.shape[0]):
         raise ModelError(f"{folder}: its tokenizer has a piece {last} ({piece!r}), but the model has {rows} embeddings")

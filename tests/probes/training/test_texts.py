@@ -98,7 +98,9 @@ def test_a_folder_of_files_that_datasets_reads_is_a_data_set(
 
 
 def test_a_data_set_that_cannot_be_used_is_one_line(saved: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no column 'text'; name one as column = .*: it has 'content', 'number'$"):
+    with pytest.raises(
+        CorpusError, match=r"no column called 'text'; name one as column = .*: it has 'content', 'number'$"
+    ):
         list(DatasetTexts(str(saved)))
     with pytest.raises(CorpusError, match="column 'number' holds a int, no text"):
         list(DatasetTexts(str(saved), column="number"))
