@@ -105,7 +105,7 @@ class Journal:
             stages=self.stages,
             dropped=tuple(self.dropped),
             scored=self.scored,
-            notes=tuple(dict.fromkeys([*self.notes, *self.inputs])),
+            notes=(*(note for note in self.notes if note not in self.inputs), *self.inputs),
             command=self.command or None,
             **{fact: getattr(self, fact) for fact in FACTS},
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accelerate.state import PartialState
+from tokenizers import Tokenizer
 
 from experiments.config.config import Config, TrainingConfig
 from experiments.config.section import ConfigError
@@ -188,7 +189,7 @@ def open_checkpoint(training: Path, step: int | None = None, *, device: str = "c
     record = read_record(checkpoint)
     refuse_fixed(str(checkpoint), record.get("settings", {}).get("fixed", ()))
     model = load_model(str(checkpoint), device=device)
-    if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:
+    if tokenizer_fingerprint(Tokenizer.from_file(str(checkpoint / "tokenizer.json"))) != record["tokenizer"]:
         raise ConfigError(f"{checkpoint}: tokenizer.json is not the tokenizer that the checkpoint was trained with")
     parts = training.resolve().parts[-2 if training.name.startswith("seed-") else -1 :]
     return replace(model, name="/".join(parts), source="checkpoint"), checkpoint, int(record["step"])
