@@ -18,7 +18,7 @@ from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.record import VERDICTS, read_findings
 from reports.findings.tables import FINDING_TABLES
-from reports.page.columns import RUN_TABLES
+from reports.page.columns import run_tables
 from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
 from reports.tables.column import Column
@@ -110,7 +110,7 @@ def tables_page() -> str:
 
 def all_tables() -> dict[str, Table]:
     """Return every table by its file: runs, comparisons, targets, atlases, findings, claims, sandbox."""
-    return {**RUN_TABLES, **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **RECORD_TABLES}
+    return {**run_tables(), **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **RECORD_TABLES}
 
 
 def _files_and_key(name: str, declared: Table) -> str:
@@ -118,7 +118,7 @@ def _files_and_key(name: str, declared: Table) -> str:
     if name in RECORD_TABLES:
         file, _, place = name.partition(".")
         return f"In `{file}.json`, list `{place}`; rows differ in {_named(declared.key)}."
-    forms = ("parquet", "csv") if name in RUN_TABLES or name in ATLAS_TABLES else ("csv",)
+    forms = ("parquet", "csv") if name in run_tables() or name in ATLAS_TABLES else ("csv",)
     files = " and ".join(f"`{name}.{form}`" for form in forms if form == "parquet" or declared.csv)
     return f"In {files}; rows differ in {_named(declared.key)}."
 

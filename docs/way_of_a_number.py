@@ -48,7 +48,7 @@ class Station(Place):
 
 
 RUN = Place("experiments.run.run", "run")
-PART = Place("experiments.studies.scope", "Part.score", RUN)
+PART = Place("experiments.run.scope", "Part.score", RUN)
 CORPUS = Place("probes.scoring.score", "score_corpus", PART)
 BATCH = Place("probes.scoring.batch_targets", "Sheet.sums", CORPUS)
 TABLE = Place("probes.evidence.results", "score_table", PART)
@@ -178,8 +178,8 @@ WAY = (
         "p [head] of each grade",
     ),
     Station(
-        "experiments.studies.surroundings",
-        "Surroundings.verdicts",
+        "experiments.run.context",
+        "RunContext.verdicts",
         RUN,
         "Reach the verdict",
         "scores of all labels and directions",

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reports.measures.registry import write_measures
     from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
     from reports.notebook.run import Run
     from reports.page.page import write_report
     from reports.run.sentence_attention import write_attention
-    from reports.studies.tables import write_studies
     from reports.tables.run_files import (
         read_examples,
         read_scores,
@@ -29,7 +29,7 @@ _NAMES = {
     "reports.notebook.run": ("Run",),
     "reports.page.page": ("write_report",),
     "reports.run.sentence_attention": ("write_attention",),
-    "reports.studies.tables": ("write_studies",),
+    "reports.measures.registry": ("write_measures",),
     "reports.tables.run_files": (
         "read_examples",
         "read_scores",
@@ -59,10 +59,10 @@ __all__ = [
     "write_attention",
     "write_behaviour",
     "write_examples",
+    "write_measures",
     "write_metrics",
     "write_report",
     "write_scores",
-    "write_studies",
     "write_view",
 ]
 

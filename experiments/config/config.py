@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import Field, create_model, model_validator
 
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.cluster_section import ClusterSection
 from experiments.config.section import ConfigError as ConfigError
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable, Placed
 from experiments.config.sections import BehaviourSection as BehaviourSection
 from experiments.config.sections import ControlsSection as ControlsSection
 from experiments.config.sections import CorpusPart as CorpusPart
@@ -27,7 +27,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 "What a folder may be called."
 
 
-class Tables(Section):
+class Tables(ConfigTable):
     """What stands before the tables of studies in a config."""
 
     name: str = Field(pattern=NAME)
@@ -43,9 +43,11 @@ class Tables(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    measures: Annotated[tuple[str, ...], Placed(())] = ()
+    "Python files with measures of your own, relative to the config file; their tables stand in the config as well."
 
 
-class LastTables(Section):
+class LastTables(ConfigTable):
     """What stands after the tables of studies."""
 
     page: PageSection = PageSection()
@@ -67,12 +69,12 @@ class Config(LastTables, Tables):
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
         for name in type(self).model_fields:
-            if isinstance(section := getattr(self, name), StudySection):
+            if hasattr(section := getattr(self, name), "check"):
                 section.check(self)
         return self
 
 
-class StudySection(Section):
+class StudySection(ConfigTable):
     """The table that a study has in a config, see `experiments.run.studies`."""
 
     table: ClassVar[str]
@@ -80,7 +82,7 @@ class StudySection(Section):
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Return this table of a config that has the tables of studies (`with_studies`)."""
+        """Return this table of a config that has the tables of studies (`with_tables`)."""
         section = getattr(config, cls.table)
         assert isinstance(section, cls)
         return section
@@ -89,19 +91,19 @@ class StudySection(Section):
         """Raise ValueError where another table of `config` does not fit this one."""
 
 
-def with_studies(name: str, module: str, sections: Iterable[type[StudySection]]) -> type[Config]:
-    """Return the model of configs that have these tables too, between [behaviour] and [page].
+def with_tables(name: str, module: str, sections: Mapping[str, type[ConfigTable]]) -> type[Config]:
+    """Return the model of configs that have these tables of measures too, by name, between [behaviour] and [page].
 
     Fields stand in the order of the reversed bases, so the new tables come in between those of `Config` by a base of
     their own. `name` is what the model is called in `module`.
     """
-    fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
+    fields: dict[str, Any] = {table: (section, section()) for table, section in sections.items()}
     studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
     bases: Any = (Config, studies)  # which the types of pydantic want to be of one class
     return cast(type[Config], create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__))
 
 
-class TrainingConfig(Section):
+class TrainingConfig(ConfigTable):
     """A training without a run: what `headscope train` needs of a config."""
 
     name: str = Field(pattern=NAME)

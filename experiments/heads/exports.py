@@ -13,7 +13,7 @@ import pandas as pd
 from experiments.record.progress import Progress, silent
 from reports import Run
 from reports.notebook.paper_figures import save_paper_figures
-from reports.page.columns import RUN_TABLES
+from reports.page.columns import run_tables
 from reports.page.dataset_card import dataset_card
 from reports.scores.taxonomy import EXPORTED_SCORES, with_canonical_names
 from reports.tables.files import replace_file
@@ -100,7 +100,7 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
             if "probe" not in frame or not (frame["probe"] == probe).any():
                 raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
         frame = frame[frame["probe"].isin(probes)]
-    return RUN_TABLES[name].shown(frame, f"{run.name}: {name}")
+    return run_tables()[name].shown(frame, f"{run.name}: {name}")
 
 
 def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
@@ -129,7 +129,7 @@ def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
 def _write_schema(name: str, frame: pd.DataFrame, folder: Path) -> None:
     """Write the table as NAME.parquet, and what its columns mean as NAME.schema.json."""
     replace_file(frame, folder / f"{name}.parquet")
-    tables = {**RUN_TABLES, SCORES: EXPORTED_SCORES}
+    tables = {**run_tables(), SCORES: EXPORTED_SCORES}
     if name in tables:  # the best heads are a choice of columns of the scores
         schema = json.dumps(json_schema(name, tables[name]), indent=2, ensure_ascii=False)
         (folder / f"{name}.schema.json").write_text(schema + "\n", encoding="utf-8")

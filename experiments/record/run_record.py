@@ -13,7 +13,7 @@ from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
-FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads")
+FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads", "facts")
 "Fields of the record that are noted where they are measured."
 
 
@@ -39,6 +39,8 @@ class Journal:
     "Task -> split -> its examples; None where no classifiers are trained."
     patching: PatchingFacts | None = None
     heads: HeadSetFacts | None = None
+    facts: dict[str, Mapping[str, Any]] | None = None
+    "By measure: what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def log(self, what: str, **details: Any) -> None:

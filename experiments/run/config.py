@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.config.config import Config, ConfigError, TrainingConfig, with_studies
+from experiments.config.config import Config, ConfigError, TrainingConfig, with_tables
 from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
+from experiments.config.section import ConfigTable
+from experiments.run.measure import Measure
+from experiments.run.measures import measure_types
 from experiments.run.studies import STUDIES
+from reports.measures.registry import use
 
-RunConfig: Final = with_studies(
-    "RunConfig", __name__, dict.fromkeys(study.reads for study in STUDIES if study.reads is not None)
-)
-"A config with the tables of all studies, in their order."
+
+@cache
+def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
+    """Return the config with the tables of measures, and of studies."""
+    tables: dict[str, type[ConfigTable]] = {one.reads.table: one.reads for one in STUDIES if one.reads is not None}
+    return with_tables("RunConfig", __name__, tables | {one.name: one for one in kinds if one.model_fields})
+
+
+RunConfig: Final = _config_of(measure_types())
+"A config with the tables of all measures that are installed, in their order."
 
 
 def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
@@ -41,5 +52,9 @@ def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
 def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
     with named(where):
-        resolve_tables(values, folder, RunConfig)
-    return validated(RunConfig, values, where)
+        own = values.get("measures", [])
+        for name in own if isinstance(own, list) else ():
+            use(folder / Path(str(name)).expanduser())
+        kind = _config_of(measure_types())
+        resolve_tables(values, folder, kind)
+    return validated(kind, values, where)

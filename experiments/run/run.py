@@ -22,12 +22,13 @@ from experiments.record.progress import Progress, counter, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
+from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
+from experiments.run.measures import Measures
+from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.run.studies import Studies
-from experiments.studies.scope import Part, Scored, ShowScores
-from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
@@ -93,7 +94,7 @@ def run(
         for said in corpus_notes(corpora):
             journal.note_input(said)
         kept = Kept.open(folder, config, record, resume=resume)
-        around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
+        around = RunContext(opened.config, opened, corpora, journal, progress, kept)
         try:
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
@@ -121,7 +122,7 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
 
 def _work(
     config: Config,
-    around: Surroundings,
+    around: RunContext,
     record: RunRecord,
     folder: Path,
     started: Start,
@@ -131,14 +132,15 @@ def _work(
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     examination = Examination.of(config, opened.model)
-    studies = Studies.of(around)
+    studies, measures = Studies.of(around), Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, every, shards, first)
+    parts, examples, compared = _read(around, studies, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
     _refuse_nothing(frames, around.corpora, journal)
     studies.write(parts, folder)
+    measures.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
     write_scores(scores[list(SCORE_COLUMNS)], folder)
@@ -162,7 +164,7 @@ def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
         shutil.copyfile(path, folder / "annotated" / path.name)
 
 
-def _follow(config: Config, around: Surroundings, folder: Path, started: Start, shards: Shards | None) -> None:
+def _follow(config: Config, around: RunContext, folder: Path, started: Start, shards: Shards | None) -> None:
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
     follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
@@ -178,7 +180,7 @@ def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:
     return layers.map(dict(enumerate(GLOBAL if one is None else f"local (window {one})" for one in windows)))
 
 
-def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
+def _write_every_head(every: EveryHead, run: RunContext, folder: Path) -> None:
     """Write what every head does on the texts of the examples, and note how many were too many."""
     if kept := every.tables():
         write_attention(kept, folder)
@@ -190,8 +192,9 @@ def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None
 
 
 def _read(
-    run: Surroundings,
+    run: RunContext,
     studies: Studies,
+    measures: Measures,
     every: EveryHead,
     shards: Shards | None,
     first: ShowScores | None,
@@ -205,17 +208,18 @@ def _read(
     parts, examples, compared = [], [], []
     permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
-    codelength = any(study.codelength for study in studies)
+    codelength = any(study.codelength for study in studies) or measures.codelength
     for scope in run.scopes:
         asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept, first)
+        part = make(config, model, scope, asked, run.texts(scope), [*studies, *measures], codelength, run.kept, first)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
             permutations = part.permutations(journal)
         scored = part.score(journal, run.progress, permutations or list)
         studies.add(scored)
+        measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):

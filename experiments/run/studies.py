@@ -10,13 +10,14 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
 from experiments.studies.causal.ablation import AblationStudy
 from experiments.studies.causal.gates import GateStudy
 from experiments.studies.causal.importance import ImportanceStudy
 from experiments.studies.causal.link import LinkStudy
 from experiments.studies.causal.patching import PatchingStudy
 from experiments.studies.causal.pruning import PruningStudy
-from experiments.studies.causal.slopes import SlopeStudy
 from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.maps.chains import ChainStudy
 from experiments.studies.maps.circuits import CircuitStudy
@@ -32,16 +33,14 @@ from experiments.studies.maps.mixing import MixingStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.maps.sinks import SinkStudy
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Results, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.studies.study import ReadOfStudy, Result, Results, Study
 from experiments.studies.trained.answers import AnswerStudy
 from experiments.studies.trained.classifiers import ClassifierStudy
 from experiments.studies.trained.explanation import ExplanationStudy
 from experiments.studies.trained.parsers import ParserStudy
 from experiments.studies.trained.probing import LayerProbingStudy
 from experiments.studies.trained.states import StatesStudy
-from reports import write_studies
+from reports import write_measures
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ShapeStudy,
@@ -64,7 +63,6 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     FewLabelsStudy,
     AblationStudy,
     ImportanceStudy,
-    SlopeStudy,
     PruningStudy,
     GateStudy,
     LinkStudy,
@@ -94,11 +92,11 @@ def in_order(studies: Sequence[type[Study[Any]]]) -> Iterator[type[Study[Any]]]:
 class Studies:
     """The studies of one run, each with the rows that it has measured of the parts so far."""
 
-    run: Surroundings
+    run: RunContext
     opened: Sequence[tuple[Study[Any], list[pd.DataFrame]]]
 
     @classmethod
-    def of(cls, run: Surroundings) -> Self:
+    def of(cls, run: RunContext) -> Self:
         """Open the studies that the config of a run wants."""
         opened = (
             study.open(run, None if study.reads is None else study.reads.of(run.config)) for study in in_order(STUDIES)
@@ -120,10 +118,10 @@ class Studies:
         results: list[Result] = []
         for study, rows in self.opened:
             with self.run.journal.stage(study.name):
-                read = Read(parts, rows, Results(results, study.needs))
+                read = ReadOfStudy(parts, rows, Results(results, study.needs))
                 tables = self.run.kept.tables(study.name, self.run.journal, partial(_measured, study, read))
                 result = study.gives(tables)
-            write_studies({name: self.run.complete(frame) for name, frame in result.tables.items()}, folder)
+            write_measures({name: self.run.complete(frame) for name, frame in result.tables.items()}, folder)
             results.append(result)
 
 
@@ -131,5 +129,5 @@ def _of_part(study: Study[Any], scored: Scored) -> Mapping[str, pd.DataFrame]:
     return {str(number): rows for number, rows in enumerate(study.of_part(scored))}
 
 
-def _measured(study: Study[Any], read: Read) -> Mapping[str, pd.DataFrame]:
+def _measured(study: Study[Any], read: ReadOfStudy) -> Mapping[str, pd.DataFrame]:
     return study.measure(read).tables

@@ -9,8 +9,8 @@ from typing import ClassVar, Generic, Self, TypeVar
 import pandas as pd
 
 from experiments.config.config import StudySection
-from experiments.studies.scope import Scored
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer
 
@@ -44,7 +44,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadOfStudy:
     """What a run has once the model has read all texts of all scopes."""
 
     parts: Sequence[Scored]
@@ -60,7 +60,7 @@ class Study(Generic[SectionT]):
     No method changes the study: what a run has read, and what other studies have measured, is handed to `measure`.
     """
 
-    run: Surroundings
+    run: RunContext
     section: SectionT
 
     name: ClassVar[str]
@@ -73,7 +73,7 @@ class Study(Generic[SectionT]):
     "The kind of its result."
 
     @classmethod
-    def open(cls, run: Surroundings, section: SectionT) -> Self | None:
+    def open(cls, run: RunContext, section: SectionT) -> Self | None:
         """Return the study, or None where its section wants none; raises where what it wants cannot be done."""
         raise NotImplementedError
 
@@ -90,6 +90,6 @@ class Study(Generic[SectionT]):
         """Return rows that it measures of a part while the run is at it."""
         return ()
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return what it measures once all texts of all scopes have been read."""
         raise NotImplementedError

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from reports.head_names import head_hint
 from reports.heads.card import HeadCard, head_card
+from reports.measures.registry import measure_tables
 from reports.run.folder import RunFolder
 from reports.scores.best_table import best_table
-from reports.studies.tables import STUDY_TABLES
 from reports.tables.text_table import TextTable
 
 SHOWN = 12
@@ -31,7 +31,7 @@ class Run(RunFolder):
         Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
         its files cannot be understood.
         """
-        return cls.read(path, STUDY_TABLES)
+        return cls.read(path, measure_tables())
 
     def best(self, probe: str | None = None) -> TextTable:
         """Return the chosen head of every label, of one probe or of all, the largest sure margins first.

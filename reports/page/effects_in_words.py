@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from reports.measures.registry import measures
+from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
 from reports.studies.ablation.costs import LEVEL, Costs
 from reports.studies.ablation.section import Ablations, Contrast
@@ -22,16 +24,19 @@ UNMEASURED: Final = (
 )
 
 
-def mattering(contents: Mapping[str, Any], verdicts: Verdicts, heads: int) -> Iterator[str]:
+def mattering(run: RunFolder, contents: Mapping[str, Any], verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield what sections found of the consequences of heads, so many of which there are; or that nothing was asked."""
     ablation, gating, link = contents.get("ablation"), contents.get("gating"), contents.get("link")
     sentences = [*_contrasts(ablation), *_linked(link), *_important(gating, verdicts, heads)]
     sentences += _patched(contents.get("patching"))
+    sentences += [one for measure in measures() for one in measure.effects(run, verdicts)]
     yield from sentences or (_single(ablation) if ablation else [UNMEASURED])
 
 
-def lost_without(name: str, contents: Mapping[str, Any]) -> str:
+def lost_without(name: str, run: RunFolder, contents: Mapping[str, Any]) -> str:
     """Say what the first behaviour of an ablation loses without a head; "" where that was not measured."""
+    if told := next((told for measure in measures() if (told := measure.without(run, name))), ""):
+        return told
     ablation: Ablations | None = contents.get("ablation")
     if ablation is None:
         return ""

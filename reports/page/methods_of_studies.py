@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
@@ -32,5 +33,7 @@ def of_studies(run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str,
         yield BEHAVIOUR.written(config)
     for study in STUDY_REPORTS:
         yield from study.written(run.studies, config)
+    for measure in measures():
+        yield from measure.written(run, config)
     if run.biographies is not None:
         yield LIVES.written(config)

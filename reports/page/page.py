@@ -18,6 +18,7 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import LIMITS, MEANING
+from reports.sections.report_section import FilledSection
 from reports.studies.behaviour.figure import save_behaviour
 from reports.studies.behaviour.section import DECIDED
 from reports.templates.environment import assets, environment
@@ -45,7 +46,12 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
             if contents.biographies is not None:
                 save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
             told = each("page: figures of sections", contents.sections, step)
-            contents = replace(contents, sections=tuple(one.drawn(contents.about, figures) for one in told))
+            contents = replace(
+                contents,
+                sections=tuple(
+                    one.drawn(contents.about, figures) if isinstance(one, FilledSection) else one for one in told
+                ),
+            )
             drawn = {probe: [*saves] for probe, saves in of_probes.items()}
             for name in each("page: texts", ("report.md", "index.html"), step):
                 text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
@@ -78,9 +84,10 @@ def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
     charts = biography_charts(contents.biographies) if contents.biographies is not None else []
-    drawn = bool(charts) or any(told.charts for told in contents.sections)
+    needed = dict.fromkeys(name for told in contents.sections for name in told.assets)
+    drawn = bool(charts) or "charts" in needed
     parts = ["page", "fold", "opening", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
-    parts += ["role_marks", *(told.name for told in contents.sections)]
+    parts += ["role_marks", *(name for name in needed if name != "charts")]
     return template.render(
         page=contents,
         version=contents.run.record.headscope or "",

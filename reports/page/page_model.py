@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reports.biographies.section import HeadBiographies, head_biographies
+from reports.blocks.block import Section
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
 from reports.heads.sinks import kinds_of_sinks
@@ -94,7 +95,7 @@ class Contents:
     "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    sections: tuple[FilledSection, ...]
+    sections: tuple[FilledSection | Section, ...]
     "What was measured beside scores."
     examples_total: int
     unscored: tuple[BestHead, ...]
@@ -158,7 +159,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     against = run_baselines(scores, run.record, config)
     verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
-    found = {one.name: one.content for one in told}
+    found = {one.name: one.content for one in told if isinstance(one, FilledSection)}
     return Contents(
         run=run,
         model=run.record.model.name or str(scores["model"].iloc[0]),
@@ -166,7 +167,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         layers=layers,
         heads=heads,
         provenance=provenance(run, maps),
-        opening=opening(best, run.record, verdicts, layers * heads, found),
+        opening=opening(best, run, verdicts, layers * heads, found),
         verdicts=verdicts,
         baselines=against,
         probes=tuple(

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.methods import SOURCES
+from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.leaders import Best, best_rows, leaders
@@ -71,17 +72,17 @@ class Opening:
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
-def opening(best: Best, record: RunRecord, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]) -> Opening:
+def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]) -> Opening:
     """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
-    rows = best_rows(best)
+    rows, record = best_rows(best), run.record
     named = leaders(rows)
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(rows, verdicts, heads),
         results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
-        leaders=tuple(_leader(row, contents, verdicts.rule) for row in named),
+        leaders=tuple(_leader(row, run, contents, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(contents, verdicts, heads)),
+        effects=tuple(mattering(run, contents, verdicts, heads)),
     )
 
 
@@ -164,7 +165,7 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     )
 
 
-def _leader(row: BestHead, found: Mapping[str, Any], rule: RunThresholds) -> Leader:
+def _leader(row: BestHead, run: RunFolder, found: Mapping[str, Any], rule: RunThresholds) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
     judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
@@ -179,7 +180,7 @@ def _leader(row: BestHead, found: Mapping[str, Any], rule: RunThresholds) -> Lea
         f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
         f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
         f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
-        without=lost_without(row.name, found),
+        without=lost_without(row.name, run, found),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 

@@ -107,6 +107,10 @@ class RunFolder:
                 f"{self.folder / 'config.toml'}: not TOML ({error}); run again to make a new one"
             ) from error
 
+    def facts(self, measure: str) -> Mapping[str, Any]:
+        """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
+        return (self.record.facts or {}).get(measure, {})
+
     @property
     def layers(self) -> int:
         """Number of layers of the model."""

@@ -162,6 +162,8 @@ class RunRecord:
     "None where no head was patched."
     heads: HeadSetFacts | None = None
     "None where heads were not compared as a set."
+    facts: Mapping[str, Mapping[str, Any]] | None = None
+    "By measure: what holds for all heads together; None where no measure has noted any."
 
     def corpus(self, split: str) -> CorpusFacts:
         """Return the corpus of a split; one without any facts where the record has none."""
@@ -176,6 +178,7 @@ class RunRecord:
 SOMETIMES: Final = frozenset(
     {
         *("resumed", "workers", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
+        "facts",
         *("stress", "silhouette"),
     }
 )

@@ -70,6 +70,11 @@ class FilledSection:
         """What its words and numbers mean."""
         return self.section.terms
 
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """Stems of its style sheets and scripts."""
+        return (*["charts"] * bool(self.charts), self.name)
+
     @cached_property
     def charts(self) -> Sequence[Chart]:
         """The charts of the HTML page."""

@@ -21,7 +21,6 @@ NAMES: Final = (
     "few_labels",
     "ablation",
     "gating",
-    "slopes",
     "patching",
     "transfer",
     "link",

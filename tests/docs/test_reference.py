@@ -14,18 +14,18 @@ from pydantic import Field
 from experiments.claims.run.registry import CLAIMS
 from experiments.cli import app
 from experiments.config.config import ModelSection
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable
 from experiments.config.train_config import EncoderSection, TrainSection
 from experiments.run.config import RunConfig
 from probes import probe_names
-from reports.studies.tables import STUDY_TABLES
+from reports.measures.registry import measure_tables
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 
 Load = Callable[[str], ModuleType]
 
 
-class Invented(Section):
+class Invented(ConfigTable):
     """Some table, see `mha.training.checkpoints.Schedule`."""
 
     count: int = Field(default=3, ge=1, lt=9)
@@ -100,7 +100,7 @@ def test_every_table_and_column_of_a_run_folder_is_told(module: Load) -> None:
     reference = module("reference")
     tables = reference.all_tables()
     assert {
-        *STUDY_TABLES,
+        *measure_tables(),
         "scores",
         "examples",
         "metrics",
@@ -124,7 +124,7 @@ def test_every_table_and_column_of_a_run_folder_is_told(module: Load) -> None:
 def test_a_declared_column_is_on_the_page_of_tables(module: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = module("reference")
     more = replace(SCORES, columns=(*SCORES.columns, fraction("brightness", "Share of the light that is left.")))
-    monkeypatch.setattr(reference, "RUN_TABLES", {"scores": more})
+    monkeypatch.setattr(reference, "run_tables()", {"scores": more})
     line = r"| `brightness` | `float64` | Share of the light that is left. | \[0, 1\] |"
     assert line in reference.tables_page().splitlines()
 

@@ -12,11 +12,11 @@ from pydantic import Field, model_validator
 
 from experiments.config.config import StudySection
 from experiments.config.section import BehaviourNames
-from experiments.studies.causal.behaviours import Behaviours, Weighed
+from experiments.run.behaviours import Behaviours, Weighed
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
 from experiments.studies.maps.ensembles import choose_relations
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes import get_probe
 from probes.causal.ablation import WAYS, ZERO, Heads, measure
 from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
@@ -94,13 +94,13 @@ class AblationStudy(Study[AblationSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: AblationSection) -> Self | None:
+    def open(cls, run: RunContext, section: AblationSection) -> Self | None:
         """Return the study where its section names behaviours, or wants accuracies downstream."""
         if not (section.behaviours or section.downstream):
             return None
         return cls(run, section, Behaviours.of(run, section.behaviours, section.items))
 
-    def measure(self, read: Read) -> AblationResult:
+    def measure(self, read: ReadOfStudy) -> AblationResult:
         """Return what every set of heads costs, and the chosen heads against random ones."""
         scores = self.run.verdicts([frame for part in read.parts for frame in part.frames])
         costs, contrasts, effort = [], [], self.run.effort

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 
 from experiments.config.config import StudySection
 from experiments.config.section import EMBEDDING, BehaviourNames
-from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.behaviours import Behaviours
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.causal.gates import GateSettings
 from mha.encoder.encoder import Encoder
 from probes.causal.ablation_table import measures
@@ -58,7 +58,7 @@ class GateStudy(Study[GatesSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: GatesSection) -> Self | None:
+    def open(cls, run: RunContext, section: GatesSection) -> Self | None:
         """Return the study where it names behaviours; raises BehaviourError where weights cannot be trained."""
         if not section.behaviours:
             return None
@@ -70,7 +70,7 @@ class GateStudy(Study[GatesSection]):
             )
         return cls(run, section, behaviours)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the gate of every head at every price, and the behaviour with them."""
         gates, paths = [], []
         for behaviour in self.behaviours:

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from experiments.config.config import StudySection
 from experiments.config.section import BehaviourNames
-from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.behaviours import Behaviours
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.causal.importance_table import importance_table, taylor_table
 
 
@@ -49,11 +49,11 @@ class ImportanceStudy(Study[ImportanceSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: ImportanceSection) -> Self | None:
+    def open(cls, run: RunContext, section: ImportanceSection) -> Self | None:
         """Return the study where its section names behaviours."""
         return cls(run, section, Behaviours.of(run, section.behaviours, section.items)) if section.behaviours else None
 
-    def measure(self, read: Read) -> ImportanceResult:
+    def measure(self, read: ReadOfStudy) -> ImportanceResult:
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
         section, model, effort = self.section, self.run.model, self.run.effort
         told, checks = [], []

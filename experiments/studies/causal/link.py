@@ -8,13 +8,13 @@ from typing import Self
 import pandas as pd
 
 from experiments.config.train_config import GRAMMAR
+from experiments.run.behaviours import Behaviours
+from experiments.run.context import RunContext
 from experiments.studies.causal.ablation import AblationResult, AblationSection
-from experiments.studies.causal.behaviours import Behaviours
 from experiments.studies.causal.importance import ImportanceResult
 from experiments.studies.causal.patching import PatchingResult
 from experiments.studies.causal.transfer import TransferResult
-from experiments.studies.study import Read, Result, Results, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.studies.study import ReadOfStudy, Result, Results, Study
 from mha.hooks import HookError
 from probes.causal.attention_effect import ROLES, link, rank_correlations, write_norms
 from probes.causal.behaviours import Behaviour
@@ -33,11 +33,11 @@ class LinkStudy(Study[AblationSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: AblationSection) -> Self | None:
+    def open(cls, run: RunContext, section: AblationSection) -> Self | None:
         """Return the study where heads are ablated."""
         return cls(run, section, Behaviours.of(run, section.behaviours, section.items)) if section.behaviours else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the tables of `reports.studies.link`; nothing where no behaviour belongs to a role that was scored."""
         ablated = read.results.of(AblationResult)
         if ablated is None:

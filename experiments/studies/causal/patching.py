@@ -12,8 +12,8 @@ from pydantic import Field
 
 from experiments.config.config import StudySection
 from experiments.config.train_config import GRAMMAR
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.causal.patch_table import PatchingAgreement, direct_agreement, estimate_agreement, patch_table
 from probes.causal.patching import Effects, PatchItem, measure_patching, patch_items
 from probes.evidence.question import Effort
@@ -57,14 +57,14 @@ class PatchingStudy(Study[PatchingSection]):
     reads, gives = PatchingSection, PatchingResult
 
     @classmethod
-    def open(cls, run: Surroundings, section: PatchingSection) -> Self | None:
+    def open(cls, run: RunContext, section: PatchingSection) -> Self | None:
         """Return the study where it is switched on; raises ModelError for a model without a masked-LM head."""
         if not section.enabled:
             return None
         run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
         return cls(run, section)
 
-    def measure(self, read: Read) -> PatchingResult:
+    def measure(self, read: ReadOfStudy) -> PatchingResult:
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
         swaps, left_out = _swaps(self.section.items, self.section.seed)
         items, unfit = patch_items(self.run.lm, swaps)

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from experiments.config.config import StudySection
 from experiments.config.section import BehaviourNames
-from experiments.studies.causal.behaviours import Behaviours, Weighed
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.behaviours import Behaviours, Weighed
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.causal.ablation import Heads
 from probes.causal.migration import migration_table, score_without
 from probes.causal.pruning import (
@@ -61,7 +61,7 @@ class PruningStudy(Study[PruningSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: PruningSection) -> Self | None:
+    def open(cls, run: RunContext, section: PruningSection) -> Self | None:
         """Return the study where its section names behaviours."""
         return cls(run, section, Behaviours.of(run, section.behaviours, section.items)) if section.behaviours else None
 
@@ -82,7 +82,7 @@ class PruningStudy(Study[PruningSection]):
         rows = migration_table(scored.splits, after, kept, self.run.effort)
         return rows.assign(behaviour=name, removed=len(order), heads=kept.size)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the curves, the areas under them, and which heads are best at what before and after."""
         told, areas = [], []
         for one, orders in self._orders():

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from experiments.config.config import StudySection
 from experiments.config.section import EMBEDDING, LOSS, BehaviourNames
-from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.behaviours import Behaviours
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.causal.behaviours import Behaviour
 from probes.minimal_pairs import LeftOut
 from probes.scoring.aligned import Dropped
@@ -60,7 +60,7 @@ class TransferStudy(Study[TransferSection]):
     behaviours: Behaviours
 
     @classmethod
-    def open(cls, run: Surroundings, section: TransferSection) -> Self | None:
+    def open(cls, run: RunContext, section: TransferSection) -> Self | None:
         """Return the study where its section names behaviours.
 
         Raises ModelError for a model without a masked-LM head, and BehaviourError for pairs that ask for no verb.
@@ -72,7 +72,7 @@ class TransferStudy(Study[TransferSection]):
             draw_donors(verb_numbers(one)[0], section.seed)  # raises now what it would raise after all heads are scored
         return cls(run, section, behaviours)
 
-    def measure(self, read: Read) -> TransferResult:
+    def measure(self, read: ReadOfStudy) -> TransferResult:
         """Return the transfer of every head; items that are not asked, or have no donors, are noted."""
         return TransferResult({"transfer": pd.concat(map(self._table, self.behaviours), ignore_index=True)})
 

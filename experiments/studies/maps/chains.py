@@ -9,8 +9,8 @@ from typing import Self
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha import Model
 from probes.chains.links import Linker, Links
 from probes.chains.table import MethodSums, chain_table
@@ -40,11 +40,11 @@ class ChainStudy(Study[ChainsSection]):
     reads = ChainsSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ChainsSection) -> Self | None:
+    def open(cls, run: RunContext, section: ChainsSection) -> Self | None:
         """Return the study where it is switched on."""
         return cls(run, section) if section.enabled else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the scores of all heads and baselines; a note, and no table, where a split has no mentions."""
         model, section = self.run.model, self.section
         samples = [MemoryTexts(sample_texts(texts, section.texts)) for texts in self.run.texts("window")]

@@ -9,8 +9,8 @@ from typing import Self
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.models.circuits import encoder_of
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.results import SPLITS
@@ -44,7 +44,7 @@ class CircuitStudy(Study[CircuitsSection]):
     relations: Pairs
 
     @classmethod
-    def open(cls, run: Surroundings, section: CircuitsSection) -> Self | None:
+    def open(cls, run: RunContext, section: CircuitsSection) -> Self | None:
         """Return the study where it is switched on.
 
         Raises CircuitError for an architecture without such circuits, and for relations that cannot be read.
@@ -54,7 +54,7 @@ class CircuitStudy(Study[CircuitsSection]):
         encoder_of(run.model)
         return cls(run, section, RELATIONS if section.relations is None else read_relations(section.relations))
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return what weights say beside what heads do; note what was read and what was left out."""
         config, section = self.run.config, self.section
         texts = self.run.texts("sentence")[1]

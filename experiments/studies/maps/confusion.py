@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.corpora.corpus import Texts
 from probes.evidence.results import SPLITS
 from probes.maps.confusion import Confusion, confusion_table
@@ -22,7 +22,7 @@ class ConfusionStudy(Study[None]):
     name = "confusion"
 
     @classmethod
-    def open(cls, run: Surroundings, section: None) -> Self | None:
+    def open(cls, run: RunContext, section: None) -> Self | None:
         """Return the study where the run has the probe."""
         return cls(run, section) if Distractors.name in run.config.probes.names else None
 
@@ -31,7 +31,7 @@ class ConfusionStudy(Study[None]):
         model = self.run.model
         return [Confusion(model.layers, model.heads, cluster_blocks(texts.ids()))] * (scope == Distractors.scope)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the confusion on both splits."""
         select, report = (one for split in SPLITS for part in read.parts for one in part.observed(Confusion, split))
         replicates, seed = self.run.config.scoring.replicates, self.run.config.seed

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.evidence.results import named_heads
 from probes.scoring.tally import Question
 from probes.training.biography import Marks, marks
@@ -22,11 +22,11 @@ class HitCounts(Study[None]):
     name = "counts"
 
     @classmethod
-    def open(cls, run: Surroundings, section: None) -> Self:
+    def open(cls, run: RunContext, section: None) -> Self:
         """Return the study: every run keeps its counts."""
         return cls(run, section)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return one row a question of the scores and group that has items of it; a column a head."""
         found: dict[Question, Marks] = {}
         for part in read.parts:

@@ -9,8 +9,8 @@ from typing import Self
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha import Model
 from mha.batches import collate
 from mha.models.maps import stream_maps
@@ -40,7 +40,7 @@ class DecileStudy(Study[DecilesSection]):
     reads = DecilesSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: DecilesSection) -> Self | None:
+    def open(cls, run: RunContext, section: DecilesSection) -> Self | None:
         """Return the study where it is wanted and the run reads sentences' attention; else a note says why not."""
         if not section.enabled:
             return None
@@ -56,7 +56,7 @@ class DecileStudy(Study[DecilesSection]):
         shape = (self.run.model.layers, self.run.model.heads)
         return [RulePredictions(*shape), *([Deciles(*shape)] if split == SPLITS[1] else [])]
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return a row a head and decile, and a row a head with its description."""
         [scored] = [one for one in read.parts if one.part.scope == "sentence"]
         (select,), (report,) = (scored.observed(RulePredictions, split) for split in SPLITS)

@@ -10,8 +10,8 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import Config, StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from experiments.training.train import open_checkpoint
 from probes.corpora.corpus import MemoryTexts
 from probes.maps.drift import map_cosines
@@ -39,11 +39,11 @@ class DriftStudy(Study[DriftSection]):
     reads = DriftSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: DriftSection) -> Self | None:
+    def open(cls, run: RunContext, section: DriftSection) -> Self | None:
         """Return the study where its section wants texts."""
         return cls(run, section) if section.texts else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""
         model = self.run.model
         before, _, _ = open_checkpoint(next(iter(self.run.opened.trainings.values())), 0)

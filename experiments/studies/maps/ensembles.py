@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
 from experiments.studies.maps.headset import HeadsSection
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes import Probe
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.leads import Documents
@@ -66,7 +66,7 @@ class Ensembles(Study[HeadsSection]):
     reads = HeadsSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
+    def open(cls, run: RunContext, section: HeadsSection) -> Self | None:
         """Return the study where it is asked for."""
         return cls(run, section) if section.relations else None
 
@@ -80,7 +80,7 @@ class Ensembles(Study[HeadsSection]):
         with self.run.journal.stage(self.name):
             return [*self._seek(scored)]
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
         return Result({"ensembles": pd.concat(read.rows, ignore_index=True)} if read.rows else {})
 

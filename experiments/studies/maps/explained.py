@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.evidence.results import SPLITS, named_heads
 from probes.maps.relation_attention import RelationAttention
 from probes.records import IntArray
@@ -28,11 +28,11 @@ class ExplainedStudy(Study[None]):
     name = "explained attention"
 
     @classmethod
-    def open(cls, run: Surroundings, section: None) -> Self | None:
+    def open(cls, run: RunContext, section: None) -> Self | None:
         """Return the study where attention itself is read."""
         return cls(run, section) if run.config.scoring.maps == "weights" else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return one row a scope and head: its roles are the questions of that scope in which it has a grade."""
         scores = self.run.verdicts([part.scores for part in read.parts])
         graded = scores[(scores["split"] == SPLITS[1]) & (scores["grade"] > 0)]

@@ -10,10 +10,10 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import StudySection
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
 from experiments.studies.maps.ensembles import choose_relations
-from experiments.studies.scope import Scored
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha import Model
 from probes.maps.few_labels import FewLabels, LabelledArcs, labelled
 from probes.scoring.tally import Question
@@ -41,7 +41,7 @@ class FewLabelsStudy(Study[FewLabelsSection]):
     reads = FewLabelsSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: FewLabelsSection) -> Self | None:
+    def open(cls, run: RunContext, section: FewLabelsSection) -> Self | None:
         """Return the study where labels are asked about."""
         return cls(run, section) if section.relations else None
 
@@ -50,7 +50,7 @@ class FewLabelsStudy(Study[FewLabelsSection]):
         with self.run.journal.stage(self.name):
             return [*self._tables(scored)]
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return one row a label, method and number of arcs; nothing where no label has enough items."""
         return Result({"few_labels": pd.concat(read.rows, ignore_index=True)} if read.rows else {})
 

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha import Model
 from probes import Document
 from probes.corpora.corpus import MemoryTexts, Texts
@@ -66,7 +66,7 @@ class HeadSetStudy(Study[HeadsSection]):
     reads = HeadsSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
+    def open(cls, run: RunContext, section: HeadsSection) -> Self | None:
         """Return the study where it is asked for."""
         return cls(run, section) if section.texts else None
 
@@ -80,7 +80,7 @@ class HeadSetStudy(Study[HeadsSection]):
         """Return what compares heads on the sample."""
         return [self._on_sample()] if split == "report" and scope == self.run.scopes[0] else []
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the tables of `reports.studies.headset` on pairs and places; nothing where no text can be compared."""
         seed = self.run.config.seed
         (distances,) = read.parts[0].observed(Distances, "report")

@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import SCOPES, Surroundings
+from experiments.run.context import SCOPES, RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.models.circuits import encoder_of
 from probes.evidence.results import SPLITS
 from probes.mixing.measure import Mixing, mixing_texts
@@ -31,14 +31,14 @@ class MixingStudy(Study[MixingStudySection]):
     reads = MixingStudySection
 
     @classmethod
-    def open(cls, run: Surroundings, section: MixingStudySection) -> Self | None:
+    def open(cls, run: RunContext, section: MixingStudySection) -> Self | None:
         """Return the study where its section wants texts; raises CircuitError for other than BERT's family."""
         if not section.texts:
             return None
         encoder_of(run.model, "mixing")
         return cls(run, section)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return a row a measure and depth, a row a head and length of text, and a row a head and text."""
         run = self.run
         by_scope = [run.texts(scope) for scope in SCOPES]

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 
 from experiments.config.config import StudySection
 from experiments.config.section import Placed
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.corpora.corpus import Texts
 from probes.corpora.named import NAMED_RATINGS
 from probes.corpora.ratings import Ratings, open_ratings, ratings_path
@@ -48,7 +48,7 @@ class RelatednessStudy(Study[RelatednessSection]):
     ratings: Sequence[Ratings]
 
     @classmethod
-    def open(cls, run: Surroundings, section: RelatednessSection) -> Self | None:
+    def open(cls, run: RunContext, section: RelatednessSection) -> Self | None:
         """Return the study where its section names ratings; raises CorpusError for those that cannot be read."""
         ratings = [open_ratings(name) for name in section.ratings]
         return cls(run, section, ratings) if ratings else None
@@ -58,7 +58,7 @@ class RelatednessStudy(Study[RelatednessSection]):
         model, ratings = self.run.model, self.ratings if scope == "sentence" else ()
         return [Relatedness(one, model.layers, model.heads) for one in ratings]
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the correlations on both splits; a note says where there is nothing to measure."""
         seen = {split: [one for part in read.parts for one in part.observed(Relatedness, split)] for split in SPLITS}
         tables = []

@@ -10,8 +10,8 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.corpora.corpus import Texts
 from probes.evidence.results import SPLITS
 from probes.maps.shape_table import add_adjusted, shape_table
@@ -36,7 +36,7 @@ class ShapeStudy(Study[ShapesSection]):
     reads = ShapesSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ShapesSection) -> Self | None:
+    def open(cls, run: RunContext, section: ShapesSection) -> Self | None:
         """Return the study where it is asked for."""
         return cls(run, section) if section.enabled else None
 
@@ -44,7 +44,7 @@ class ShapeStudy(Study[ShapesSection]):
         """Return what sees the maps of a split."""
         return [Shapes(self.run.model, texts.ids())]
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the shapes on all scopes and both splits."""
         frames = []
         for scored in read.parts:

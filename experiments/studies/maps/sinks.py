@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.hooks import HookError
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.results import SPLITS
@@ -33,11 +33,11 @@ class SinkStudy(Study[SinksSection]):
     reads = SinksSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: SinksSection) -> Self | None:
+    def open(cls, run: RunContext, section: SinksSection) -> Self | None:
         """Return the study where its section wants texts."""
         return cls(run, section) if section.texts else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return one row a head; a note, and no table, where W_O is not known."""
         model, settings = self.run.model, self.run.settings
         texts = MemoryTexts(sample_texts(self.run.texts("sentence")[1], self.section.texts))

@@ -15,8 +15,8 @@ from scipy.stats import spearmanr
 from experiments.config.config import Config, StudySection
 from experiments.config.section import ConfigError
 from experiments.config.train_config import TrainSection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from experiments.training.texts import open_material
 from mha import Model, align, collate
 from mha.models.masked_prediction import MaskedLM
@@ -67,12 +67,12 @@ class AnswerStudy(Study[AnswersSection]):
     train: TrainSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: AnswersSection) -> Self | None:
+    def open(cls, run: RunContext, section: AnswersSection) -> Self | None:
         """Return the study where its section wants questions."""
         train = run.config.train
         return cls(run, section, train) if section.questions and train is not None else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
         section, lm = self.section, self.run.lm
         questions = self._questions(section.questions)

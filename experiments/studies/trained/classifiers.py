@@ -11,8 +11,8 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from experiments.config.config import Config, StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import SCOPES, Surroundings
+from experiments.run.context import SCOPES, RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.evidence.results import SPLITS
 from probes.trained.code_draws import code_draws
 from probes.trained.layer_profile import layer_table
@@ -91,7 +91,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
     reads = ClassifiersSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ClassifiersSection) -> Self | None:
+    def open(cls, run: RunContext, section: ClassifiersSection) -> Self | None:
         """Return the study where its section names tasks, or wants pairs."""
         return cls(run, section) if section.tasks or section.pairs else None
 
@@ -100,7 +100,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
         """Whether it takes the codelengths of trained probes on pairs of words."""
         return ARC in self.section.tasks
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the tables of heads and of layers."""
         arcs = [arc_rows(frame) for part in read.parts for frame in part.trained] if self.codelength else []
         found: dict[str, list[pd.DataFrame]] = {"classifiers": arcs, "codes": [], "layers": [], PAIRS: []}

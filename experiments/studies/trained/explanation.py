@@ -9,8 +9,8 @@ from pydantic import Field
 
 from experiments.config.config import StudySection
 from experiments.config.train_config import GRAMMAR
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.models.circuits import encoder_of
 from probes.explanation.measure import explanation_tables
 from probes.explanation.sentences import read_task
@@ -36,14 +36,14 @@ class ExplanationStudy(Study[ExplanationSection]):
     reads = ExplanationSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ExplanationSection) -> Self | None:
+    def open(cls, run: RunContext, section: ExplanationSection) -> Self | None:
         """Return the study where its section wants sentences; raises CircuitError for other than BERT's family."""
         if not section.sentences:
             return None
         encoder_of(run.model, "attention as explanation")
         return cls(run, section)
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return a row a measure and classifier, and a row a rank correlation and classifier."""
         run, section = self.run, self.section
         measured = -(-section.sentences // 2)

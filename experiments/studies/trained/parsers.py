@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from experiments.studies.trained.classifiers import ClassifiersSection
 from probes.evidence.results import SPLITS
 from probes.trained.parser_scores import ATTENTION, DISTANCES, parser_table
@@ -20,11 +20,11 @@ class ParserStudy(Study[ClassifiersSection]):
     reads = ClassifiersSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ClassifiersSection) -> Self | None:
+    def open(cls, run: RunContext, section: ClassifiersSection) -> Self | None:
         """Return the study where its section wants parsers."""
         return cls(run, section) if section.parser else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the table of parsers; none where a split has no sentence with a tree."""
         run, section = self.run, self.section
         step = run.counter(self.name, len(ATTENTION) * (1 + section.random) + len(DISTANCES))

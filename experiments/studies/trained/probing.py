@@ -9,8 +9,8 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.evidence.results import SPLITS
 from probes.scoring.aligned import Aligned
 from probes.states.amnesic import PROPERTIES, amnesic
@@ -42,11 +42,11 @@ class LayerProbingStudy(Study[ProbingSection]):
     reads = ProbingSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: ProbingSection) -> Self | None:
+    def open(cls, run: RunContext, section: ProbingSection) -> Self | None:
         """Return the study where its section wants sentences."""
         return cls(run, section) if section.sentences else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the tables; a note, and none of them, where the corpora have no trees."""
         run, section = self.run, self.section
         aligned = self._aligned(section.sentences)

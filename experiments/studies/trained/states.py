@@ -9,8 +9,8 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.config.config import StudySection
-from experiments.studies.study import Read, Result, Study
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.studies.study import ReadOfStudy, Result, Study
 from mha.hooks import HookError
 from probes.evidence.results import SPLITS
 from probes.scoring.aligned import Aligned
@@ -39,11 +39,11 @@ class StatesStudy(Study[StatesSection]):
     reads = StatesSection
 
     @classmethod
-    def open(cls, run: Surroundings, section: StatesSection) -> Self | None:
+    def open(cls, run: RunContext, section: StatesSection) -> Self | None:
         """Return the study where its section wants texts."""
         return cls(run, section) if section.texts else None
 
-    def measure(self, read: Read) -> Result:
+    def measure(self, read: ReadOfStudy) -> Result:
         """Return the tables; without those of outlier dimensions, and a note, where LayerNorms are not known."""
         run, section = self.run, self.section
         with run.journal.stage("states: read"):

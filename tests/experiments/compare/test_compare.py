@@ -13,7 +13,7 @@ from scipy import stats
 
 from experiments.compare.compare import compare, open_sides, shortened
 from experiments.compare.sides import CompareError
-from reports import Run, write_examples, write_scores, write_studies
+from reports import Run, write_examples, write_measures, write_scores
 from reports.compare.table import (
     ALONE,
     GAINED,
@@ -184,7 +184,7 @@ def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:
     frame = pd.DataFrame(
         {"variant": "dependent->head", "group": range(len(n)), "n": n} | dict(zip(NAMES, hits.T, strict=True))
     )
-    write_studies({"counts": frame.assign(**about)}, Path(folder))
+    write_measures({"counts": frame.assign(**about)}, Path(folder))
 
 
 def test_differences_are_paired_where_both_runs_counted_the_same_words(plant: Callable[..., str]) -> None:

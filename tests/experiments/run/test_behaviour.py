@@ -126,7 +126,7 @@ def test_a_model_without_a_head_is_refused_before_anything_is_scored(
     ask: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
-        "experiments.studies.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
+        "experiments.run.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
     )
     with pytest.raises(ModelError, match="has no masked-LM head"):
         ask('behaviour.corpora=["grammar"]', model=tiny)

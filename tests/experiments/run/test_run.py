@@ -292,7 +292,7 @@ def test_each_control_can_be_switched_on_alone(
         seen.extend(splits)
         return score_table(*splits, **options)
 
-    monkeypatch.setattr("experiments.studies.scope.score_table", table)
+    monkeypatch.setattr("experiments.run.scope.score_table", table)
     found = scored(change, "seed=3")
     names = {f"control: {name}" for name in CONTROLS[change] if name != "control arcs"}  # scored in the same pass
     assert {name for name in found.record.stages if name.startswith("control: ")} == names

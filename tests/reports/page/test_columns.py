@@ -18,7 +18,7 @@ from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
-from reports.page.columns import RUN_TABLES, meaning, tables_of
+from reports.page.columns import meaning, run_tables, tables_of
 from reports.page.dataset_card import dataset_card
 from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
@@ -29,7 +29,7 @@ from reports.targets.tables import TARGET_TABLES
 from reports.templates.environment import FILES
 
 EVERY: Mapping[str, Table] = {
-    **RUN_TABLES,
+    **run_tables(),
     **COMPARE_TABLES,
     **TARGET_TABLES,
     **ATLAS_TABLES,
@@ -75,7 +75,7 @@ def more(monkeypatch: pytest.MonkeyPatch) -> Table:
     """Declare one more column of scores.parquet."""
     brightness = fraction("brightness", "Share of the light that is left.")
     table = replace(SCORES, columns=(*SCORES.columns, brightness))
-    monkeypatch.setattr(columns, "RUN_TABLES", MappingProxyType({**RUN_TABLES, "scores": table}))
+    monkeypatch.setattr(columns, "run_tables()", MappingProxyType({**run_tables(), "scores": table}))
     return table
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from pathlib import Path
 from types import SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
+RUN: Any = SimpleNamespace(record=RECORD, studies={})
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 UNASKED = Verdicts(RunThresholds(), ())
 
@@ -60,7 +62,7 @@ def row(**more: Any) -> BestHead:
 
 
 def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:
-    return opening({"dependency": rows}, RECORD, verdicts, 72, found or {})
+    return opening({"dependency": rows}, RUN, verdicts, 72, found or {})
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
@@ -146,7 +148,7 @@ def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
 
 def test_selective_classifiers_are_counted() -> None:
     best = {"dependency": [row()], CLASSIFIER: [row(margin_low=0.1), row(margin_low=-0.1)]}
-    said = opening(best, RECORD, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
+    said = opening(best, RUN, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
     assert said[-1] == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 
@@ -177,25 +179,27 @@ def ablation(of: Costs, *p: float) -> Ablations:
 
 
 def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
-    assert lost_without("3-1", {"ablation": ablation(costs())}) == (
+    assert lost_without("3-1", RUN, {"ablation": ablation(costs())}) == (
         "Ablated alone, it significantly worsens the result on loss (cost 0.300 [0.200, 0.400] nats)."
     )
     assert "does not significantly change the result on loss (cost 0.300" in lost_without(
-        "3-1", {"ablation": ablation(costs(p=0.2))}
+        "3-1", RUN, {"ablation": ablation(costs(p=0.2))}
     )
-    assert "significantly improves the result on loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
-    far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
+    assert "significantly improves the result on loss" in lost_without(
+        "3-1", RUN, {"ablation": ablation(costs(cost=-0.3))}
+    )
+    far = lost_without("3-1", RUN, {"ablation": ablation(costs("cosine with the intact embedding"))})
     assert far == (
         "Ablated alone, it moves the loss by 0.300 [0.200, 0.400] cosine, significantly more than the median head does."
     )
-    assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
+    assert lost_without("6-6", RUN, {"ablation": ablation(costs())}) == lost_without("3-1", RUN, {}) == ""
     said = told([row()], Verdicts(RunThresholds(), (FOUND,)), {"ablation": ablation(costs())})
     assert said.leaders[0].without.startswith("Ablated alone, it significantly worsens")
 
 
 @pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.5), (0.5, 0.5)])
 def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple[float, float]) -> None:
-    said = list(mattering({"ablation": ablation(costs(), *p)}, UNASKED, 72))
+    said = list(mattering(RUN, {"ablation": ablation(costs(), *p)}, UNASKED, 72))
     assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
     assert said[1] == (
         "loss: ablating the 2 heads of agreement: all costs 0.500 nats, random heads 0.200; difference 0.300 "
@@ -204,10 +208,10 @@ def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple
 
 
 def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_none() -> None:
-    said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, UNASKED, 72))
+    said = list(mattering(RUN, {"ablation": ablation(costs(), *[0.01] * 5)}, UNASKED, 72))
     assert len(said) == 5
     assert said[-1] == "The other 2 comparisons are in the section Ablation."
-    (single,) = mattering({"ablation": ablation(costs())}, UNASKED, 72)
+    (single,) = mattering(RUN, {"ablation": ablation(costs())}, UNASKED, 72)
     assert "Ablated alone, 1 of 2 heads make the result significantly worse, and" in single
 
 
@@ -228,6 +232,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
     )
     said = list(
         mattering(
+            RUN,
             {"gating": gating, "patching": patched},
             Verdicts(RunThresholds(), (dataclasses.replace(FOUND, grades={"3-1": 1}),)),
             72,
@@ -235,7 +240,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
     )
     assert said[0].endswith("that are specialised in a role of language: 1 of 2 (loss); of all heads 1 of 72.")
     unasked = Verdicts(RunThresholds(), (Finds("position", {"yes": 1}, {"3-1": 1}),))
-    (told, *_) = mattering({"gating": gating}, unasked, 72)
+    (told, *_) = mattering(RUN, {"gating": gating}, unasked, 72)
     assert (
         told
         == "Gradient importance was measured; no role of language was tested, so no head can be specialised in one."

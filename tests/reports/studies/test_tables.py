@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reports.measures.registry import measure_tables, read_measures, write_measures
 from reports.page.sections import SECTIONS
 from reports.studies.registry import NAMES
-from reports.studies.tables import STUDY_TABLES, read_studies, write_studies
 from reports.tables.shared_columns import ONE_HEAD, SPLIT, number
 from reports.tables.table import Refuse, Table
 from reports.templates.environment import FILES
@@ -58,19 +58,19 @@ def test_a_table_s_own_check_names_the_row_by_its_key() -> None:
 def test_tables_come_back_and_those_that_are_not_there_are_not_made_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reports.studies.tables.STUDY_TABLES", {"bits": TABLE, "other": TABLE})
-    write_studies({"bits": rows()}, tmp_path)
-    read = read_studies(tmp_path)
+    monkeypatch.setattr("reports.measures.registry.measure_tables", {"bits": TABLE, "other": TABLE})
+    write_measures({"bits": rows()}, tmp_path)
+    read = read_measures(tmp_path)
     assert list(read) == ["bits"]
     pd.testing.assert_frame_equal(read["bits"], TABLE.validated(rows(), ""))
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "bits.csv"), read["bits"], check_dtype=False)
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
-    name = next(iter(STUDY_TABLES))
+    name = next(iter(measure_tables()))
     (tmp_path / f"{name}.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(ValueError, match=f"{name}.parquet: not a readable parquet file"):
-        read_studies(tmp_path)
+        read_measures(tmp_path)
 
 
 def test_sections_have_templates_and_names_of_their_own() -> None:

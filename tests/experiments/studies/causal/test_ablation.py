@@ -111,7 +111,7 @@ def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_s
         read.append(len(sets))
         return measure(behaviour, sets, **named)
 
-    monkeypatch.setattr("experiments.studies.causal.behaviours.measure", counted)
+    monkeypatch.setattr("experiments.run.behaviours.measure", counted)
     more = ("ablation.items=9", "ablation.draws=0", f'importance={{behaviours=["embedding"], items={items}}}')
     studies = Run.open(ablate(tiny, 'ablation.behaviours=["embedding"]', *more)).studies
     assert read == [5] * times, "the model as it is, and without each of 4 heads"
@@ -142,7 +142,7 @@ def test_a_model_without_a_head_is_refused_before_anything_is_scored(
     ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "experiments.studies.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
+        "experiments.run.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
     )
     with pytest.raises(ModelError, match="has no masked-LM head"):
         ablate(tiny, 'ablation.behaviours=["embedding", "loss"]')

@@ -11,9 +11,9 @@ from experiments.inputs.open_model import Opened
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import load_config
+from experiments.run.context import RunContext
 from experiments.run.run import run
 from experiments.studies.maps.circuits import CircuitsSection, CircuitStudy
-from experiments.studies.surroundings import Surroundings
 from mha import load_model
 from mha.models.circuits import CircuitError
 from probes import Corpus
@@ -53,7 +53,7 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
 
     def asked(*options: str) -> CircuitStudy | None:
         config = load_config(base, options)
-        run = Surroundings(config, Opened(other, config), (corpus, corpus), Journal(), silent)
+        run = RunContext(config, Opened(other, config), (corpus, corpus), Journal(), silent)
         return CircuitStudy.open(run, CircuitsSection.of(config))
 
     assert asked() is None

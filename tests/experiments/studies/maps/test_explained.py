@@ -40,7 +40,7 @@ def graded(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         return scores.assign(grade=[grades.get(one, 0) for one in asked] * (scores["split"] == "report"))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.studies.surroundings.add_verdicts", add_grades)
+        patch.setattr("experiments.run.context.add_verdicts", add_grades)
         patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
         return Run.open(run(load_config(base, ("controls.random=1",)), tmp_path_factory.mktemp("graded")))
 

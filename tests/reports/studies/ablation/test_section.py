@@ -14,7 +14,7 @@ import pytest
 
 from probes.causal.ablation_table import ACCURACY, ATTRACTED, COLUMNS, CONTRASTS, VALUE
 from probes.causal.head_sets import KINDS
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.ablation.section import Ablations, ablations
 from reports.studies.ablation.tables import ABLATION_CONTRASTS, ABLATIONS, MEASURES
 from reports.studies.ablation.tables import KINDS as TOLD_KINDS
@@ -79,7 +79,7 @@ def folder(
 ) -> Path:
     """A run with ablations and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("ablation") / "minilm-ewt")
-    write_studies({"ablations": costs(), "ablation_contrasts": contrasts()}, folder)
+    write_measures({"ablations": costs(), "ablation_contrasts": contrasts()}, folder)
     with drawing("ablation"):
         write_report(folder)
     return folder
@@ -91,7 +91,7 @@ def tell(written_run: Path, tmp_path: Path) -> Callable[..., Ablations]:
 
     def tell(**tables: pd.DataFrame) -> Ablations:
         folder = shutil.copytree(written_run, tmp_path / "run")
-        write_studies({"ablations": costs(), **tables}, folder)
+        write_measures({"ablations": costs(), **tables}, folder)
         found = ablations(Run.open(folder))
         assert found is not None
         return found
@@ -127,12 +127,12 @@ def test_what_cannot_have_been_measured_is_refused(
     change: Callable[[pd.DataFrame], pd.DataFrame], complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=f"ablations.parquet: {complaint}"):
-        write_studies({"ablations": change(costs())}, tmp_path)
+        write_measures({"ablations": change(costs())}, tmp_path)
 
 
 def test_what_chose_heads_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="`by` is not one of specialised, largest margin"):
-        write_studies({"ablation_contrasts": contrasts(by="taste")}, tmp_path)
+        write_measures({"ablation_contrasts": contrasts(by="taste")}, tmp_path)
 
 
 def test_the_costliest_heads_come_first_and_those_that_surely_help_last(tell: Callable[..., Ablations]) -> None:

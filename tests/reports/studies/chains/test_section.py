@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.chains.section import chains
 from reports.studies.chains.tables import SCORES
 
@@ -48,7 +48,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
 
 
 def written(frame: pd.DataFrame, folder: Path) -> Run:
-    write_studies({"chains": frame}, folder)
+    write_measures({"chains": frame}, folder)
     return Run.open(folder)
 
 

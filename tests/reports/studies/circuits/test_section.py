@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.circuits.section import circuit_parts
 from reports.studies.circuits.tables import CIRCUIT_TABLES
 
@@ -50,7 +50,7 @@ def circuit_tables() -> dict[str, pd.DataFrame]:
 
 def test_what_is_written_is_read_again_and_the_heads_lie_beside_as_csv(run_folder: Path) -> None:
     tables = circuit_tables()
-    write_studies(tables, run_folder)
+    write_measures(tables, run_folder)
     found = Run.open(run_folder).studies
     for name, frame in tables.items():
         pd.testing.assert_frame_equal(found[name], frame[list(CIRCUIT_TABLES[name].names)], check_dtype=False)
@@ -70,19 +70,19 @@ def test_numbers_that_no_weights_can_have_are_refused(column: str, tmp_path: Pat
     name = next(name for name, table in CIRCUIT_TABLES.items() if column in table.names)
     tables[name] = tables[name].assign(**{column: -2.5})
     with pytest.raises(ValueError, match=f"`{column}`"):
-        write_studies(tables, tmp_path)
+        write_measures(tables, tmp_path)
 
 
 def test_wrong_names_and_two_rows_of_a_head_are_refused(tmp_path: Path) -> None:
     heads = circuit_tables()["circuits"]
     with pytest.raises(ValueError, match="`name` is not layer"):
-        write_studies({"circuits": heads.assign(name="9-9")}, tmp_path)
+        write_measures({"circuits": heads.assign(name="9-9")}, tmp_path)
     with pytest.raises(ValueError, match="two rows have the same model, step, layer, head"):
-        write_studies({"circuits": pd.concat([heads, heads])}, tmp_path)
+        write_measures({"circuits": pd.concat([heads, heads])}, tmp_path)
 
 
 def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
-    write_studies(circuit_tables(), run_folder)
+    write_measures(circuit_tables(), run_folder)
     parts = circuit_parts(Run.open(run_folder))
     assert parts is not None
     assert parts.sentences == (
@@ -105,7 +105,7 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.figures("circuits")
 def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Path) -> None:
-    write_studies(circuit_tables(), run_folder)
+    write_measures(circuit_tables(), run_folder)
     page = write_report(run_folder)
     html, markdown = page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")
     for text in (html, markdown):
@@ -134,5 +134,5 @@ def test_without_relations_there_is_no_table_of_them(run_folder: Path, monkeypat
     tables = circuit_tables()
     tables["circuit_relations"] = tables["circuit_relations"].head(0)
     tables["circuit_links"] = tables["circuit_links"].head(3)
-    write_studies(tables, run_folder)
+    write_measures(tables, run_folder)
     assert "Relations between words" not in write_report(run_folder).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from reports import Run, write_studies
+from reports import Run, write_measures
 from reports.formats import MISSING
 from reports.studies.classifiers.section import Classifiers, classifiers
 
@@ -24,7 +24,7 @@ def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object
 
 
 def shown(folder: Path, *rows: dict[str, object]) -> Classifiers:
-    write_studies({"pairs": pd.DataFrame(rows)}, folder)
+    write_measures({"pairs": pd.DataFrame(rows)}, folder)
     found = classifiers(Run.open(folder))
     assert found is not None
     return found

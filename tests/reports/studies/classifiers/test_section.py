@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.classifiers.figure import save_classifiers
 from reports.studies.classifiers.section import Classifiers, classifiers
 from reports.studies.classifiers.terms import CLASSIFIERS
@@ -69,7 +69,7 @@ def tables(hostile: str) -> dict[str, pd.DataFrame]:
 
 @pytest.fixture
 def found(run_folder: Path, hostile: str) -> Classifiers:
-    write_studies(tables(hostile), run_folder)
+    write_measures(tables(hostile), run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     return found
@@ -106,7 +106,7 @@ def test_what_no_classifier_can_have_measured_is_refused(
     name: str, change: Callable[[pd.DataFrame], pd.DataFrame], complaint: str, tmp_path: Path, hostile: str
 ) -> None:
     with pytest.raises(ValueError, match=rf"{name}.parquet: {complaint}"):
-        write_studies({name: change(tables(hostile)[name])}, tmp_path)
+        write_measures({name: change(tables(hostile)[name])}, tmp_path)
 
 
 def test_every_task_is_shown_by_its_chosen_head_with_selectivity(found: Classifiers) -> None:
@@ -164,7 +164,7 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
 
 @pytest.mark.slow
 def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile: str) -> None:
-    write_studies(tables(hostile), run_folder)
+    write_measures(tables(hostile), run_folder)
     folder = write_report(run_folder).parent
     page, text = ((folder / name).read_text("utf-8") for name in ("index.html", "report.md"))
     assert '<a href="#classifiers">' in page
@@ -183,7 +183,7 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
 @pytest.mark.figures
 @pytest.mark.parametrize("kept", ["classifiers", "layers", "parser"])
 def test_any_table_alone_can_be_told_and_drawn(kept: str, run_folder: Path, hostile: str) -> None:
-    write_studies({kept: tables(hostile)[kept]}, run_folder)
+    write_measures({kept: tables(hostile)[kept]}, run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     assert found.tables
@@ -193,7 +193,7 @@ def test_any_table_alone_can_be_told_and_drawn(kept: str, run_folder: Path, host
 
 def test_arcs_alone_are_not_drawn(run_folder: Path, hostile: str) -> None:
     heads = tables(hostile)["classifiers"]
-    write_studies({"classifiers": heads[heads.task.str.startswith("arc")]}, run_folder)
+    write_measures({"classifiers": heads[heads.task.str.startswith("arc")]}, run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     assert save_classifiers(found, "minilm", run_folder) == []

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.confusion.section import confusions
 from reports.studies.relatedness.section import SHOWN, relations
 from reports.tables.marks import few_clusters
@@ -36,11 +36,11 @@ def related(ratings: str = "men", heads: int = 12) -> pd.DataFrame:
 
 
 def write_confusion(frame: pd.DataFrame, folder: Path) -> None:
-    write_studies({"confusion": frame}, folder)
+    write_measures({"confusion": frame}, folder)
 
 
 def write_relatedness(frame: pd.DataFrame, folder: Path) -> None:
-    write_studies({"relatedness": frame}, folder)
+    write_measures({"relatedness": frame}, folder)
 
 
 def test_a_correlation_beyond_1_negative_bits_and_a_missing_column_are_refused(run_folder: Path) -> None:

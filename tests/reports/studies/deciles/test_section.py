@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.deciles.section import MEASURES, SHOWN, decile_results
 
 HEADS = [(layer, head) for layer in range(2) for head in range(3)]
@@ -36,7 +36,7 @@ def asked(run_folder: Path) -> Run:
     ]
     table = named(described).assign(offset="the word before", offset_accuracy=0.2, random_accuracy=0.07, between=0.4)
     deciles = named([decile(*at, part) for at in HEADS for part in range(1, 11)])
-    write_studies({"deciles": deciles, "descriptions": table.assign(gain=table.accuracy - 0.2)}, run_folder)
+    write_measures({"deciles": deciles, "descriptions": table.assign(gain=table.accuracy - 0.2)}, run_folder)
     return Run.open(run_folder)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.explanation.section import explanation
 from reports.studies.explanation.tables import MEASURES, PAIRS
 
@@ -19,7 +19,7 @@ def measured(run_folder: Path) -> Run:
     ranks = ranks.assign(low=ranks.tau - 0.1, high=ranks.tau + 0.1)
     tables = {"explanation": frame, "explanation_ranks": ranks}
     about = {"model": "m", "step": pd.NA, "corpus": "grammar", "n": 40}
-    write_studies({name: table.assign(**about) for name, table in tables.items()}, run_folder)
+    write_measures({name: table.assign(**about) for name, table in tables.items()}, run_folder)
     return Run.open(run_folder)
 
 

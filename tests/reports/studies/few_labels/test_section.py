@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.few_labels.figure import few_label_charts
 from reports.studies.few_labels.section import few_labels
 from reports.studies.few_labels.tables import ENSEMBLE, HEAD, UNTRAINED
@@ -26,7 +26,7 @@ def asked(run_folder: Path) -> Run:
     columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "best_rule"]
     frame = pd.DataFrame(rows, columns=columns).assign(model="m", step=pd.NA, corpus="sea", n=70, clusters=7)
     frame = frame.assign(probe="dependency", variant="dependent->head")
-    write_studies({"few_labels": frame.assign(low=frame.accuracy - 0.05, high=frame.accuracy + 0.05)}, run_folder)
+    write_measures({"few_labels": frame.assign(low=frame.accuracy - 0.05, high=frame.accuracy + 0.05)}, run_folder)
     return Run.open(run_folder)
 
 

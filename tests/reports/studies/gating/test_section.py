@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from reports import Run
+from reports.measures.registry import write_measures
 from reports.page.page import write_report
 from reports.scales import NumberScale
 from reports.studies.gating.charts import gating_charts, save_gating
 from reports.studies.gating.section import Gating, gating
 from reports.studies.gating.tables import GATE_TABLES
-from reports.studies.tables import write_studies
 
 RUN: dict[str, Any] = {"model": "planted", "step": pd.NA, "corpus": "made", "behaviour": "made-pairs", "unit": "nats"}
 ITEMS: dict[str, Any] = {"n": 40, "clusters": 12}
@@ -80,7 +80,7 @@ def typed(found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 @pytest.fixture
 def run(run_folder: Path) -> Run:
-    write_studies(typed(tables(Run.open(run_folder))), run_folder)
+    write_measures(typed(tables(Run.open(run_folder))), run_folder)
     return Run.open(run_folder)
 
 
@@ -166,7 +166,7 @@ def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
 )
 def test_pages_tell_what_there_is(run_folder: Path, kept: tuple[str, ...]) -> None:
     every = typed(tables(Run.open(run_folder)))
-    write_studies({name: every[name] for name in kept}, run_folder)
+    write_measures({name: every[name] for name in kept}, run_folder)
     write_report(run_folder)
     page, text = ((run_folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     for said in (page, text):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.mixing.section import mixing
 from reports.studies.mixing.tables import IDENTIFIED, RATIOS, STATES
 
@@ -23,7 +23,7 @@ def measured(run_folder: Path) -> Run:
     for name in ("cls", "sep", "words"):
         by_head = by_head.assign(**{name: 0.3, f"{name}_effective": -0.02})
     run = {"model": "m", "step": pd.NA, "corpus": "sea"}
-    write_studies({"mixing": by_depth.assign(**run), "effective_attention": by_head.assign(**run)}, run_folder)
+    write_measures({"mixing": by_depth.assign(**run), "effective_attention": by_head.assign(**run)}, run_folder)
     return Run.open(run_folder)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.patching.section import ALL, patched_heads
 from reports.studies.patching.tables import PATCHING
 
@@ -42,7 +42,7 @@ def table() -> pd.DataFrame:
 
 
 def put(folder: Path, frame: pd.DataFrame, facts: object = FACTS) -> Run:
-    write_studies({"patching": frame}, folder)
+    write_measures({"patching": frame}, folder)
     record = json.loads((folder / "run.json").read_text("utf-8"))
     (folder / "run.json").write_text(json.dumps(record | {"patching": facts}), "utf-8")
     return Run.open(folder)
@@ -113,8 +113,8 @@ def test_of_several_steps_the_last_is_told_and_runs_without_patching_say_nothing
 
 def test_what_cannot_be_is_refused(run_folder: Path) -> None:
     with pytest.raises(ValueError, match=r"patching\.parquet: .*`p` lies outside \[0, 1\]"):
-        write_studies({"patching": table().assign(p=2.0)}, run_folder)
+        write_measures({"patching": table().assign(p=2.0)}, run_folder)
     with pytest.raises(ValueError, match="`ci_low` lies above `ci_high`"):
-        write_studies({"patching": table().assign(ci_low=9.0)}, run_folder)
+        write_measures({"patching": table().assign(ci_low=9.0)}, run_folder)
     with pytest.raises(ValueError, match="`n` is below 1"):
-        write_studies({"patching": table().assign(n=0)}, run_folder)
+        write_measures({"patching": table().assign(n=0)}, run_folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.probing.section import probing
 
 RUN = {"model": "m", "step": pd.NA, "corpus": "sea"}
@@ -25,7 +25,7 @@ def measured(run_folder: Path) -> Run:
     amnesic = pd.DataFrame({"property": ["part of speech"], "directions": [12], **shares, "amnesic": 0.3, "n": 9})
     amnesic = amnesic.assign(effect=0.2, effect_low=0.1, effect_high=0.3, lost=0.2, lost_low=0.1, lost_high=0.3)
     tables = {"layer_probes": trees, "pair_probes": pairs, "amnesic": amnesic}
-    write_studies({name: one.assign(**RUN) for name, one in tables.items()}, run_folder)
+    write_measures({name: one.assign(**RUN) for name, one in tables.items()}, run_folder)
     return Run.open(run_folder)
 
 

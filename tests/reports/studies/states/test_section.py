@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.states.section import states
 from reports.studies.states.tables import GEOMETRY, KINDS
 
@@ -21,7 +21,7 @@ def measured(run_folder: Path) -> Run:
     frames = {"states": geometry, "ablated_dimensions": ablated}
     bounded = {name: one.assign(low=one.value - 0.05, high=one.value + 0.05, n=7) for name, one in frames.items()}
     tables = bounded | {"outlier_dimensions": outliers}
-    write_studies({name: one.assign(**RUN) for name, one in tables.items()}, run_folder)
+    write_measures({name: one.assign(**RUN) for name, one in tables.items()}, run_folder)
     return Run.open(run_folder)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report, write_studies
+from reports import Run, write_measures, write_report
 from reports.studies.transfer.section import SHOWN, transferred
 from reports.studies.transfer.tables import TRANSFER
 
@@ -29,7 +29,7 @@ END = (("low", -0.5), ("high", 0.5))
 
 
 def test_heads_are_in_the_order_of_what_they_transfer_and_the_sentences_name_them(run_folder: Path) -> None:
-    write_studies({"transfer": rows(SHOWN + 5)}, run_folder)
+    write_measures({"transfer": rows(SHOWN + 5)}, run_folder)
     found = transferred(Run.open(run_folder))
     assert found is not None
     (one,) = found
@@ -44,16 +44,16 @@ def test_heads_are_in_the_order_of_what_they_transfer_and_the_sentences_name_the
 
 def test_the_table_is_read_as_it_was_written_and_a_folder_without_it_has_no_section(run_folder: Path) -> None:
     assert transferred(Run.open(run_folder)) is None
-    write_studies({"transfer": rows()}, run_folder)
+    write_measures({"transfer": rows()}, run_folder)
     read = Run.open(run_folder).studies["transfer"]
     expected = rows()[list(TRANSFER.names)].astype({"step": read["step"].dtype})
     pd.testing.assert_frame_equal(read, expected, check_dtype=False)
-    write_studies({"transfer": rows().iloc[:0]}, run_folder)
+    write_measures({"transfer": rows().iloc[:0]}, run_folder)
     assert transferred(Run.open(run_folder)) is None
 
 
 def test_few_documents_are_warned_of(run_folder: Path) -> None:
-    write_studies({"transfer": rows(clusters=3)}, run_folder)
+    write_measures({"transfer": rows(clusters=3)}, run_folder)
     found = transferred(Run.open(run_folder))
     assert found is not None
     assert found[0].sentences[0].startswith("⚠ Only 3 documents")
@@ -61,7 +61,7 @@ def test_few_documents_are_warned_of(run_folder: Path) -> None:
 
 @pytest.mark.slow
 def test_both_pages_tell_what_heads_transfer_and_what_that_cannot_show(run_folder: Path) -> None:
-    write_studies({"transfer": rows()}, run_folder)
+    write_measures({"transfer": rows()}, run_folder)
     write_report(run_folder)
     for page in ("index.html", "report.md"):
         text = (run_folder / "report" / page).read_text("utf-8")
@@ -71,7 +71,7 @@ def test_both_pages_tell_what_heads_transfer_and_what_that_cannot_show(run_folde
 
 
 def test_a_model_of_which_no_head_transfers_is_told_so(run_folder: Path) -> None:
-    write_studies({"transfer": rows().assign(transfers=False)}, run_folder)
+    write_measures({"transfer": rows().assign(transfers=False)}, run_folder)
     found = transferred(Run.open(run_folder))
     assert found is not None
     assert found[0].sentences[-1] == "Of 4 heads none significantly transfer the number of the verb."

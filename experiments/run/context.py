@@ -1,8 +1,8 @@
-"""What a study may use of the run that it is part of."""
+"""What a measure may use of the run that it is part of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar
@@ -31,8 +31,8 @@ Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a study may use of the run that it is part of."""
+class RunContext:
+    """What a measure may use of the run that it is part of."""
 
     config: Config
     opened: Opened
@@ -56,7 +56,7 @@ class Surroundings:
         return tuple(scope for scope in SCOPES if scope in wanted)
 
     def once(self, kind: type[Kind]) -> Kind:
-        """Return what all studies of the run share of a kind: made where it is first used, and kept."""
+        """Return what all measures of the run share of a kind: made where it is first used, and kept."""
         shared = self._shared.setdefault(kind, kind())
         assert isinstance(shared, kind)
         return shared
@@ -76,6 +76,11 @@ class Surroundings:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
         return counter(self.progress, what, of)
 
+    def fact(self, measure: str, facts: Mapping[str, Any]) -> None:
+        """Note what holds for all heads together, for run.json; what is None or no number is left out."""
+        known = {name: value for name, value in facts.items() if value is not None and value == value}
+        self.journal.facts = {**(self.journal.facts or {}), measure: known}
+
     def note(self, text: str) -> None:
         """Note something that a reader of the run should know, once."""
         self.journal.note(text)
@@ -86,7 +91,7 @@ class Surroundings:
 
     @cached_property
     def lm(self) -> MaskedLM:
-        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
+        """The model with its masked-LM head, loaded once for all measures; raises ModelError where there is none."""
         return MaskedLM.of(self.model, self.config.seed)
 
     @property
@@ -113,7 +118,7 @@ class Surroundings:
     def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
 
-        A study that read something else says the corpus itself.
+        A measure that read something else says the corpus itself.
         """
         if "corpus" in frame:
             return self.of_run(frame)

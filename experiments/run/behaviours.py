@@ -9,7 +9,7 @@ from heapq import nsmallest
 from typing import Self
 
 from experiments.config.section import EMBEDDING, LOSS
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
 from probes.causal.ablation import measure
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.head_sets import single_heads
@@ -25,14 +25,14 @@ from probes.scoring.tally import Numbers
 class Behaviours:
     """What a study asks a run's model about: sentences of the report split, and corpora of minimal pairs."""
 
-    run: Surroundings
+    run: RunContext
     names: Sequence[str]
     items: int
     "Sentences, or pairs, at the most of each: those with the smallest hash."
     pairs: Mapping[str, PairCorpus]
 
     @classmethod
-    def of(cls, run: Surroundings, names: Sequence[str], items: int) -> Self:
+    def of(cls, run: RunContext, names: Sequence[str], items: int) -> Self:
         """Return behaviours that can be opened, each by itself.
 
         Raises ModelError for what needs a masked-LM head where the model has none, and CorpusError for pairs that are
@@ -93,7 +93,7 @@ class Behaviours:
 class Weighed:
     """A behaviour, and what is measured of all heads once for all studies that ask."""
 
-    run: Surroundings
+    run: RunContext
     behaviour: Behaviour
     _slopes: dict[int, Slopes] = field(default_factory=dict, init=False)
 

@@ -13,25 +13,25 @@ from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
+from experiments.run.behaviours import Behaviours
 from experiments.run.config import load_config
-from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
 from mha.encoder.encoder import Encoder
 from mha.models.folders import ModelError
 from mha.models.masked_prediction import MaskedLM
 from probes.causal.behaviours import Embedding, Predictions
 
-Around = Callable[..., Surroundings]
+Around = Callable[..., RunContext]
 
 
 @pytest.fixture(scope="module")
 def around(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Around:
     """Return the function that opens what `base`, with changes, runs on; its model gets a masked-LM head and a mask."""
 
-    def open_around(*changes: str, head: bool = True) -> Surroundings:
+    def open_around(*changes: str, head: bool = True) -> RunContext:
         config = load_config(base, changes)
         opened = open_model(config, tmp_path_factory.mktemp("out"), silent)
-        run = Surroundings(config, opened, open_corpora(config), Journal(), silent)
+        run = RunContext(config, opened, open_corpora(config), Journal(), silent)
         if head:
             assert isinstance(run.model.module, Encoder)
             encoder = Encoder(run.model.module.config, lm_head=True).eval()
