@@ -4,7 +4,6 @@ import dataclasses
 import math
 from pathlib import Path
 from types import SimpleNamespace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
