@@ -70,10 +70,27 @@ class Heading(Block):
 
 @dataclass(frozen=True)
 class Terms(Block):
-    """What words and numbers mean; a page shows them where one asks."""
+    """What words and numbers mean; a page shows them where one asks, or as they stand."""
 
     macro = "terms"
     pairs: Sequence[tuple[str, str]]
+    folded: bool = True
+
+
+@dataclass(frozen=True)
+class Facts(Block):
+    """Terms with a value each."""
+
+    macro = "facts"
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code(Block):
+    """What is typed, or stands in a file."""
+
+    macro = "code"
+    text: str
 
 
 @dataclass(frozen=True)

@@ -62,16 +62,6 @@ class ProbePart:
             return trained_shown(self.name, self.best)
         return best_shown(self.name, self.best, self.rule, layers=self.alternates)
 
-    @property
-    def first_maps(self) -> tuple[dict[str, Any], ...]:
-        """The maps of the four relations with the largest sure margins, for static figures."""
-        by_pair = {(one["label"], one["variant"]): one for one in self.heat["maps"]}
-        seen: dict[str, dict[str, Any]] = {}
-        for row in self.best:
-            if (row.label, row.variant) in by_pair:
-                seen.setdefault(row.label.partition(":")[0], by_pair[row.label, row.variant])
-        return tuple(seen.values())[:4]
-
 
 @dataclass(frozen=True)
 class Contents:
@@ -143,7 +133,7 @@ class Contents:
     @property
     def shows_attention(self) -> bool:
         """Whether the HTML page shows every head on the example sentences, and so needs no drawings of some."""
-        return any(told.name == "attention" for told in self.sections)
+        return any(section.name == "attention" for section in self.sections)
 
     @property
     def examples_shown(self) -> int:

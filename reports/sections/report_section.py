@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+from markupsafe import Markup
 
 from reports.drawing.charts import Chart
+from reports.scores.best_heads import FEW_CLUSTERS
+from reports.templates.environment import environment
 
 
 def _no_charts(found: Any) -> Sequence[Chart]:
@@ -47,7 +51,7 @@ class FilledSection:
     section: ReportSection
     content: Any
     "What its `gather` returned."
-    figures: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ("", "", "")
     "Names of its figures, without suffix."
 
     @property
@@ -71,6 +75,17 @@ class FilledSection:
         return self.section.terms
 
     @property
+    def html(self) -> Markup:
+        """The section in HTML."""
+        return Markup(environment().get_template(f"{self.name}.html.j2").render(section=self, few=FEW_CLUSTERS))
+
+    @property
+    def markdown(self) -> str:
+        """The section in Markdown."""
+        text = environment(html=False).get_template(f"{self.name}.md.j2").render(section=self, few=FEW_CLUSTERS)
+        return "\n".join(line for line in text.splitlines() if not line.startswith("!["))
+
+    @property
     def assets(self) -> tuple[str, ...]:
         """Stems of its style sheets and scripts."""
         return (*["charts"] * bool(self.charts), self.name)
@@ -79,7 +94,3 @@ class FilledSection:
     def charts(self) -> Sequence[Chart]:
         """The charts of the HTML page."""
         return self.section.charts(self.content)
-
-    def drawn(self, about: str, folder: Path) -> Self:
-        """Save the figures into `folder` and return the section with their names."""
-        return replace(self, figures=tuple(self.section.save(self.content, about, folder)))
