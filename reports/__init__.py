@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reports.measures.registry import write_measures
-    from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
     from reports.notebook.run import Run
     from reports.page.page import write_report
     from reports.run.sentence_attention import write_attention
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from reports.view.view import write_view
 
 _NAMES = {
-    "reports.notebook.paper_figures": ("best_heads_figure", "heat_map_figure"),
     "reports.notebook.run": ("Run",),
     "reports.page.page": ("write_report",),
     "reports.run.sentence_attention": ("write_attention",),
@@ -51,8 +49,6 @@ __all__ = [
     "EXAMPLE_COLUMNS",
     "SCORE_COLUMNS",
     "Run",
-    "best_heads_figure",
-    "heat_map_figure",
     "read_examples",
     "read_scores",
     "validate",

@@ -204,3 +204,12 @@ def moment(step: float) -> str:
 
 UNITS: Final[Mapping[object, str]] = {percent: "%", whole_percent: "%", signed_percent: "%", signed: "points"}
 "Writer -> the unit that it leaves out, which the heading of a column says."
+
+
+def named_file(name: str) -> str:
+    """Return a name that a file can have: letters, digits and hyphens.
+
+    >>> named_file("nsubj:*, head->dependent")
+    'nsubj-head-dependent'
+    """
+    return re.sub(r"[^0-9A-Za-z]+", "-", name).strip("-") or "unnamed"

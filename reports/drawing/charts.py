@@ -16,6 +16,13 @@ from markupsafe import Markup
 COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
 
+INK, MUTED = "#1a1d21", "#59626d"
+HEAD_BLUE, BASELINE_ORANGE = "#0072b2", "#d55e00"
+"Okabe and Ito's blue and vermilion, which stay apart for every kind of colour vision."
+
+RAMP_COLOURS: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
+"Light to dark in one hue, so that it survives grey print."
+
 Rows = Sequence[Mapping[str, Any]]
 "Data of a chart: numbers, None where there is none, and in `text` what is shown where one points."
 

@@ -40,15 +40,18 @@ class Run(RunFolder):
         """
         return best_table(self, probe)
 
-    def plot(self, label: str | None = None, probe: str | None = None, variant: str | None = None) -> Any:
+    def plot(
+        self, label: str | None = None, probe: str | None = None, variant: str | None = None, *, ax: Any = None
+    ) -> Any:
         """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
 
         Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
-        say which. Raises ValueError where the run scored no such thing.
+        say which. With `ax` it is drawn on these axes of Matplotlib, which are returned. Raises ValueError where the run
+        scored no such thing.
         """
         from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
 
-        return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
+        return best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
