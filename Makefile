@@ -22,8 +22,7 @@ BROWSER := $(VENV)/.browser
 PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
 ROOMS := mha probes reports experiments
 
-.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate \
-	bench-precision bench-page bench-quickstart bench-atlas bench-plan \
+.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
 	fuzz faults kills same mutants versions docs docs-commands clean
 
 help:  ## show the targets
@@ -71,26 +70,11 @@ bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers, into docs/training-cost.json
 	@$(BIN)/python -m experiments.bench.train
 
-bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
-	@$(BIN)/python -m experiments.bench.prune
-
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain passes, into docs/ablation-cost.json
 	@$(BIN)/python -m experiments.bench.ablate
 
-bench-precision: $(INSTALLED)  ## compare scores on EWT in fp32, in bf16 and with another seed, into docs/precision.json
-	@$(BIN)/python -m experiments.bench.precision
-
-bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
-	@$(BIN)/python -m experiments.bench.page
-
 bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
 	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
-
-bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, and a run, into docs/atlas-cost.json
-	@$(BIN)/python -m experiments.bench.workers
-
-bench-plan: $(INSTALLED)  ## time shards, fit the cost model, and plan large studies, into docs/planning.md
-	@$(BIN)/python -m experiments.bench.planning
 
 fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
 	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
