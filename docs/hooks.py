@@ -47,9 +47,9 @@ NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 "Published pages hold thousands of numbers: with them the index would be ten times as long as all else."
 
 TABLES: Mapping[str, Table] = {
-    **{f"{name}.parquet": table for name, table in (RUN_TABLES | ATLAS_TABLES).items()},
-    **{f"{name}.csv": table for name, table in (COMPARE_TABLES | TARGET_TABLES | FINDING_TABLES).items()},
-    **{name.replace(".", ".json: ", 1): table for name, table in (CLAIM_TABLES | SANDBOX_TABLES).items()},
+    **{f"{name}.parquet": table for name, table in {**RUN_TABLES, **ATLAS_TABLES}.items()},
+    **{f"{name}.csv": table for name, table in {**COMPARE_TABLES, **TARGET_TABLES, **FINDING_TABLES}.items()},
+    **{name.replace(".", ".json: ", 1): table for name, table in {**CLAIM_TABLES, **SANDBOX_TABLES}.items()},
 }
 "File, of a record with its list of rows -> what a row holds."
 
