@@ -17,7 +17,7 @@ def run(written_run: Path) -> Run:
     return Run.open(written_run)
 
 
-@pytest.mark.parametrize(("form", "begins"), zip(FORMATS, (b"%PDF", b"\x89PNG", b"<svg"), strict=True))
+@pytest.mark.parametrize(("form", "begins"), [*zip(FORMATS, (b"%PDF", b"\x89PNG", b"<svg"), strict=True)])
 def test_a_chart_is_drawn_in_every_form(form: str, begins: bytes, run: Run) -> None:
     assert picture(run.plot("obj").to_dict(), form).startswith(begins)
 
