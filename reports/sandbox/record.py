@@ -84,8 +84,6 @@ class Power:
     runs: int
     graded: Rate
     "How often it has the grade."
-    former: Rate
-    "How often the former rule called it specialised."
     coverage: Mapping[str, Rate]
     "Quantity -> how often its interval holds the true value."
 
@@ -165,7 +163,6 @@ def power_rows(record: Record) -> list[Power]:
             items=float(row["items"]),
             runs=int(row["runs"]),
             graded=Rate.of(row.get("graded")),
-            former=Rate.of(row.get("former")),
             coverage={name: Rate.of(entry) for name, entry in row.get("coverage", {}).items()},
         )
         for row in record.get("power", ())
