@@ -10,7 +10,7 @@ from typing import Final
 import pandas as pd
 
 from reports.studies.registry import STUDY_REPORTS
-from reports.tables.table import Table, read_tables
+from reports.tables.table import Table
 
 STUDY_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {name: table for study in STUDY_REPORTS for name, table in study.tables.items()}
@@ -22,8 +22,3 @@ def write_studies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write tables by name into `folder`; ValueError says what is wrong with one."""
     for name, frame in tables.items():
         STUDY_TABLES[name].write(frame, folder, name)
-
-
-def read_studies(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables that lie in `folder`, by name; ValueError says what is wrong with one."""
-    return read_tables(folder, STUDY_TABLES)

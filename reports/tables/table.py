@@ -93,12 +93,9 @@ class Table:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
         return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
-    def text_columns(self, *columns: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
-        """Return columns of a table for people: declared ones are named, those made for display are given.
-
-        `within` names the part of a row that has the values (`Column.shown`).
-        """
-        return tuple(self[one].shown(within=within) if isinstance(one, str) else one for one in columns)
+    def text_columns(self, *columns: str | TextColumn) -> tuple[TextColumn, ...]:
+        """Return columns of a table for people: declared ones are named, those made for display are given."""
+        return tuple(self[one].shown() if isinstance(one, str) else one for one in columns)
 
     def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> TextTable:
         """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.

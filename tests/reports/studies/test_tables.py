@@ -8,9 +8,9 @@ import pytest
 
 from reports.page.sections import SECTIONS
 from reports.studies.registry import NAMES
-from reports.studies.tables import STUDY_TABLES, read_studies, write_studies
+from reports.studies.tables import STUDY_TABLES, write_studies
 from reports.tables.shared_columns import ONE_HEAD, SPLIT, number
-from reports.tables.table import Refuse, Table
+from reports.tables.table import Refuse, Table, read_tables
 from reports.templates.environment import FILES
 
 BITS = number("bits", "How many bits it takes.", (0, 2))
@@ -60,7 +60,7 @@ def test_tables_come_back_and_those_that_are_not_there_are_not_made_up(
 ) -> None:
     monkeypatch.setattr("reports.studies.tables.STUDY_TABLES", {"bits": TABLE, "other": TABLE})
     write_studies({"bits": rows()}, tmp_path)
-    read = read_studies(tmp_path)
+    read = read_tables(tmp_path, STUDY_TABLES)
     assert list(read) == ["bits"]
     pd.testing.assert_frame_equal(read["bits"], TABLE.validated(rows(), ""))
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "bits.csv"), read["bits"], check_dtype=False)
@@ -70,7 +70,7 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     name = next(iter(STUDY_TABLES))
     (tmp_path / f"{name}.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(ValueError, match=f"{name}.parquet: not a readable parquet file"):
-        read_studies(tmp_path)
+        read_tables(tmp_path, STUDY_TABLES)
 
 
 def test_sections_have_templates_and_names_of_their_own() -> None:

@@ -19,7 +19,8 @@ from reports.studies.headset.charts import apart, headset_charts, layer_colours,
 from reports.studies.headset.figure import save_headset
 from reports.studies.headset.section import heads_together
 from reports.studies.headset.tables import HEADSET_TABLES
-from reports.studies.tables import read_studies, write_studies
+from reports.studies.tables import STUDY_TABLES, write_studies
+from reports.tables.table import read_tables
 
 Tables = dict[str, pd.DataFrame]
 NAMES = ["1-1", "1-2", "1-3", "2-1", "2-2"]
@@ -37,7 +38,7 @@ def folder(run_folder: Path, head_tables: Tables) -> Path:
 
 def test_tables_are_read_as_they_were_written(tmp_path: Path, head_tables: Tables):
     write_studies(head_tables, tmp_path)
-    found = read_studies(tmp_path)
+    found = read_tables(tmp_path, STUDY_TABLES)
     assert list(found) == list(HEADSET_TABLES)
     for name, table in head_tables.items():
         pd.testing.assert_frame_equal(found[name], table[[*HEADSET_TABLES[name].names]], check_dtype=False)

@@ -22,7 +22,8 @@ from reports.studies.shapes.measures import NAMES, TITLES
 from reports.studies.shapes.section import PLACES, HeadShapes, head_shapes
 from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.shapes.terms import SHAPES
-from reports.studies.tables import read_studies
+from reports.studies.tables import STUDY_TABLES
+from reports.tables.table import read_tables
 
 pytestmark = pytest.mark.slow
 
@@ -113,7 +114,7 @@ def test_a_run_without_shapes_has_no_section(written_run: Path, report: Path) ->
 
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     write_studies({"shapes": rows()}, tmp_path)
-    frame = read_studies(tmp_path)["shapes"]
+    frame = read_tables(tmp_path, STUDY_TABLES)["shapes"]
     assert list(frame.columns) == list(SHAPE_TABLES["shapes"].names)
     assert frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "shapes.csv")) == len(frame) == 4 * len(MEASURES) * LAYERS * HEADS
