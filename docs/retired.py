@@ -65,8 +65,6 @@ KEPT: Final = {
     "probes/words/sense.py": "names of labels in tables",
     "probes/words/senses.py": "names of fields in templates",
     "reports/scores/plain_names.py": "names of labels in tables",
-    "reports/sandbox/record.py": "names of nulls in records",
-    "experiments/sandbox/nulls.py": "names of nulls in records",
 }
 "Files that hold a retired phrase as the key of a stored table."
 

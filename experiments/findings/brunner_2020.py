@@ -36,7 +36,8 @@ BY_TEXT = "effective_texts"
 
 
 def _by_text(evidence: Evidence) -> pd.DataFrame:
-    return evidence["mixing"].studies[BY_TEXT]
+    table: pd.DataFrame = evidence["mixing"].studies[BY_TEXT]
+    return table
 
 
 def _of_length(texts: pd.DataFrame, columns: list[str], least: int, most: int) -> CrossedSums | Missing:

@@ -175,7 +175,7 @@ def null_rows(record: Record) -> list[FalseFinds]:
     """Return what is found where there is nothing to find, in the order of the record."""
     return [
         replace(
-            _false_finds(_shown_null(str(row["null"])), row, row.get("heads"), row.get("labels"), row["rates"]),
+            _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"]),
             coverage=Rate.of(row.get("coverage", {}).get("margin")),
         )
         for row in record.get("false", ())
@@ -227,11 +227,6 @@ def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
 def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
     """Return the names of the rates that occur."""
     return list(dict.fromkeys(name for row in rows for name in row.rates))
-
-
-def _shown_null(name: str) -> str:
-    """Return the name of a null hypothesis for readers."""
-    return name.replace("random right answers", "permuted gold").replace("rarely right", "rarely correct")
 
 
 def kind(name: str) -> str:
