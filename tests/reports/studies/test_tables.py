@@ -60,7 +60,7 @@ def test_tables_come_back_and_those_that_are_not_there_are_not_made_up(
 ) -> None:
     monkeypatch.setattr("reports.studies.tables.STUDY_TABLES", {"bits": TABLE, "other": TABLE})
     write_studies({"bits": rows()}, tmp_path)
-    read = read_tables(tmp_path, STUDY_TABLES)
+    read = read_tables(tmp_path, {"bits": TABLE, "other": TABLE})
     assert list(read) == ["bits"]
     pd.testing.assert_frame_equal(read["bits"], TABLE.validated(rows(), ""))
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "bits.csv"), read["bits"], check_dtype=False)
