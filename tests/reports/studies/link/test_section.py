@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_measures, write_report
+from reports import Run, write_report, write_studies
 from reports.studies.link.figure import save_link
 from reports.studies.link.section import ATTENDS, BOTH, EFFECT, linked_heads
 
@@ -20,18 +20,15 @@ def rows(verdicts: list[str] = VERDICTS) -> pd.DataFrame:
     names = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
     cost = np.arange(count) / 10 - 0.1
     told = {"n": 50, "accuracy": 0.5, "mass": 0.2, "margin": 0.1, "write_norm": 1.5, "importance": np.nan}
+    told |= {"transfer": np.nan, "transfer_low": np.nan, "transfer_high": np.nan, "transfer_significant": False}
     frame = frame.assign(name=names, **ROLE, **RUN, **told, patching=-0.005, cost=cost, p_adjusted=0.2)
     attends, effect = frame.verdict.str.startswith("attends"), frame.verdict.isin(VERDICTS[1:3])
     return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, attends=attends, has_effect=effect)
 
 
-def test_a_table_from_before_transfer_is_read_without_it_and_one_with_it_as_it_is(run_folder: Path) -> None:
-    write_measures({"link": rows()}, run_folder)
-    read = Run.open(run_folder).studies["link"]
-    assert read[["transfer", "transfer_low", "transfer_high"]].isna().all(axis=None)
-    assert not read["transfer_significant"].any()
+def test_what_a_head_transfers_is_shown_with_its_interval(run_folder: Path) -> None:
     whole = {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "transfer_significant": True}
-    write_measures({"link": rows().assign(**whole)}, run_folder)
+    write_studies({"link": rows().assign(**whole)}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles
@@ -48,7 +45,7 @@ def correlations() -> pd.DataFrame:
 
 
 def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_rest(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles
@@ -62,20 +59,8 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     )
 
 
-def test_a_table_with_the_words_of_before_is_read_in_those_of_now(run_folder: Path) -> None:
-    now = rows()
-    said = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
-    names = {"attends": "looks", "has_effect": "matters"}
-    before = now.assign(verdict=now["verdict"].replace(dict(zip(VERDICTS, said, strict=True)))).rename(columns=names)
-    write_measures({"link": now}, run_folder)
-    read = Run.open(run_folder).studies["link"]
-    before.to_parquet(run_folder / "link.parquet", index=False)
-    again = Run.open(run_folder).studies["link"]
-    pd.testing.assert_frame_equal(again, read)
-
-
 def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert found.compared == [
@@ -88,7 +73,7 @@ def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(r
 
 @pytest.mark.slow
 def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     write_report(run_folder)
     report = run_folder / "report"
     for page in ("index.html", "report.md"):
@@ -102,7 +87,7 @@ def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
 
 @pytest.mark.figures
 def test_a_figure_is_drawn(run_folder: Path) -> None:
-    write_measures({"link": rows()}, run_folder)
+    write_studies({"link": rows()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert save_link(found, "made", run_folder) == ["link"]
@@ -111,9 +96,9 @@ def test_a_figure_is_drawn(run_folder: Path) -> None:
 
 def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_them(run_folder: Path) -> None:
     assert linked_heads(Run.open(run_folder)) is None
-    write_measures({"link": rows().iloc[:0]}, run_folder)
+    write_studies({"link": rows().iloc[:0]}, run_folder)
     assert linked_heads(Run.open(run_folder)) is None
-    write_measures({"link": rows()}, run_folder)
+    write_studies({"link": rows()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert found.compared == []
@@ -121,17 +106,17 @@ def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_
 
 def test_what_cannot_be_is_refused(run_folder: Path) -> None:
     with pytest.raises(ValueError, match=r"link.parquet: `verdict` is not one of attends, with effect"):
-        write_measures({"link": rows(["looks"])}, run_folder)
+        write_studies({"link": rows(["looks"])}, run_folder)
     with pytest.raises(ValueError, match=r"link.parquet: `accuracy` lies outside \[0, 1\]"):
-        write_measures({"link": rows().assign(accuracy=1.5)}, run_folder)
+        write_studies({"link": rows().assign(accuracy=1.5)}, run_folder)
     with pytest.raises(ValueError, match=r"link_correlations.parquet: `rho` lies outside \[-1, 1\]"):
-        write_measures({"link_correlations": correlations().assign(rho=2.0)}, run_folder)
+        write_studies({"link_correlations": correlations().assign(rho=2.0)}, run_folder)
 
 
 def test_only_the_last_step_is_told(run_folder: Path) -> None:
     both = [rows().assign(step=step) for step in (100, 200)]
     of_both = [correlations().assign(step=step, rho=rho) for step, rho in ((100, 0.9), (200, 0.3))]
-    write_measures({"link": pd.concat(both), "link_correlations": pd.concat(of_both)}, run_folder)
+    write_studies({"link": pd.concat(both), "link_correlations": pd.concat(of_both)}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles
