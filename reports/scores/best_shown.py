@@ -103,8 +103,7 @@ _OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the le
 _OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin")
 
 
-LAYER: Final = SCORES["layer_attention"].shown(css="layers", folded=True)
-"The page's filter of layers reads its cells."
+LAYER: Final = SCORES["layer_attention"].shown(folded=True)
 
 MORE: Final = tuple(
     replace(column, folded=True)

@@ -251,12 +251,12 @@ def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
     hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,))
     rows = [row(label=hostile, baseline=hostile)]
     page = SimpleNamespace(opening=told(rows, verdicts), verdicts=verdicts)
-    html = environment().get_template("opening.html.j2").render(page=page)
+    html = environment().get_template("opening.html.j2").render(content=page)
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 2
     made = environment(html=False)
     made.filters["md"] = escaped
-    assert "<script" not in made.get_template("opening.md.j2").render(page=page)
+    assert "<script" not in made.get_template("opening.md.j2").render(content=page)
 
 
 def test_what_has_no_plain_name_is_shown_as_it_is() -> None:

@@ -47,6 +47,7 @@ WHOLE = RunRecord(
     classifiers={"part of speech": {"select": TaskExamples(40, 576), "report": TaskExamples(31, 31)}},
     patching=PatchingFacts(4, 2, 4.25, -3.5, 0.96, 0.08, QuickAgreement(0.8, 0.6, 0.9, None), None, "post-norm"),
     heads=HeadSetFacts(20, 248, 0, 0.08, 0.11),
+    facts={"mixing": {"texts": 20}},
 )
 "Every part of it."
 

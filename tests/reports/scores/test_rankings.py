@@ -8,7 +8,6 @@ import pytest
 
 from reports import Run, write_metrics, write_report
 from reports.formats import decimal, percent
-from reports.page import page as page_module
 from reports.scores.rankings import Rankings, rankings
 
 
@@ -132,12 +131,7 @@ def test_a_metric_that_is_the_same_for_all_heads_is_not_counted(
 
 
 @pytest.fixture
-def _no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
-
-
-@pytest.fixture
-def pages(compared: Run, _no_figures: None) -> tuple[str, str]:
+def pages(compared: Run) -> tuple[str, str]:
     report = write_report(compared.folder).parent
     html, markdown = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
     return html, markdown
@@ -171,7 +165,6 @@ def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_no_figures")
 def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
     report = write_report(run_folder).parent
     for name in ("index.html", "report.md"):
@@ -179,7 +172,6 @@ def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_no_figures")
 def test_where_no_question_is_large_enough_the_page_says_so(
     run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame
 ) -> None:
