@@ -163,11 +163,11 @@ WAY = (
     ),
     Station(
         "probes.evidence.question",
-        "weigh",
+        "estimate",
         TABLE,
         "Estimate, with uncertainty",
         "sums [cluster, head] of heads and baselines",
-        "`Evidence`: accuracy, margin [head]; 95 % intervals [2, head]",
+        "columns of the scores: accuracy, margin, ends of intervals [head]",
     ),
     Station(
         "probes.evidence.leads",

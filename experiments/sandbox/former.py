@@ -29,7 +29,7 @@ def former_finds(judged: Mapping[Question, SimulatedQuestion], documents: int) -
         ]
         p_labels.append(flips.test(heads.clusters, heads.hits, np.concatenate(beaten, axis=1)).p_label)
     return {
-        question: (p < ALPHA) & (one.evidence.margin >= MARGIN - 1e-12)
+        question: (p < ALPHA) & (one.scores["margin"] >= MARGIN - 1e-12)
         for (question, one), p in zip(judged.items(), adjust(p_labels, dependent=False), strict=True)
     }
 

@@ -59,6 +59,11 @@ class Table:
         """The columns by their names."""
         return MappingProxyType({column.name: column for column in self.columns})
 
+    @property
+    def missing(self) -> dict[str, Any]:
+        """A row of which nothing was measured."""
+        return {column.name: column.missing for column in self.columns}
+
     def __getitem__(self, name: str) -> Column:
         """Return a column."""
         return self.by_name[name]

@@ -15,7 +15,7 @@ import torch
 
 from experiments.run.config import load_config
 from experiments.run.run import run
-from probes.evidence.question import Evidence
+from probes.evidence.question import QuestionScores
 from reports import Run
 from reports.formats import percent
 
@@ -35,7 +35,7 @@ class Followed(NamedTuple):
 
     run: Run
     first: dict[CodeType, Arrival]
-    evidence: list[Evidence]
+    scores: list[QuestionScores]
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,15 @@ def way(module: Callable[[str], ModuleType]) -> ModuleType:
 def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleType) -> Followed:
     """Follow a small run, whose page has no figures, through the functions that the drawing names."""
     first: dict[CodeType, Arrival] = {}
-    evidence: list[Evidence] = []
+    scores: list[QuestionScores] = []
     watched = {code_of(part.module, part.name) for part in [*way.WAY, *way.CALLERS]}
-    weigh = code_of("probes.evidence.question", "weigh")
+    estimate = code_of("probes.evidence.question", "estimate")
 
     def see(frame: FrameType, event: str, value: Any) -> None:
         if event == "call" and frame.f_code in watched and frame.f_code not in first:
             first[frame.f_code] = Arrival(len(first), tuple(reversed(callers_of(frame))))
-        elif event == "return" and frame.f_code is weigh:
-            evidence.append(value)
+        elif event == "return" and frame.f_code is estimate:
+            scores.append(value)
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # batches are then scored in this thread, which is the one that is followed
@@ -67,7 +67,7 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     finally:
         sys.setprofile(None)
         torch.set_num_threads(threads)
-    return Followed(Run.open(folder), first, evidence)
+    return Followed(Run.open(folder), first, scores)
 
 
 def no_figures(contents: Any, folder: Path) -> dict[str, dict[str, Any]]:
@@ -104,12 +104,12 @@ def test_every_station_is_called_by_what_its_frame_names(way: ModuleType, follow
         assert all(frame in callers for frame in frames), f"{station.name} is not called by {station.within.name}"
 
 
-def test_the_number_is_the_same_from_the_evidence_to_the_page(followed: Followed) -> None:
+def test_the_number_is_the_same_from_the_estimate_to_the_page(followed: Followed) -> None:
     scores = followed.run.scores
     chosen = scores[(scores.split == "report") & scores.selected & (scores.label == "det") & (scores.n > 0)]
     row = chosen.sort_values("n").iloc[-1]
     flat = int(row["layer"]) * followed.run.heads + int(row["head"])
-    weighed = [one for one in followed.evidence if one.n == row["n"] and one.accuracy[flat] == row["accuracy"]]
+    weighed = [one for one in followed.scores if one["n"] == row["n"] and one["accuracy"][flat] == row["accuracy"]]
     assert weighed
     page = (followed.run.folder / "report" / "index.html").read_text(encoding="utf-8")
     rows = [line for line in re.split(r"<tr\b", page) if "det" in line and f">{row['name']}<" in line]
