@@ -202,7 +202,7 @@ WAY = (
         PAGE,
         "Select the rows",
         "scores of one probe",
-        "`BestHead`, one a label and direction",
+        "rows of the scores, one a label and direction",
     ),
     Station(
         "reports.page.page",

@@ -17,7 +17,7 @@ from experiments.targets.answers import strongest_baseline
 from probes.evidence.contrast import paired_difference
 from reports import Run
 from reports.atlas.tables import ACROSS
-from reports.scores.best_heads import CLASSIFIER, BestHead, page_scores
+from reports.scores.best_heads import CLASSIFIER, BestHead, best_head, page_scores
 from reports.tables.grades import POSITION
 
 
@@ -57,7 +57,7 @@ class ScoredRun:
         if key not in self.rows.index:
             return None
         row: dict[Any, Any] = self.rows.loc[key].to_dict()
-        return BestHead.of(row | dict(zip((*QUESTION, "name"), key, strict=True)))
+        return best_head(row | dict(zip((*QUESTION, "name"), key, strict=True)))
 
 
 def across(runs: Sequence[tuple[GridRun, Run]]) -> tuple[pd.DataFrame, list[str]]:
