@@ -115,5 +115,5 @@ def _difference(counts: pd.DataFrame | None, moved: BestHead, own: BestHead) -> 
     if counts is None:
         return dict(zip(names, (moved.accuracy - own.accuracy, np.nan, np.nan), strict=True))
     n, before, now = (counts[column].to_numpy(np.float64) for column in ("n", own.name, moved.name))
-    pair = paired_difference(n, before, now)
+    pair, _ = paired_difference(n, before, now)
     return dict(zip(names, (pair.value, pair.low, pair.high), strict=True))

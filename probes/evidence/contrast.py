@@ -3,55 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from probes.evidence.leads import Documents
 from probes.scoring.tally import Numbers
+from reports.tables.estimate import Estimate
 
 FAR = 1.959963984540054
 "Standard deviations between a number and the ends of its 95 % interval, where it is normal."
 
-Interval = tuple[float, float, float]
-"A number with the ends of its 95 % interval: value, low, high."
 
-
-@dataclass(frozen=True)
-class Difference:
-    """Accuracy of the other run minus that of the one; fractions in [-1, 1], NaN where nothing can be said."""
-
-    value: float
-    low: float
-    high: float
-    p: float
-    "Two-sided, of this difference by itself."
-    paired: bool
-    "Whether both runs were held against each other item group by item group."
-
-
-def paired_difference(n: Numbers, first: Numbers, second: Numbers) -> Difference:
-    """Return the difference where both runs answered the same items; `n` and the hits of both are [document].
+def paired_difference(n: Numbers, first: Numbers, second: Numbers) -> tuple[Estimate, float]:
+    """Return second minus first where both runs answered the same items, and its p; `n` and the hits are [document].
 
     Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """
     documents, more = Documents.of(n), (second - first)[:, None]
     low, high = documents.lead_interval(more)[:, 0].tolist()
     p = 2 * np.fmin(documents.p_above(more, 0), documents.p_above(-more, 0))
-    return Difference(float(more.sum() / n.sum()), low, high, float(np.minimum(p, 1)[0]), paired=True)
+    return Estimate(float(more.sum() / n.sum()), low, high, int(n.sum())), float(np.minimum(p, 1)[0])
 
 
-def independent_difference(first: Interval, second: Interval) -> Difference:
-    """Return the difference as it follows from both numbers' own intervals, as if they were independent.
+def independent_difference(first: Estimate, second: Estimate) -> tuple[Estimate, float]:
+    """Return second minus first, and its p, as they follow from both numbers' intervals, as if independent.
 
     Each end of the interval takes the ends of both that lie in its direction (Zou and Donner 2008, Statistics in
     Medicine 27:10, the MOVER). Runs that read the same texts err in the same direction, mostly, and then this interval
     is too wide. p is below 0.05 exactly where the interval leaves 0 out.
     """
-    value = second[0] - first[0]
-    low = value - math.hypot(second[0] - second[1], first[2] - first[0])
-    high = value + math.hypot(second[2] - second[0], first[0] - first[1])
-    return Difference(value, low, high, _p(abs(value), value - low if value > 0 else high - value), paired=False)
+    value = second.value - first.value
+    low = value - math.hypot(second.value - second.low, first.high - first.value)
+    high = value + math.hypot(second.high - second.value, first.value - first.low)
+    found = Estimate(value, low, high, min(first.n, second.n))
+    return found, _p(abs(value), value - low if value > 0 else high - value)
 
 
 def _p(distance: float, reach: float) -> float:
