@@ -25,9 +25,10 @@ import pandas as pd
 
 from experiments.heads.view import write_text_view
 from experiments.record.provenance import git_commit
-from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_attention, write_examples, write_scores
+from reports import write_attention, write_examples, write_scores
 from reports.page.page import html_page
 from reports.page.page_model import gather
+from reports.tables.scores import EXAMPLES, SCORES
 
 GOAL, MOST_MEGABYTES = 2.0, 5.0
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -104,8 +105,8 @@ def write_large_run(folder: Path, *, layers: int = 12, heads: int = 12, sentence
     asked = [about | {"label": label, "variant": variant} for label, variant in product(RELATIONS, VARIANTS)]
     scores = pd.concat([_scores(one, places, rng) for one in asked])
     scores = pd.concat([scores.assign(split=split) for split in ("select", "report")], ignore_index=True)
-    write_scores(scores[list(SCORE_COLUMNS)], folder)
-    write_examples(pd.DataFrame(columns=list(EXAMPLE_COLUMNS)), folder)
+    write_scores(scores[list(SCORES.names)], folder)
+    write_examples(pd.DataFrame(columns=list(EXAMPLES.names)), folder)
     write_attention(_tables(places, sentences, words, rng), folder)
     (folder / "run.json").write_text(json.dumps({"name": "invented"}), encoding="utf-8")
     (folder / "config.toml").write_text("", encoding="utf-8")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from experiments.compare.sides import QUESTION, Question, Row, Side
 from experiments.record.progress import Progress, silent
-from probes.evidence.contrast import independent_difference, paired_difference
+from probes.evidence.leads import independent_difference, paired_difference
 from reports.progress import each
 from reports.tables.estimate import Estimate
 

@@ -258,15 +258,6 @@ BEHAVIOUR: Final = Table(
     no_number_of_nothing,
 )
 
-SCORE_COLUMNS: Final = SCORES.dtypes
-"Column -> dtype of scores.parquet, in order; `SCORES` says what each means."
-
-EXAMPLE_COLUMNS: Final = EXAMPLES.dtypes
-"Column -> dtype of examples.parquet, in order; `EXAMPLES` says what each means."
-
-BEHAVIOUR_COLUMNS: Final = BEHAVIOUR.dtypes
-"Column -> dtype of behaviour.parquet, in order; `BEHAVIOUR` says what each means."
-
 TABLES: Final[Mapping[str, Table]] = {
     "scores": SCORES,
     "examples": EXAMPLES,

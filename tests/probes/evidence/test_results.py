@@ -25,7 +25,7 @@ from probes.scoring.score import Outcome
 from probes.scoring.tally import Question, Segments, Sums, Tally
 from probes.syntax.dependency import Dependency
 from probes.targets import OTHERS, Items
-from reports import SCORE_COLUMNS
+from reports.tables.scores import SCORES
 
 A: Question = ("dependency", "v", "a")
 B: Question = ("dependency", "v", "b")
@@ -69,7 +69,7 @@ REPORT = sums_of(
 def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
-    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("excluded") + 1]
+    expected = [*SCORES.names][[*SCORES.names].index("probe") : [*SCORES.names].index("excluded") + 1]
     assert list(scores.columns) == expected
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]
