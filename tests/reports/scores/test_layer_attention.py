@@ -1,7 +1,5 @@
 """Local and global layers are told where a model has both, and nowhere else."""
 
-import re
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ import pytest
 
 from reports import Run, read_scores
 from reports.heads.grid import head_grid
-from reports.page.markdown import markdown_page
 from reports.page.page import html_page
 from reports.page.page_model import gather
 from reports.scores.best_heads import best_heads
@@ -54,12 +51,6 @@ def test_the_grid_and_a_card_name_local_layers(alternating_run: Path, written_ru
     assert (same.layer_names[:2], "attention" in same.data) == (["1", "2"], False)
     assert f"Layer 3 is {LOCAL}." in str(run.head("3-5"))
     assert "Attention of the layer" not in str(plain.head("3-5"))
-
-
-def test_markdown_has_the_column_in_the_second_table(alternating_run: Path, written_run: Path) -> None:
-    told, plain = (markdown_page(gather(folder), defaultdict(list)) for folder in (alternating_run, written_run))
-    assert re.search(r"\| label \| direction \| head \| layer’s attention \|", told)
-    assert "layer’s attention |" not in plain
 
 
 @pytest.mark.slow

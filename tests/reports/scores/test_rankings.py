@@ -33,13 +33,6 @@ def test_a_run_that_compared_no_metrics_has_none(run_folder: Path) -> None:
     assert rankings(opened) is None
 
 
-def test_both_files_come_back_as_they_were_written(
-    compared: Run, metrics: pd.DataFrame, agreement: pd.DataFrame
-) -> None:
-    pd.testing.assert_frame_equal(compared.metrics, metrics)
-    pd.testing.assert_frame_equal(compared.agreement, agreement)
-
-
 def test_what_no_metric_can_be_is_refused(metrics: pd.DataFrame, agreement: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(
         ValueError,
@@ -158,25 +151,6 @@ def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], f
     assert section.count("<th ") == section.count('scope="col"') + section.count('scope="row"')
 
 
-def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> None:
-    section = pages[1].partition("## Agreement of metrics")[2].partition("\n## ")[0]
-    tables = [
-        [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
-        for block in re.findall(r"(?:^\|.*\n)+", section, re.M)
-    ]
-    disputes = [len(found.disputes)] * 2  # the last columns stand in a table of their own
-    assert [len(table) - 2 for table in tables] == [len(found.pairs), len(found.variants), *disputes]
-    assert all(len(set(table)) == 1 for table in tables), tables
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_no_figures")
-def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
-    report = write_report(run_folder).parent
-    for name in ("index.html", "report.md"):
-        assert "metrics agree" not in (report / name).read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("_no_figures")
 def test_where_no_question_is_large_enough_the_page_says_so(
@@ -186,12 +160,3 @@ def test_where_no_question_is_large_enough_the_page_says_so(
     report = write_report(run_folder).parent
     for name in ("index.html", "report.md"):
         assert "label–direction pairs has enough items to compare" in (report / name).read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_a_browser_shows_the_section_without_scrolling_the_page(pages: tuple[str, str], compared: Run, browser) -> None:
-    page = browser.new_page(viewport={"width": 380, "height": 800})
-    page.goto((compared.folder / "report" / "index.html").as_uri() + "#metrics")
-    assert page.locator("#metrics table").count() == 3
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    page.close()
