@@ -72,7 +72,7 @@ def probes(scores: pd.DataFrame) -> list[str]:
 
 
 def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
-    """Return the head of every label and direction of `probe` chosen on the selection split, by its report split.
+    """Return the head of every label and direction of `probe` selected on the selection split, by its report split.
 
     They are sorted by `order`: the largest margin first.
     """
