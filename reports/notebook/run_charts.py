@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
-from reports.scores.best_heads import best_heads, order, page_scores
+from reports.scores.best_heads import best_heads, by_margin, page_scores
 from reports.scores.best_table import ScoredQuestion, best_frame, find_question, requested_probes
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
-    found = sorted(every, key=order)[:MOST]
-    roles = [f"{row.label} · {row.variant}  {row.name}" for row in found]
+    found = sorted(every, key=by_margin)[:MOST]
+    order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
     if probe is None:
-        roles = [f"{row.probe} · {name}" for row, name in zip(found, roles, strict=True)]
-    base = alt.Chart(best_frame(found)[[*_FIELDS]].assign(role=roles)).encode(y=alt.Y("role:N", sort=roles, title=None))
+        order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
+    base = alt.Chart(best_frame(found)[[*_FIELDS]].assign(role=order)).encode(y=alt.Y("role:N", sort=order, title=None))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     fill = alt.condition("datum.grade > 0", alt.value(HEAD_BLUE), alt.value("white"))

@@ -74,7 +74,7 @@ def probes(scores: pd.DataFrame) -> list[str]:
 def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
     """Return the head of every label and direction of `probe` selected on the selection split, by its report split.
 
-    They are sorted by `order`: the largest margin first.
+    They are sorted by `by_margin`: the largest margin first.
     """
     rows = scores[scores["probe"] == probe]
     report = rows[rows["split"] == "report"]
@@ -87,7 +87,7 @@ def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
         row: dict[Any, Any] = {"probe": probe, "label": label, "variant": variant}
         more = {"others": named.get((label, variant), ())}
         best.append(best_head(row | chosen.get((label, variant), {}) | more))
-    return tuple(sorted(best, key=order))
+    return tuple(sorted(best, key=by_margin))
 
 
 def best_head(row: Mapping[Any, Any]) -> BestHead:
@@ -103,7 +103,7 @@ def has_few_clusters(row: BestHead) -> bool:
     return bool(0 < row.effective_clusters < FEW_CLUSTERS)
 
 
-def order(row: BestHead) -> tuple[bool, bool, float, float, str, str]:
+def by_margin(row: BestHead) -> tuple[bool, bool, float, float, str, str]:
     """Return the sort key: trusted intervals first, then the highest lower end of the margin; missing last."""
     margin, accuracy = (math.inf if math.isnan(one) else -one for one in (row.margin_low, row.accuracy))
     unknown = math.isnan(row.accuracy)
@@ -125,7 +125,7 @@ def leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
     graded = [row for row in trusted if row.grade] or trusted
     ranked = [row for row in trusted if row.specialised] or graded
     first: dict[tuple[str, str], BestHead] = {}
-    for row in sorted(ranked, key=lambda row: (-row.grade, order(row))):
+    for row in sorted(ranked, key=lambda row: (-row.grade, by_margin(row))):
         of_probe = sum(probe == row.probe for probe, _ in first)
         if of_probe < MOST_OF_ONE_PROBE:
             first.setdefault((row.probe, row.label.partition(":")[0]), row)

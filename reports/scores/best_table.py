@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from reports.formats import count, interval, p_value, percent, signed, signed_interval
-from reports.scores.best_heads import BEST, BestHead, best_heads, order, page_scores, probes
+from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.text_table import TextTable
 
@@ -91,7 +91,7 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
         raise ValueError(
             f"{run.folder}: {label!r} has no variant {variant!r}{_meant(str(variant), [r.variant for r in found])}"
         )
-    best = min(kept, key=order)
+    best = min(kept, key=by_margin)
     return ScoredQuestion(best.probe, best.label, best.variant)
 
 
