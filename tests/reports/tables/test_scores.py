@@ -30,14 +30,6 @@ def test_parquet_and_csv_hold_exactly_the_same_rows(scores: pd.DataFrame, tmp_pa
     assert_frame_equal(read_scores(tmp_path / "scores.csv"), frame, check_exact=True)
 
 
-def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    new = ["effective_clusters", "p_words", "p_rules", "grade", "verdict", "excluded", "precision", "lift"]
-    old = scores.drop(columns=new).assign(beyond_lexical=False, beyond_rules=False)
-    old.to_parquet(tmp_path / "scores.parquet", index=False)
-    with pytest.raises(ValueError, match=r"column\(s\) effective_clusters, .*grade.* missing; .*run again$"):
-        read_scores(tmp_path / "scores.parquet")
-
-
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
