@@ -37,8 +37,6 @@ from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
 from probes.maps.page_maps import EveryHead
 from reports import (
-    EXAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     write_attention,
     write_behaviour,
     write_examples,
@@ -49,6 +47,7 @@ from reports import (
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.layer_attention import GLOBAL
+from reports.tables.scores import EXAMPLES, SCORES
 
 
 class RunError(ValueError):
@@ -143,7 +142,7 @@ def _work(
     measures.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
-    write_scores(scores[list(SCORE_COLUMNS)], folder)
+    write_scores(scores[list(SCORES.names)], folder)
     write_examples(_renumbered(examples), folder)
     _copy_annotated(around.corpora, folder)
     _write_every_head(every, around, folder)
@@ -281,4 +280,4 @@ def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         if len(part):
             shifted.append(part.assign(example=part.example + start))
             start += int(part.example.max()) + 1
-    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLE_COLUMNS))
+    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLES.names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,38 +88,12 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
         )
 
 
-@dataclass(frozen=True)
-class ComparedHead:
-    """The selected head of one run beside its baselines, where runs are drawn; NaN is no number."""
-
-    label: str
-    "The run."
-    variant: str
-    "What it was asked there."
-    name: str
-    grade: int
-    accuracy: float
-    ci_low: float
-    ci_high: float
-    baseline_accuracy: float
-    lexical_accuracy: float
-    rule_accuracy: float
-
-    @property
-    def title(self) -> str:
-        """Head, run and question in a line."""
-        return f"{self.name} · {self.label} · {self.variant}"
-
-
-Drawn = BestHead | ComparedHead
-
-
-def save_best_heads(rows: Sequence[Drawn], title: str, path: Path, *, verdicts: bool = True) -> None:
+def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdicts: bool = True) -> None:
     """Write accuracy with interval and baselines of every row to `path`.png and `path`.pdf."""
     _save(draw_best_heads(rows, title, verdicts=verdicts), path)
 
 
-def draw_best_heads(rows: Sequence[Drawn], title: str, *, verdicts: bool = True) -> Figure:
+def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = True) -> Figure:
     """Draw accuracy with interval and baselines of every row.
 
     With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
@@ -150,7 +123,7 @@ def draw_best_heads(rows: Sequence[Drawn], title: str, *, verdicts: bool = True)
     return figure
 
 
-def _series(rows: Sequence[Drawn], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
+def _series(rows: Sequence[BestHead], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
     """Return what a figure of best heads shows: label -> marker, colour, a value a row, options of the marker."""
     filled = [row.accuracy if row.grade or not verdicts else np.nan for row in rows]
     hollow = [np.nan if row.grade or not verdicts else row.accuracy for row in rows]

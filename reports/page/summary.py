@@ -14,8 +14,7 @@ from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
-from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.leaders import Best, best_rows, leaders
+from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, Best, BestHead, best_rows, has_few_clusters, leaders
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
@@ -134,7 +133,7 @@ def _explained(found: Mapping[str, Any]) -> Iterator[str]:
 def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:
     """Yield how many trained classifiers are selective, where there are any."""
     if rows:
-        above = sum(row.beats_baseline for row in rows)
+        above = sum(row.margin_low > 0 for row in rows)
         yield f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."
 
 
@@ -240,8 +239,8 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
         )
     judged = [row for row in rows if row.baseline and row.margin_low == row.margin_low]
     if judged:
-        above = sum(row.beats_baseline for row in judged)
-        below = sum(row.loses_to_baseline for row in judged)
+        above = sum(row.margin_low > 0 for row in judged)
+        below = sum(row.margin_high < 0 for row in judged)
         yield (
             "Margins",
             f"The 95 % interval of the margin over the strongest {_strongest(verdicts.rule)} lies above 0 in {above} "
@@ -253,7 +252,7 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
 
 def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
     """Yield what is weak: too few documents, no controls."""
-    few = sum(row.has_few_clusters for row in rows)
+    few = sum(has_few_clusters(row) for row in rows)
     if few:
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (

@@ -9,8 +9,8 @@ from typing import Any, Final
 import altair as alt
 
 from reports.drawing.charts import Chart, layered, over
-from reports.drawing.figures import ComparedHead
 from reports.formats import interval, percent
+from reports.scores.best_heads import BestHead, best_head
 from reports.targets.record import TargetRecord
 from reports.targets.target import RoleTarget
 
@@ -26,20 +26,15 @@ SERIES: Final[Mapping[str, tuple[str, str, str]]] = {
 "What is drawn -> its column, the shape of its mark, its colour."
 
 
-def drawn_answers(record: TargetRecord, target: RoleTarget) -> list[ComparedHead]:
-    """Return the questions of a target that the summary tells, by run."""
+def drawn_answers(record: TargetRecord, target: RoleTarget) -> list[BestHead]:
+    """Return the questions of a target that the summary tells, by run: the run is the label."""
     rows = record.answers[(record.answers["target"] == target.name) & record.answers["summary"]]
-    numbers = ("name", "grade", "ci_low", "ci_high", *(column for column, *_ in SERIES.values()))
-    return [
-        ComparedHead(row["run"], _read(row), **{name: row[name] for name in numbers}) for row in rows.to_dict("records")
-    ]
+    named = rows.assign(label=rows["run"], variant=rows["variant"].where(rows["label"] == "all", rows["label"]))
+    named = named.assign(title=named["name"] + " · " + named["label"] + " · " + named["variant"])
+    return [best_head(row) for row in named.to_dict("records")]
 
 
-def _read(row: Mapping[Any, Any]) -> str:
-    return str(row["variant"] if row["label"] == "all" else row["label"])
-
-
-def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
+def target_chart(target: RoleTarget, rows: Sequence[BestHead]) -> Chart:
     """Return the chart of a target; a head without a grade is hollow."""
     names, marks = [row.title for row in rows], [mark for row in rows for mark in _marks(row)]
     scale = alt.Scale(domain=[0, 100])
@@ -61,7 +56,7 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
     return Chart(f"{target.title}: recall and baselines", text, drawn.properties(height=ROW * len(names)))
 
 
-def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:
+def _marks(row: BestHead) -> Iterator[dict[str, Any]]:
     """Yield the baselines, and over them the head with the ends of its interval."""
     for name, (column, shape, colour) in SERIES.items():
         if math.isnan(value := float(getattr(row, column))):

@@ -10,6 +10,7 @@ from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads
 from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
+from reports.scores.glossary import PRECISION_AND_LIFT
 from reports.scores.selected_head import CAUTION, TERMS
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
@@ -19,11 +20,7 @@ from reports.templates.environment import assets, environment
 
 METHOD: Final = (
     *TERMS,
-    (
-        "Precision and lift",
-        "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
-        "on pairs of the relation, divided by what their distances alone would get. Measured, not tested.",
-    ),
+    PRECISION_AND_LIFT,
     (
         "Effect of ablation",
         "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "

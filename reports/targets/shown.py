@@ -14,6 +14,7 @@ from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
+from reports.tables.scores import WHOLE_ATTENTION
 from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 from reports.targets.record import TargetRecord
@@ -106,8 +107,7 @@ QUESTION: Final = (
     replace(_RECALL, write=_recall),
     ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
-    ANSWERS["precision"].shown(unit=False, folded=True),
-    ANSWERS["lift"].shown(folded=True),
+    *(column.shown(unit=False, folded=True) for column in WHOLE_ATTENTION),
 )
 "Of the table of questions; the effect stands behind them."
 

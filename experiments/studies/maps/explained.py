@@ -15,10 +15,10 @@ from experiments.studies.study import ReadOfStudy, Result, Study
 from probes.evidence.results import SPLITS, named_heads
 from probes.maps.relation_attention import RelationAttention
 from probes.records import IntArray
-from probes.registry import POSITION, RANDOM
+from probes.registry import RANDOM
 from probes.scoring.tally import Question
 from probes.words.position import AREAS
-from reports.tables.grades import own_labels
+from reports.tables.grades import POSITION, own_labels
 
 
 @dataclass(frozen=True)

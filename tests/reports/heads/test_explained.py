@@ -76,16 +76,6 @@ def test_where_no_head_has_a_role_between_words_nothing_is_said(run: Run) -> Non
     assert ExplainedHeads.of(alone).median == ""
 
 
-def test_a_run_without_the_table_says_nothing_of_it(run: Run) -> None:
-    bare = replace(run, studies={})
-    assert said(bare, "2-4") == []
-    assert ExplainedHeads.of(bare).median == ""
-    grid = head_grid(bare)
-    assert grid is not None
-    assert grid.explained == ""
-    assert not any("explain" in line for line in grid.views[0].descriptions.values())
-
-
 def test_the_median_is_that_of_the_first_scope(run: Run) -> None:
     windows = heads_table(run, "window").assign(explained=0.5)
     both = replace(run, studies={"heads": pd.concat([heads_table(run), windows], ignore_index=True)})

@@ -15,7 +15,7 @@ from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.page_model import gather
 from reports.page.summary import Opening, _beside, opening
 from reports.run.record import CorpusFacts, RunRecord
-from reports.scores.best_heads import CLASSIFIER, BestHead
+from reports.scores.best_heads import CLASSIFIER, BestHead, best_head
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Finds, Verdicts
@@ -38,26 +38,11 @@ UNASKED = Verdicts(RunThresholds(), ())
 
 
 def row(**more: Any) -> BestHead:
-    values: dict[str, Any] = {field.name: math.nan for field in dataclasses.fields(BestHead)}
-    values |= {
-        "probe": "dependency",
-        "label": "obj",
-        "variant": "dependent->head",
-        "name": "3-1",
-        "layer": 2,
-        "head": 0,
-    }
-    values |= {
-        "n": 672,
-        "clusters": 60,
-        "effective_clusters": 48.5,
-        "accuracy": 0.725,
-        "baseline": "offset",
-        "baseline_accuracy": 0.354,
-    }
-    values |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002, "stability": 0.96}
-    values |= {"specialised": True, "grade": 1, "verdict": "yes", "others": (), "near_ties": 0}
-    return BestHead(**(values | more))
+    known = {"probe": "dependency", "label": "obj", "variant": "dependent->head", "name": "3-1", "layer": 2, "head": 0}
+    known |= {"n": 672, "clusters": 60, "effective_clusters": 48.5, "accuracy": 0.725}
+    known |= {"baseline": "offset", "baseline_accuracy": 0.354, "stability": 0.96}
+    known |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002}
+    return best_head(known | {"specialised": True, "grade": 1, "verdict": "yes"} | more)
 
 
 def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:

@@ -1,6 +1,5 @@
 """Local and global layers are told where a model has both, and nowhere else."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +44,6 @@ def test_the_grid_and_a_card_name_local_layers(alternating_run: Path, written_ru
     assert (same.layer_names[:2], "attention" in same.data) == (["1", "2"], False)
     assert f"Layer 3 is {LOCAL}." in str(run.head("3-5"))
     assert "Attention of the layer" not in str(plain.head("3-5"))
-
-
-def test_markdown_has_the_column_in_the_second_table(alternating_run: Path, written_run: Path) -> None:
-    told, plain = (run_page(gather(folder)).markdown for folder in (alternating_run, written_run))
-    assert re.search(r"\| label \| direction \| head \| layer’s attention \|", told)
-    assert "layer’s attention |" not in plain
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import BEHAVIOUR_COLUMNS, Run, write_behaviour, write_report
+from reports import Run, write_behaviour, write_report
 from reports.page import page as page_module
 from reports.studies.behaviour.section import FOLDED, Examined, MinimalPairResults, behaviour
 from reports.tables.scores import BEHAVIOUR
@@ -66,7 +66,7 @@ def test_a_run_without_pairs_has_no_section(written_run: Path, report: Path) -> 
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     path = write_behaviour(rows(), tmp_path)
     frame = BEHAVIOUR.read(path)
-    assert list(frame.columns) == list(BEHAVIOUR_COLUMNS)
+    assert list(frame.columns) == list(BEHAVIOUR.names)
     assert frame.attractors.dtype == frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "behaviour.csv")) == len(frame) == len(rows())
 
