@@ -10,9 +10,6 @@ from reports.sections.study_report import StudyReport
 NAMES: Final = (
     "shapes",
     "deciles",
-    "confusion",
-    "chains",
-    "relatedness",
     "circuits",
     "mixing",
     "classifiers",
@@ -25,12 +22,8 @@ NAMES: Final = (
     "transfer",
     "link",
     "answers",
-    "drift",
-    "explained",
-    "sinks",
     "states",
     "probing",
-    "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."
 

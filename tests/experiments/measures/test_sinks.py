@@ -21,13 +21,10 @@ def test_a_run_says_of_every_head_whether_it_is_a_sink(scored: Callable[..., Run
     assert (table.special.ge(0.5) == (table.kind != "")).all()
 
 
-def test_no_texts_no_table(scored: Callable[..., Run]) -> None:
-    assert "sinks" not in scored("sinks.texts=0").studies
-
-
 def test_the_number_of_texts_decides_what_is_read(scored: Callable[..., Run]) -> None:
     few, all_of = (scored(*changes).studies["sinks"] for changes in (("sinks.texts=1",), ()))
     assert not np.isclose(few.special, all_of.special).any()
+    assert "sinks" not in scored("sinks.texts=0").studies
 
 
 def test_where_what_heads_write_is_not_known_a_note_says_so(
@@ -37,7 +34,7 @@ def test_where_what_heads_write_is_not_known_a_note_says_so(
         raise HookError("where W_O lies is not known")
 
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    monkeypatch.setattr("experiments.studies.maps.sinks.read_sinks", unknown)
+    monkeypatch.setattr("probes.maps.sinks.read_sinks", unknown)
     found = Run.open(run(load_config(base), tmp_path))
     assert "sinks" not in found.studies
     assert "sinks: where W_O lies is not known" in found.record.notes

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from experiments.measures.counts import COUNTS
 from reports import Run
-from reports.studies.counts.tables import COUNT_TABLES, COUNTS
 
 QUESTION = ["probe", "label", "variant"]
 
@@ -35,4 +35,4 @@ def test_more_hits_than_items_are_refused(scored: Callable[..., Run]) -> None:
         counts.assign(**{"1-1": np.float32(-1)}),
     ):
         with pytest.raises(ValueError, match=r"counts\.parquet: "):
-            COUNT_TABLES["counts"].validated(wrong, "counts.parquet")
+            COUNTS.validated(wrong, "counts.parquet")
