@@ -20,12 +20,10 @@ from experiments.studies.causal.patching import PatchingStudy
 from experiments.studies.causal.pruning import PruningStudy
 from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.maps.circuits import CircuitStudy
-from experiments.studies.maps.deciles import DecileStudy
 from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.few_labels import FewLabelsStudy
 from experiments.studies.maps.headset import HeadSetStudy
 from experiments.studies.maps.mixing import MixingStudy
-from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.study import ReadOfStudy, Result, Results, Study
 from experiments.studies.trained.answers import AnswerStudy
 from experiments.studies.trained.classifiers import ClassifierStudy
@@ -36,8 +34,6 @@ from experiments.studies.trained.states import StatesStudy
 from reports import write_measures
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
-    ShapeStudy,
-    DecileStudy,
     CircuitStudy,
     MixingStudy,
     ClassifierStudy,

@@ -8,8 +8,6 @@ from typing import Final
 from reports.sections.study_report import StudyReport
 
 NAMES: Final = (
-    "shapes",
-    "deciles",
     "circuits",
     "mixing",
     "classifiers",
