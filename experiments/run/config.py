@@ -13,7 +13,7 @@ from experiments.config.section import ConfigTable
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
 from experiments.run.studies import STUDIES
-from reports.measures.registry import use
+from reports.measures.registry import MeasureError, use
 
 
 @cache
@@ -52,9 +52,13 @@ def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
 def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
     with named(where):
-        own = values.get("measures", [])
-        for name in own if isinstance(own, list) else ():
-            use(folder / Path(str(name)).expanduser())
-        kind = _config_of(measure_types())
+        resolve_tables(values, folder, Config)
+        files = values.get("measures")
+        try:
+            for file in files if isinstance(files, list) else ():
+                use(Path(str(file)))
+            kind = _config_of(measure_types())
+        except MeasureError as error:
+            raise ConfigError(f"measures: {error}") from None
         resolve_tables(values, folder, kind)
     return validated(kind, values, where)

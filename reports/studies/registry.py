@@ -8,11 +8,6 @@ from typing import Final
 from reports.sections.study_report import StudyReport
 
 NAMES: Final = (
-    "shapes",
-    "deciles",
-    "confusion",
-    "chains",
-    "relatedness",
     "circuits",
     "mixing",
     "classifiers",
@@ -25,12 +20,8 @@ NAMES: Final = (
     "transfer",
     "link",
     "answers",
-    "drift",
-    "explained",
-    "sinks",
     "states",
     "probing",
-    "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."
 

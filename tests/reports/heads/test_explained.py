@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from experiments.measures.explained import HEADS
 from reports import Run
 from reports.heads.explained import ExplainedHeads
 from reports.heads.grid import head_grid
-from reports.studies.explained.tables import HEADS
 
 
 def heads_table(run: Run, scope: str = "sentence", random: float = 0.08) -> pd.DataFrame:
