@@ -11,9 +11,9 @@ from typing import Any, Final
 from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
+from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, TaskExamples
 
-FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads", "facts")
+FACTS: Final = ("behaviour", "circuits", "classifiers", "heads", "facts")
 "Fields of the record that are noted where they are measured."
 
 
@@ -37,7 +37,6 @@ class Journal:
     circuits: CircuitsRead | None = None
     classifiers: dict[str, dict[str, TaskExamples]] | None = None
     "Task -> split -> its examples; None where no classifiers are trained."
-    patching: PatchingFacts | None = None
     heads: HeadSetFacts | None = None
     facts: dict[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,10 +11,12 @@ from reports.tables.column import outside
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     ITEMS,
+    MEASURE,
     NAME,
     P_ADJUSTED,
     RUN,
     UNIT,
+    VALUE,
     P,
     ends,
     number,
@@ -26,24 +27,18 @@ from reports.tables.shared_columns import (
 )
 from reports.tables.table import Refuse, Table
 
-MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
-"What is measured of a behaviour; of all but minimal pairs the value alone."
-
 KINDS: Final = ("head", "layer", "selected", "random")
 "Kinds of sets of heads."
 
 SELECTED_BY: Final = ("specialised", "largest margin")
 "What heads of a label are selected by: the verdict, or their margins on the selection split."
 
-MEASURE: Final = text(
-    "measure", "What is measured: the value in its unit, or the share of pairs decided correctly.", MEASURES
-)
 _WAY: Final = text("way", "What the heads' output is replaced by: zero, its mean, or that of another text (resampled).")
 _ABOUT: Final = ("model", "step", "behaviour", "way", "measure")
 
 
 def _check_ablations(frame: pd.DataFrame, refuse: Refuse) -> None:
-    share = frame["measure"] != MEASURES[0]
+    share = frame["measure"] != VALUE
     for column in ("intact", "ablated"):
         refuse(share & outside(frame[column], 0, 1), f"`{column}` of an accuracy lies outside [0, 1]")
 
@@ -76,7 +71,6 @@ ABLATIONS: Final = Table(
         replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; missing where nothing was tested."),
     ),
     _check_ablations,
-    reworded={"kind": {"chosen": "selected"}},
 )
 
 ABLATION_CONTRASTS: Final = Table(
@@ -109,5 +103,3 @@ ABLATION_CONTRASTS: Final = Table(
         p_column("p", "Share of the sets, the selected one among them, that cost at least as much as it."),
     ),
 )
-
-ABLATION_TABLES: Final[Mapping[str, Table]] = {"ablations": ABLATIONS, "ablation_contrasts": ABLATION_CONTRASTS}
