@@ -301,7 +301,7 @@ def _named(role: Sequence[str]) -> str:
 
 def _summary(linked: pd.DataFrame) -> str:
     """Say how many heads of all roles attend and have an effect."""
-    both, attends, hurts = ((linked["verdict"] == one).sum() for one in (BOTH, ATTENDS, EFFECT))
+    both, attends, hurts = (int((linked["verdict"] == one).sum()) for one in (BOTH, ATTENDS, EFFECT))
     roles = linked.groupby(ROLE).ngroups
     return (
         f"Over {roles} role{'s' * (roles > 1)} (a label and direction with its behaviour; a head counts once for each) "

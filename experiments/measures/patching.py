@@ -173,9 +173,9 @@ class PatchingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
         patched = run.told("patching")
-        if patched.empty:
+        every = patched[patched["role"] == ALL] if len(patched) else patched
+        if every.empty:
             return
-        every = patched[patched["role"] == ALL]
         ranked = every.reindex(every["share"].abs().sort_values(ascending=False, kind="stable").index)
         ranked = ranked.dropna(subset="share")
         facts = run.facts(cls.name)
@@ -189,9 +189,9 @@ class PatchingMeasure(Measure):
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
         patched = run.told("patching")
-        if patched.empty:
+        every = patched[patched["role"] == ALL] if len(patched) else patched
+        if every.empty:
             return
-        every = patched[patched["role"] == ALL]
         gains = ((every["p_adjusted"] < LEVEL) & (every["share"] > 0)).sum()
         yield (
             f"Patched from a sentence whose subject has the other number, {gains} of {len(every)} heads, each alone, "

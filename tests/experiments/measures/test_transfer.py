@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 from experiments.config.section import ConfigError
+from experiments.measures.transfer import SHOWN, TransferMeasure
 from experiments.run.config import load_config
 from mha import ModelError
 from probes.causal.behaviours import BehaviourError
 from probes.pairs.grammar_pairs import grammar_pairs
 from reports import Run
-from tests.experiments.studies.causal.readers import whole_words
+from tests.experiments.measures.conftest import told
+from tests.experiments.measures.readers import whole_words
 
 Scored = Callable[..., Run]
 ASKED = (
@@ -88,3 +90,36 @@ def test_what_cannot_be_asked_is_refused_by_name(scored: Scored, speaker: Path, 
     for name in ("loss", "embedding"):
         with pytest.raises(ConfigError, match=f"'{name}' has no verb whose number could transfer"):
             load_config(base, (f'transfer.behaviours=["{name}"]',))
+
+
+ONE_RUN = {"model": "tiny", "step": pd.NA, "corpus": "sea"}
+END = (("low", -0.5), ("high", 0.5))
+
+
+def rows(heads: int = 4, clusters: int = 60) -> pd.DataFrame:
+    """The second head transfers 3 nats, the third -1, which is none, and the others hardly anything."""
+    cell = np.arange(heads)
+    transfer = np.select([cell == 1, cell == 2], [3.0, -1.0], 0.01 * cell)
+    frame = pd.DataFrame({"layer": cell // 2, "head": cell % 2, "transfer": transfer, "over_mean": transfer / 2})
+    names = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
+    frame = frame.assign(name=names, transfers=cell == 1, same=2 + transfer / 2, other=2 - transfer / 2, mean=2.0)
+    ends = {f"{one}_{end}": frame[one] + by for one in ("transfer", "over_mean") for end, by in END}
+    shares = {"accuracy_same": 1.0, "accuracy_other": 0.25, "accuracy_mean": 0.5, "points": 0.75}
+    numbers = {"n": 80, "clusters": clusters, "matched": 0.75, "intact": 2.0, "accuracy": 0.95, **shares}
+    tests = {"points_low": 0.7, "points_high": 0.8, "p": 0.01, "p_adjusted": 0.02, "p_over_mean": 0.03}
+    return frame.assign(**ONE_RUN, behaviour="pairs", unit="nats between the two sentences", **ends, **numbers, **tests)
+
+
+def test_heads_are_in_the_order_of_what_they_transfer_and_sentences_name_them(measured: Callable[..., Run]) -> None:
+    text = told(TransferMeasure, measured(transfer=rows(SHOWN + 5)))
+    shown = [line for line in text.splitlines() if line[:3] in {f"| {layer}" for layer in range(1, 10)}]
+    assert shown[0].startswith("| 1-2 | 3.00 | [2.50, 3.50] |")
+    assert shown[1].startswith("| 2-1 | -1.00 |")
+    assert (
+        "- 80 sentences of 60 documents; for 75.0 % of them both donors have the same construction and as many "
+        "attractors. The correct form is preferred in 95.0 % of sentences, by 2.00 nats on average." in text
+    )
+    assert "- Of 17 heads 1 significantly transfer the number of the verb (in nats: 1-2 3.00)." in text
+    none = told(TransferMeasure, measured(transfer=rows(clusters=3).assign(transfers=False)))
+    assert "- ⚠ Only 3 documents" in none
+    assert "- Of 4 heads none significantly transfer the number of the verb." in none

@@ -1,23 +1,32 @@
 """Ablation in a run: what is switched off, which heads are chosen, and what is refused."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from experiments.config.config import ConfigError
+from experiments.measures.ablation import AblationMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.studies.causal.ablation import choose_heads
 from mha import Ablate, MaskedLM, ModelError, intervene, load_model
 from probes.causal.ablation import Heads, measure
+from probes.causal.ablation_table import ACCURACY, ATTRACTED, COLUMNS, CONTRASTS, VALUE
 from probes.causal.behaviours import Behaviour, preferences
+from probes.causal.head_sets import KINDS, MARGIN, SPECIALISED, choose_heads
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
+from reports.scores.thresholds import RunThresholds
+from reports.scores.verdicts import Verdicts
+from reports.tables import ablations
+from reports.tables.shared_columns import MEASURES
+from tests.experiments.measures.conftest import told
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
 FEW = ("corpus.select.documents=2", "corpus.report.documents=3", 'probes.names=["position"]', "scoring.flips=99")
@@ -45,9 +54,7 @@ def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.mark.slow
-def test_a_run_tells_what_heads_cost_and_its_page_says_so(
-    ablate: Callable[..., Path], speaker: Path, tmp_path: Path
-) -> None:
+def test_a_run_tells_what_heads_cost(ablate: Callable[..., Path], speaker: Path, tmp_path: Path) -> None:
     (tmp_path / "sleepers.txt").write_text(PAIRS, "utf-8")
     names = f'["loss", "embedding", "{tmp_path}/sleepers.txt"]'
     labels = 'ablation.labels=["position: previous"]'
@@ -73,12 +80,6 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     assert (one.intact, one.ablated) == pytest.approx(values.tolist(), abs=1e-6)
     assert one.cost == pytest.approx(float(values[0] - values[1]), abs=1e-6)
     assert len(contrasts) == 4, "two of texts, and of pairs value and accuracy"
-    page = (folder / "report" / "index.html").read_text("utf-8")
-    text = (folder / "report" / "report.md").read_text("utf-8")
-    assert "Ablation" in page
-    assert "## Ablation" in text
-    assert "random heads of the same layers" in text
-    assert (folder / "report" / "figures" / "ablation.png").is_file()
     assert "ablation" in json.loads((folder / "run.json").read_text("utf-8"))["stages"]
 
 
@@ -148,10 +149,6 @@ def test_a_model_without_a_head_is_refused_before_anything_is_scored(
         ablate(tiny, 'ablation.behaviours=["embedding", "loss"]')
 
 
-def test_a_run_that_names_no_behaviour_switches_nothing_off(scored: Callable[..., Run]) -> None:
-    assert "ablations" not in scored().studies
-
-
 def scores(rows: list[tuple[str, str, int, int, str, float, bool]]) -> pd.DataFrame:
     columns = ["label", "variant", "layer", "head", "split", "margin", "grade"]
     return pd.DataFrame(rows, columns=columns).assign(probe="agreement")
@@ -198,3 +195,104 @@ def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, compl
         load_config(base, (change,))
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+ONE_RUN = {"model": "minilm", "step": pd.NA, "corpus": "EWT dev"}
+UNITS = {VALUE: "nats between the two sentences", ACCURACY: "share of pairs", ATTRACTED: "share of pairs"}
+COSINE = "cosine with the intact embedding"
+
+
+def heads(behaviour: str, unit: str, way: str, measure: str, size: float, layers: int = 6) -> pd.DataFrame:
+    """Invented costs: head 3-5 costs ten times `size`, without 2-1 the model does better by three times that."""
+    cell = np.arange(layers * 12)
+    cost, p = size * np.linspace(-0.5, 0.5, len(cell)), np.full(len(cell), 0.8)
+    for place, times in {28: 10, 12: -3}.items():
+        cost[place], p[place] = size * times, 0.002
+    names = [f"{place // 12 + 1}-{place % 12 + 1}" for place in cell]
+    about = {**ONE_RUN, "behaviour": behaviour, "unit": unit, "way": way, "measure": measure, "draw": 0, "kind": "head"}
+    told = about | {"name": names, "layer": cell // 12, "head": cell % 12, "heads": 1, "n": 1500, "clusters": 318}
+    numbers = {"intact": 0.75, "ablated": 0.75 - cost, "cost": cost, "ci_low": cost - 0.01, "ci_high": cost + 0.02}
+    return pd.DataFrame(told | numbers | {"p": p, "p_adjusted": p})
+
+
+def costs() -> pd.DataFrame:
+    sizes = {VALUE: 0.2, ACCURACY: 0.01, ATTRACTED: 0.01}
+    parts = [heads("grammar", UNITS[of], way, of, sizes[of]) for way in ("zero", "mean") for of in UNITS]
+    parts += [heads("sentence embedding", COSINE, "zero", VALUE, 0.001)]
+    return pd.concat([*parts, heads("4-1 on <obj>", "accuracy", "zero", VALUE, 0.01, layers=3)], ignore_index=True)
+
+
+def contrasts(**changes: Any) -> pd.DataFrame:
+    row = {**ONE_RUN, "behaviour": "grammar", "way": "zero", "name": "agreement: all", "by": "specialised"}
+    row |= {"heads": "3-5 4-1", "draws": 20, "n": 1500, "clusters": 318, "cost": 0.123, "random_cost": 0.012}
+    row |= {"random_least": -0.01, "random_most": 0.05, "difference": 0.111, "ci_low": 0.02, "ci_high": 0.2}
+    row |= {"p": 1 / 21, "elsewhere": 0, **changes}
+    return pd.DataFrame([row | {"measure": measure, "unit": unit} for measure, unit in UNITS.items()])
+
+
+def test_the_tables_are_those_that_probes_make() -> None:
+    own = {"model", "step", "corpus"}
+    assert set(ablations.ABLATIONS.names) - own == set(COLUMNS)
+    assert set(ablations.ABLATION_CONTRASTS.names) - own == set(CONTRASTS)
+    assert (ablations.KINDS, MEASURES) == (KINDS, (VALUE, ACCURACY, ATTRACTED))
+    assert ablations.SELECTED_BY == (SPECIALISED, MARGIN)
+
+
+def test_the_costliest_heads_come_first_and_those_that_surely_help_last(measured: Callable[..., Run]) -> None:
+    run = measured(ablations=costs())
+    text = told(AblationMeasure, run)
+    assert "cost, mean, nats between the two sentences" in text
+    rows = [line for line in text.splitlines() if re.match(r"\| \d-", line)]
+    assert rows[0].startswith("| 3-5 | 2.00 [1.99, 2.02] | 10.0 [9.0, 12.0] | 10.0 [9.0, 12.0] | 2.00 [1.99, 2.02] |")
+    assert rows[8].startswith("| 2-1 | -0.600 [-0.610, -0.580]")
+    assert "1 of 72 heads make the result significantly worse, and 1 significantly better." in text
+    assert "1 significantly cost more than the median head." in text
+    assert "zero and mean 1.00" in text
+    (matrix,) = (block for block in AblationMeasure.page(run) if hasattr(block, "maps"))
+    assert len(matrix.maps) == 8
+    assert matrix.maps[0].values[2][4] == 2
+    of_three = matrix.maps[-1]
+    assert of_three.unit == "percentage points"
+    assert np.isnan(of_three.values[3:]).all()
+    assert not np.isnan(of_three.values[:3]).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "That is significantly more (difference 11.1 [2.0, 20.0], p = 0.048)."),
+        ({"p": 2 / 21}, "That is not significantly more"),
+        ({"ci_low": -0.01}, "That is not significantly more"),
+        ({"by": "largest margin"}, "without the 2 heads with the largest margins on agreement: all (3-5, 4-1)"),
+        ({"elsewhere": 1}, "random heads of the same layers, 1 of them of other layers, for theirs have too few 1.2"),
+    ],
+)
+def test_selected_heads_are_told_on_the_most_telling_measure(
+    measured: Callable[..., Run], change: dict[str, Any], said: str
+) -> None:
+    text = told(AblationMeasure, measured(ablations=costs(), ablation_contrasts=contrasts(**change)))
+    assert "- grammar, accuracy with attractors: without the 2 heads" in text
+    assert said in text
+
+
+def test_the_first_screen_tells_comparisons_or_single_heads_and_what_is_lost_without_a_head(
+    measured: Callable[..., Run],
+) -> None:
+    nothing = Verdicts(RunThresholds(), ())
+    single, *_ = AblationMeasure.effects(measured(ablations=costs()), nothing)
+    assert "Ablated alone, 1 of 72 heads make the result significantly worse, and" in single
+    four = pd.concat([contrasts(), contrasts(name="agreement: far")], ignore_index=True)
+    run = measured(ablations=costs(), ablation_contrasts=four)
+    counted, first, *_, more = AblationMeasure.effects(run, nothing)
+    assert "in 6 of 6 comparisons" in counted
+    assert first.startswith("grammar: ablating the 2 heads of agreement: all costs 0.123 nats between")
+    assert more == "The other 3 comparisons are in the section Ablation."
+    assert AblationMeasure.without(run, "3-5") == (
+        "Ablated alone, it significantly worsens the result on grammar (cost 2.00 [1.99, 2.02] nats between the two "
+        "sentences)."
+    )
+    assert "significantly improves" in AblationMeasure.without(run, "2-1")
+    assert "does not significantly change" in AblationMeasure.without(run, "1-1")
+    assert AblationMeasure.without(run, "9-9") == ""
+    far = measured(ablations=heads("embedding", COSINE, "zero", VALUE, 0.001))
+    assert AblationMeasure.without(far, "3-5").endswith("cosine, significantly more than the median head does.")
