@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -13,9 +13,9 @@ from experiments.config.section import BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
-from reports.formats import count, decimal, escaped, names, p_value
+from reports.formats import count, decimal, names, p_value
 from reports.run.folder import RunFolder
-from reports.scales import behaviour_text, cost_text, is_distance, scale_of
+from reports.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.sections.study_report import Method
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
     from probes.causal.head_sets import HeadSet
-
-Row = Mapping[Any, Any]
-"A row of a table, by the names of its columns."
 
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
@@ -144,10 +141,9 @@ class AblationMeasure(Measure):
         """Return whether behaviours are named, or accuracies downstream; raises where one cannot be opened."""
         from experiments.run.behaviours import Behaviours
 
-        if not (self.behaviours or self.downstream):
-            return False
-        Behaviours.of(run, self.behaviours, self.items)
-        return True
+        if asked := bool(self.behaviours or self.downstream):
+            Behaviours.of(run, self.behaviours, self.items)
+        return asked
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what every set of heads costs, and the chosen heads against random ones."""
@@ -204,7 +200,8 @@ class AblationMeasure(Measure):
             "The model reads the same texts with some of its heads ablated. Cost is by how much it does worse without "
             "them; below 0 it does better. ablations.csv has every head, way and measure."
         )
-        yield Points([*_headlines(contrasts, costs["way"].iloc[0])])
+        if held := _of_first_way(costs, contrasts):  # of a behaviour and label the last measure is the most telling
+            yield Points([*map(_sentence, {(row["behaviour"], row["name"]): row for row in held}.values())])
         maps = costs[costs["kind"] == "head"].groupby(["behaviour", "way", "measure"], sort=False)
         yield Matrix("Every head", [_map(rows, (run.layers, run.heads)) for _, rows in maps], "ablations.csv")
         for behaviour, rows in costs.groupby("behaviour", sort=False):
@@ -219,32 +216,32 @@ class AblationMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how selected heads compare with random ones; where none do, how many single heads cost something."""
-        costs, held = run.told("ablations"), run.told("ablation_contrasts")
-        if costs.empty:
-            return
-        rows = held[held["way"] == costs["way"].iloc[0]].to_dict("records") if len(held) else []
-        if rows:
-            yield from _compared(rows)
-            return
-        for _, of_one in costs.groupby("behaviour", sort=False):
-            first = _groups(of_one)[0]
-            yield f"{behaviour_text(first.iloc[0])}: {_summary(first)}"
+        costs = run.told("ablations")
+        if held := _of_first_way(costs, run.told("ablation_contrasts")):
+            yield from _compared(held)
+        elif len(costs):
+            firsts = (_groups(rows)[0] for _, rows in costs.groupby("behaviour", sort=False))
+            yield from (f"{behaviour_text(first.iloc[0])}: {_summary(first)}" for first in firsts)
 
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
         """Return what the first behaviour loses without a head."""
         costs = run.told("ablations")
-        if costs.empty:
-            return ""
-        first = _groups(costs[costs["behaviour"] == costs["behaviour"].iloc[0]])[0]
-        rows = first[(first["kind"] == "head") & (first["name"] == head)].to_dict("records")
-        return f"Ablated alone, it {_effect(rows[0])}." if rows else ""
+        own = costs[(costs["kind"] == "head") & (costs["name"] == head)].to_dict("records") if len(costs) else []
+        return (
+            f"Ablated alone, it {_effect(own[0])}." if own and own[0]["behaviour"] == costs["behaviour"].iloc[0] else ""
+        )
 
 
 def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all frames; the first one's columns where there are none."""
     kept = [frame for frame in frames if len(frame)]
     return pd.concat(kept, ignore_index=True) if kept else frames[0]
+
+
+def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows of comparisons by the first way of ablation."""
+    return _rows(contrasts[contrasts["way"] == costs["way"].iloc[0]]) if len(contrasts) else []
 
 
 def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
@@ -257,8 +254,7 @@ def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
     """Return the map of what every head costs."""
-    one = rows.iloc[0]
-    scale = scale_of(one)
+    one, scale = rows.iloc[0], scale_of(rows.iloc[0])
     return HeadMap.of(
         f"{behaviour_text(one)} ({one['way']})",
         rows,
@@ -309,8 +305,8 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
     ranks = {str(way): of.set_index("name")["cost"].rank() for way, of in values.groupby("way", sort=False)}
     alike = [f"{one} and {other} {decimal(ranks[one].corr(ranks[other]))}" for one, other in combinations(ranks, 2)]
     if alike:
-        told = f"Agreement of the ways of ablation, Spearman’s correlation of costs over heads: {'; '.join(alike)}."
-        yield Paragraph(told, note=True)
+        said = f"Agreement of the ways of ablation, Spearman’s correlation of costs over heads: {'; '.join(alike)}."
+        yield Paragraph(said, note=True)
 
 
 def _columns(groups: Sequence[pd.DataFrame]) -> tuple[list[str], list[dict[str, str]]]:
@@ -344,14 +340,10 @@ def _random(row: Row) -> str:
     return f"{told(row['random_cost'])} ({told(row['random_least'])} to {told(row['random_most'])})"
 
 
-def _label(row: Row) -> Cell:
-    return Cell(row["name"], row["by"], quiet="muted", markdown=escaped(f"{row['name']}, {row['by']}"))
-
-
 COMPARED: Final = (
     TextColumn("Behaviour", behaviour_text, "row"),
     ABLATION_CONTRASTS["way"].shown(css="muted"),
-    TextColumn("Label", _label, "text"),
+    TextColumn("Label", lambda row: Cell(row["name"], f"({row['by']})", quiet="muted"), "text"),
     TextColumn("Heads", lambda row: names(row["heads"].split()), "text", "wrapping heads"),
     TextColumn("Cost", lambda row: scale_of(row).cost(row["cost"])),
     TextColumn("Random heads (range)", _random),
@@ -363,25 +355,18 @@ COMPARED: Final = (
 "Of the table of selected heads against random ones."
 
 
-def _headlines(contrasts: pd.DataFrame, way: str) -> Iterator[str]:
-    """Yield a sentence a behaviour and label, of the most telling measure in a way: the last."""
-    rows = contrasts[contrasts["way"] == way].to_dict("records") if len(contrasts) else []
-    yield from map(_sentence, {(row["behaviour"], row["name"]): row for row in rows}.values())
-
-
 def _sentence(row: Row) -> str:
     """Say what came out of a comparison."""
-    heads, scale, p = row["heads"].split(), scale_of(row), p_value(row["p"])
+    heads, scale, p = row["heads"].split(), scale_of(row), f"p = {p_value(row['p'])}".replace("= <", "<")
     some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
     largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
     why = "specialised in" if row["by"] == SELECTED_BY[0] else largest
     other = f", {row['elsewhere']} of them of other layers, for theirs have too few" if row["elsewhere"] else ""
-    verdict = "significantly more" if _more(row) else "not significantly more"
     return (
         f"{behaviour_text(row)}: without {some} {why} {row['name']} ({names(heads, 8)}) the model loses "
         f"{scale.cost(row['cost'])} {scale.unit} (way: {row['way']}), without as many random heads of the same "
-        f"layers{other} {scale.cost(row['random_cost'])} on average over {row['draws']} draws. That is {verdict} "
-        f"(difference {_difference(row)}, p {p if p.startswith('<') else f'= {p}'})."
+        f"layers{other} {scale.cost(row['random_cost'])} on average over {row['draws']} draws. That is "
+        f"{'' if _more(row) else 'not '}significantly more (difference {_difference(row)}, {p})."
     )
 
 
@@ -407,10 +392,9 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
 def _effect(row: Row) -> str:
     """Say what one head costs, and whether surely."""
     told, title = f"{cost_text(row)} {scale_of(row).unit}", behaviour_text(row)
-    sure = row["p_adjusted"] < LEVEL
     if is_distance(row):
-        surely = "significantly" if sure else "not significantly"
+        surely = "significantly" if row["p_adjusted"] < LEVEL else "not significantly"
         return f"moves the {title} by {told}, {surely} more than the median head does"
-    if not sure:
+    if not row["p_adjusted"] < LEVEL:
         return f"does not significantly change the result on {title} (cost {told})"
     return f"significantly {'worsens' if row['cost'] > 0 else 'improves'} the result on {title} (cost {told})"

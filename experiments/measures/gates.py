@@ -170,14 +170,15 @@ class GatesMeasure(Measure):
         from probes.causal.gates import gate_table, path_table
         from probes.causal.pruning import halves, taken
 
-        gates, paths = [], []
+        gates: list[pd.DataFrame] = []
+        paths: list[pd.DataFrame] = []
         for behaviour in self._open(run):
             learned_on, told_of = (taken(behaviour, half) for half in halves(behaviour))
             for price in self.prices:
                 found = self._learn(run, learned_on, price)
-                about = {"unit": told_of.unit, "price": price, "weights": self.weights}
-                gates.append(gate_table(found).assign(behaviour=told_of.name, **about))
-                paths.append(path_table(found, told_of, run.effort).assign(price=price, weights=self.weights))
+                told = (gate_table(found, told_of), path_table(found, told_of, run.effort))
+                for frames, rows in zip((gates, paths), told, strict=True):
+                    frames.append(rows.assign(price=price, weights=self.weights))
         tables = {"gates": gates, "gate_paths": paths}
         return {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
 

@@ -288,7 +288,7 @@ def _points(rows: pd.DataFrame, order: str) -> Iterator[dict[str, Any]]:
     """Yield the points of an order, the mean of its draws; random orders have a range."""
     scale, heads = scale_of(rows.iloc[0]), int(rows["heads"].iloc[0])
     for removed, values in rows[rows["order"] == order].groupby("removed")["value"]:
-        left, mean = 100 * (1 - float(removed) / heads), values.mean()
+        left, mean = 100 * (1 - int(str(removed)) / heads), values.mean()
         text = f"{ORDER_NAMES[order]}, {left:.0f} % of heads left: {scale.value(mean)} {scale.unit}"
         point = {"left": left, "value": scale.factor * mean, "series": _series(order), "text": text}
         ends = {"low": scale.factor * values.min(), "high": scale.factor * values.max()}

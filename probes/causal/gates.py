@@ -102,11 +102,11 @@ def _with_copy(behaviour: Behaviour) -> Behaviour:
     return replace(behaviour, reader=replace(lm, model=replace(lm.model, module=copy), module=copy))
 
 
-def gate_table(found: Gated) -> pd.DataFrame:
+def gate_table(found: Gated, told_of: Behaviour) -> pd.DataFrame:
     """Return a row a head: its gate, and the probability that it is open."""
     learned = {"gate": found.learned.gates.flatten().numpy(), "open": found.learned.open.flatten().numpy()}
     layers, heads = found.learned.gates.shape
-    return pd.DataFrame(named_heads((layers, heads)) | learned)
+    return pd.DataFrame(named_heads((layers, heads)) | learned).assign(behaviour=told_of.name, unit=told_of.unit)
 
 
 def path_table(found: Gated, told_of: Behaviour, effort: Effort) -> pd.DataFrame:
