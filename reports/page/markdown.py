@@ -9,7 +9,6 @@ from reports.page.columns import tables_of
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import LIMITS, MEANING
-from reports.studies.behaviour.section import DECIDED
 from reports.templates.environment import environment
 
 
@@ -26,7 +25,6 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
             limits=LIMITS,
             few=FEW_CLUSTERS,
             biography_terms=biographies.TERMS,
-            decided=DECIDED,
         )
     )
     return re.sub(r"\n{3,}", "\n\n", text)

@@ -19,8 +19,6 @@ from reports.run.replacing import replacing
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import LIMITS, MEANING
 from reports.sections.report_section import FilledSection
-from reports.studies.behaviour.figure import save_behaviour
-from reports.studies.behaviour.section import DECIDED
 from reports.templates.environment import assets, environment
 
 BEST_IN_FIGURE = 15
@@ -41,8 +39,6 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
         figures.mkdir()
         of_probes = _saves(contents, figures)
         with drawn_beside([save for saves in of_probes.values() for save in saves.values()], step):
-            if contents.behaviour is not None:
-                save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", figures / "behaviour")
             if contents.biographies is not None:
                 save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
             told = each("page: figures of sections", contents.sections, step)
@@ -97,7 +93,6 @@ def html_page(contents: Contents) -> str:
         columns=tables_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
-        decided=DECIDED,
         style=assets(parts, ".css"),
         script=assets(parts, ".js"),
         vega=vega() if drawn else "",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from reports.messages import one_line
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, TaskExamples
+from reports.run.study_facts import CircuitsRead, HeadSetFacts, TaskExamples
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,6 @@ class RunRecord:
     "What a reader of the run should know, in sentences."
     command: str | None = None
     "What was typed; None where the run was begun from Python."
-    behaviour: Mapping[str, DecidedPairs] | None = None
-    "By corpus of minimal pairs; None where the run asked about none."
     circuits: CircuitsRead | None = None
     "None where weights alone were not read."
     classifiers: Mapping[str, Mapping[str, TaskExamples]] | None = None
@@ -175,7 +173,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("resumed", "workers", "frequencies", "command", "behaviour", "circuits", "classifiers", "heads"),
+        *("resumed", "workers", "frequencies", "command", "circuits", "classifiers", "heads"),
         "facts",
         *("stress", "silhouette"),
     }

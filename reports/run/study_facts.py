@@ -6,18 +6,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class DecidedPairs:
-    """How many minimal pairs of a corpus a model has decided."""
-
-    items: int
-    "Pairs that the corpus has."
-    decided: int
-    "Those that the model could be asked about."
-    fingerprint: str
-    "Of the pairs, as hexadecimal digits."
-
-
-@dataclass(frozen=True)
 class TaskExamples:
     """How many examples of a task classifiers have read of one split."""
 

@@ -136,6 +136,9 @@ MEASURE: Final = text(
     "measure", "What is measured: the value in its unit, or the share of pairs decided correctly.", MEASURES
 )
 
+CHANCE: Final = 0.5
+"Share of minimal pairs that are decided correctly by chance."
+
 LEVEL: Final = 0.05
 "Corrected p below which a head surely has an effect."
 

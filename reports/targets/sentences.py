@@ -10,9 +10,8 @@ import pandas as pd
 
 from reports.formats import percent
 from reports.scales import is_distance, scale_of
-from reports.studies.behaviour.section import CHANCE
 from reports.tables.grades import GRADES, answered, grade_name
-from reports.tables.shared_columns import LEVEL, VALUE
+from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 

@@ -10,7 +10,6 @@ import pytest
 from reports.run.record import CorpusFacts, ListFacts, Lost, ModelFacts, ReadTexts, RunRecord, read_record
 from reports.run.study_facts import (
     CircuitsRead,
-    DecidedPairs,
     HeadSetFacts,
     TaskExamples,
 )
@@ -40,7 +39,6 @@ WHOLE = RunRecord(
     scored={"report": {"sentence": ReadTexts(9, 80, 99)}},
     notes=("a note",),
     command="headscope run one.toml",
-    behaviour={"grammar": DecidedPairs(300, 258, "ef56")},
     circuits=CircuitsRead(697, 40, 32, 289, 20),
     classifiers={"part of speech": {"select": TaskExamples(40, 576), "report": TaskExamples(31, 31)}},
     facts={"patching": {"items": 4, "clean": 4.25, "why_no_direct": "post-norm"}},

@@ -1,4 +1,5 @@
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,13 @@ import torch
 from tokenizers import Tokenizer
 
 from experiments.config.config import ConfigError
+from experiments.measures.minimal_pairs import FOLDED, MinimalPairsMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, ModelError, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from reports import Run
+from tests.experiments.measures.conftest import told
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
 QUICK = 'probes.names=["position"]'
@@ -71,8 +74,7 @@ def row(frame: pd.DataFrame, corpus: str, level: str, **keys: object) -> pd.Seri
 @pytest.mark.slow
 def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[..., Path], pairs: Path) -> None:
     folder = ask(f'behaviour.corpora=["grammar", "{pairs}"]', "behaviour.first=40")
-    frame = Run.open(folder).behaviour
-    assert frame is not None
+    frame = Run.open(folder).studies["behaviour"]
     assert (folder / "behaviour.csv").is_file()
     whole = row(frame, "sleepers", "corpus")
     assert (whole.n, whole.accuracy, whole.method, whole.left_out) == (2, 0.5, "masked", 0)
@@ -80,14 +82,10 @@ def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[
     assert singular.n + plural.n + singular.left_out + plural.left_out == 40
     assert singular.accuracy < 0.5 < plural.accuracy, "a verb's form is preferred whatever its subject is"
     assert row(frame, "grammar", "attractors", attractors=0).n > 10
-    page = (folder / "report" / "index.html").read_text("utf-8")
-    text = (folder / "report" / "report.md").read_text("utf-8")
-    assert "Minimal pairs" in page
-    assert "## Minimal pairs" in text
-    assert (folder / "report" / "figures" / "behaviour.png").is_file()
+    assert "## Minimal pairs" in (folder / "report" / "report.md").read_text("utf-8")
     record = json.loads((folder / "run.json").read_text("utf-8"))
-    assert record["behaviour"]["sleepers"]["decided"] == 2
-    assert {"behaviour: grammar", "behaviour: sleepers"} <= set(record["stages"])
+    assert record["facts"]["minimal_pairs"]["sleepers"]["decided"] == 2
+    assert "minimal_pairs" in record["stages"]
 
 
 @pytest.mark.slow
@@ -104,7 +102,7 @@ def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
             dropped = json.loads((folder / "run.json").read_text("utf-8"))["dropped"]
             lost = {"reason": "not different in exactly one piece", "count": 1, "examples": ["longer:1"]}
             assert {"split": "longer", "scope": "minimal pairs", **lost} in dropped
-        scored[method] = row(Run.open(folder).behaviour, "longer", "corpus")
+        scored[method] = row(Run.open(folder).studies["behaviour"], "longer", "corpus")
     assert {method: (one.method, one.n, one.left_out) for method, one in scored.items()} == {
         "auto": ("masked, pll", 3, 0),
         "masked": ("masked", 2, 1),
@@ -117,7 +115,7 @@ def test_the_seed_of_the_grammar_s_pairs_is_heard(ask: Callable[..., Path], monk
     prints = []
     for seed in (71, 72):
         folder = ask('behaviour.corpora=["grammar"]', "behaviour.first=15", f"behaviour.seed={seed}")
-        prints.append(json.loads((folder / "run.json").read_text("utf-8"))["behaviour"]["grammar"])
+        prints.append(json.loads((folder / "run.json").read_text("utf-8"))["facts"]["minimal_pairs"]["grammar"])
     assert prints[0]["items"] == prints[1]["items"] == 15
     assert prints[0]["fingerprint"] != prints[1]["fingerprint"]
 
@@ -131,10 +129,6 @@ def test_a_model_without_a_head_is_refused_before_anything_is_scored(
     with pytest.raises(ModelError, match="has no masked-LM head"):
         ask('behaviour.corpora=["grammar"]', model=tiny)
     assert not (tmp_path / "runs" / "quick").exists()
-
-
-def test_a_run_that_asks_for_no_pairs_has_no_behaviour(scored: Callable[..., Run]) -> None:
-    assert scored().behaviour is None
 
 
 @pytest.mark.parametrize(
@@ -158,3 +152,64 @@ def test_a_path_is_relative_to_the_config_file(base: Path, tmp_path: Path, pairs
     config = tmp_path / "here.toml"
     config.write_text(base.read_text("utf-8") + '\n[behaviour]\ncorpora = ["sleepers.txt"]\n', "utf-8")
     assert load_config(config).behaviour.corpora == (str(pairs.resolve()),)
+
+
+NAN = float("nan")
+HOSTILE = '<b>&"|</script>`'
+
+
+def line(corpus: str, level: str, accuracy: float, spread: float = 0.05, n: int = 200, **more: object) -> dict:
+    low, high = (NAN, NAN) if math.isnan(accuracy) else (accuracy - spread, accuracy + spread)
+    row = {"model": "speaker", "step": pd.NA, "corpus": corpus, "level": level, "attractors": pd.NA, "method": "masked"}
+    row |= dict.fromkeys(("field", "phenomenon", "paradigm", "condition", "number"), "")
+    row |= {"n": n, "clusters": n, "accuracy": accuracy, "ci_low": low, "ci_high": high, "near_ties": 1, "left_out": 0}
+    return row | more
+
+
+def rows() -> pd.DataFrame:
+    """An invented corpus of agreement with two attractors at the most, and one of many paradigms."""
+    attractors = [line("ships", "attractors", 0.9 - 0.3 * n, attractors=n) for n in range(3)]
+    few = line("ships", "attractors", 0.1, n=5, attractors=3)
+    numbers = [line("ships", "number", 0.8, number="singular"), line("ships", "number", 0.4, number="plural")]
+    conditions = [line("ships", "condition", 0.5, paradigm="a", condition=name) for name in ("question", "main clause")]
+    whole = line("ships", "corpus", 0.62, left_out=1234)
+    paradigms = [
+        line("many", "paradigm", 0.5, paradigm=HOSTILE if n == 0 else f"paradigm_{n}", method="pll")
+        for n in range(FOLDED + 2)
+    ]
+    phenomena = [line("many", "phenomenon", value, phenomenon=f"island_{value}") for value in (0.3, 0.7)]
+    extra = [line("many", "condition", 0.5, paradigm=f"paradigm_{n}", condition="c") for n in (1, 2)]
+    other = [
+        line("many", "corpus", 0.51, method="masked, pll"),
+        line("many", "field", NAN, n=0, field="empty", method=""),
+    ]
+    return pd.DataFrame([whole, *attractors, few, *numbers, *conditions, *other, *paradigms, *phenomena, *extra])
+
+
+def test_groupings_are_those_with_something_to_compare_and_verdicts_need_clusters(
+    measured: Callable[..., Run],
+) -> None:
+    ships, many = told(MinimalPairsMeasure, measured(behaviour=rows())).split("### many")
+    assert [title in ships for title in ("By attractors", "By number", "By condition", "By paradigm")] == [
+        *(True, True, True, False)
+    ]
+    assert [title in many for title in ("By phenomenon", "By paradigm: 17 rows", "By condition")] == [True, True, False]
+    assert (
+        "The correct sentence is preferred in 62.0 % [57.0, 67.0] of 200 pairs: the interval lies above chance. "
+        "Without attractors 90.0 % [85.0, 95.0] of 200, with 2 attractors: 30.0 % [25.0, 35.0] of 200. Pairs left "
+        "out: 1,234." in ships
+    )
+    verdicts = {line.split(" | ")[0][2:]: line for line in ships.splitlines() if "attractor" in line and "| " in line}
+    assert "| above chance |" in verdicts["1 attractor"]
+    assert "| below chance |" in verdicts["2 attractors"]
+    assert "| – |" in verdicts["3 attractors"]
+    assert "| island 0.3 |" in many
+
+
+def test_only_methods_that_were_used_are_explained_and_nothing_decided_is_said(measured: Callable[..., Run]) -> None:
+    text = told(MinimalPairsMeasure, measured(behaviour=rows()))
+    assert [f"**{name}**" in text for name in ("masked", "pll", "cloze")] == [True, True, False]
+    nothing = pd.DataFrame([line("ships", "corpus", NAN, n=0, left_out=7, method="")])
+    assert "Nothing was decided; pairs left out: 7." in told(MinimalPairsMeasure, measured(behaviour=nothing))
+    last = pd.concat([rows()[:1].assign(step=0, accuracy=0.58), rows()[:1].assign(step=400)])
+    assert "preferred in 62.0 %" in told(MinimalPairsMeasure, measured(behaviour=last)), "the last step"
