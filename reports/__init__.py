@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from reports.tables.run_files import (
         read_examples,
         read_scores,
-        write_behaviour,
         write_examples,
         write_metrics,
         write_scores,
@@ -29,7 +28,6 @@ _NAMES = {
     "reports.tables.run_files": (
         "read_examples",
         "read_scores",
-        "write_behaviour",
         "write_examples",
         "write_metrics",
         "write_scores",
@@ -45,7 +43,6 @@ __all__ = [
     "read_examples",
     "read_scores",
     "write_attention",
-    "write_behaviour",
     "write_examples",
     "write_measures",
     "write_metrics",

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from experiments.run.measure import Frames, Measure, Read
-from probes.registry import POSITION, RANDOM
+from probes.registry import RANDOM
 from probes.words.position import AREAS
 from reports.formats import percent, plain
 from reports.heads.card_parts import CardPart, CardSource
 from reports.sections.study_report import Method
 from reports.tables.column import Column
-from reports.tables.grades import own_labels
+from reports.tables.grades import POSITION, own_labels
 from reports.tables.shared_columns import ONE_HEAD, RUN, SPLITS, fraction, text, whole
 from reports.tables.table import Table
 

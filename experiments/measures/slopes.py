@@ -118,7 +118,7 @@ def _steepness(behaviour: str, slopes: pd.DataFrame) -> Iterator[Block]:
     first, layers = slopes.iloc[0], slopes.pivot_table(index="layer", columns="token", values="slope")
     rough = " So few documents make the numbers rough." if first["clusters"] < FEW_CLUSTERS else ""
     special = [token for token in TOKENS[:-1] if token in layers]
-    words = layers[TOKENS[-1]]
+    words = layers.get(TOKENS[-1], pd.Series(math.nan, layers.index))
     rows = [
         (layer + 1, f"{words[layer]:.2g}", *(_times(layers[token][layer], words[layer]) for token in special))
         for layer in layers.index

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import pandas as pd
 
@@ -16,6 +16,8 @@ from experiments.run.scope import Scored
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer
 from reports.measures.registry import MeasureError, measures, write_measures
+
+MeasureT = TypeVar("MeasureT", bound=Measure)
 
 
 def measure_types() -> tuple[type[Measure], ...]:
@@ -96,7 +98,7 @@ class Measures:
             write_measures({name: self.run.complete(frame) for name, frame in frames.items()}, folder)
 
 
-def measure_of(run: RunContext, kind: type[Measure]) -> Measure:
+def measure_of(run: RunContext, kind: type[MeasureT]) -> MeasureT:
     """Return a measure with the keys of its table in the run's config; one without keys has no table there."""
     section = getattr(run.config, kind.name, None)
     return section if isinstance(section, kind) else kind()

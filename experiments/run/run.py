@@ -21,7 +21,7 @@ from experiments.record.parts import delete_parts
 from experiments.record.progress import Progress, counter, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import Examination
+from experiments.run.behaviour import grader
 from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
@@ -38,7 +38,6 @@ from probes.evidence.results import SPLITS
 from probes.maps.page_maps import EveryHead
 from reports import (
     write_attention,
-    write_behaviour,
     write_examples,
     write_metrics,
     write_report,
@@ -130,13 +129,10 @@ def _work(
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
-    examination = Examination.of(config, opened.model)
     studies, measures = Studies.of(around), Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, studies, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
-    if examination is not None:
-        write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
     _refuse_nothing(frames, around.corpora, journal)
     studies.write(parts, folder)
     measures.write(parts, folder)
@@ -167,7 +163,7 @@ def _follow(config: Config, around: RunContext, folder: Path, started: Start, sh
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
     follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
-        found, workers = follow(progress=around.progress, behaviour=Examination.grader(config, around.model)), None
+        found, workers = follow(progress=around.progress, behaviour=grader(config, around.model)), None
     else:
         found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
     add_biographies(found, folder, started, workers=workers, resumed=around.kept.taken)

@@ -12,13 +12,6 @@ import pandas as pd
 
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
-from experiments.studies.causal.ablation import AblationStudy
-from experiments.studies.causal.gates import GateStudy
-from experiments.studies.causal.importance import ImportanceStudy
-from experiments.studies.causal.link import LinkStudy
-from experiments.studies.causal.patching import PatchingStudy
-from experiments.studies.causal.pruning import PruningStudy
-from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.maps.circuits import CircuitStudy
 from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.few_labels import FewLabelsStudy
@@ -41,16 +34,9 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     StatesStudy,
     LayerProbingStudy,
     ExplanationStudy,
-    PatchingStudy,
-    TransferStudy,
     HeadSetStudy,
     Ensembles,
     FewLabelsStudy,
-    AblationStudy,
-    ImportanceStudy,
-    PruningStudy,
-    GateStudy,
-    LinkStudy,
     AnswerStudy,
 )
 "In the order of the tables of a config."

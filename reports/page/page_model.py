@@ -30,7 +30,6 @@ from reports.scores.rankings import Rankings, rankings
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.scores.verdicts import Verdicts, find_all
 from reports.sections.report_section import FilledSection
-from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 
 HEADS_WITH_EXAMPLES = 6
@@ -81,8 +80,6 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
-    behaviour: MinimalPairResults | None
-    "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
     sections: tuple[FilledSection | Section, ...]
@@ -165,7 +162,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
             for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
-        behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),

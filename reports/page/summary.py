@@ -79,9 +79,9 @@ def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int, contents
         scope=_scope(rows, record, heads),
         headline=_headline(rows, verdicts, heads),
         results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
-        leaders=tuple(_leader(row, run, contents, verdicts.rule) for row in named),
+        leaders=tuple(_leader(row, run, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(run, contents, verdicts, heads)),
+        effects=tuple(mattering(run, verdicts)),
     )
 
 
@@ -164,7 +164,7 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     )
 
 
-def _leader(row: BestHead, run: RunFolder, found: Mapping[str, Any], rule: RunThresholds) -> Leader:
+def _leader(row: BestHead, run: RunFolder, rule: RunThresholds) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
     judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
@@ -179,7 +179,7 @@ def _leader(row: BestHead, run: RunFolder, found: Mapping[str, Any], rule: RunTh
         f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
         f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
         f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
-        without=lost_without(row.name, run, found),
+        without=lost_without(row.name, run),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
+from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
 
 
 def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
@@ -23,11 +23,6 @@ def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) 
     """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
     METRICS.write(metrics, folder, "metrics")
     AGREEMENT.write(agreement, folder, "agreement")
-
-
-def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write behaviour.parquet, and the same rows as behaviour.csv, into `folder`; return the path of the first."""
-    return BEHAVIOUR.write(frame, folder, "behaviour")
 
 
 def read_scores(path: Path) -> pd.DataFrame:

@@ -9,10 +9,9 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import percent
-from reports.scales import NumberScale
-from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
-from reports.studies.behaviour.section import CHANCE
+from reports.scales import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name
+from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 
@@ -94,11 +93,6 @@ def effect_of(record: TargetRecord, row: Row) -> Row | None:
     return told[-1] if told else None
 
 
-def scale_of(effect: Row) -> NumberScale:
-    """Return how the costs of an effect are written."""
-    return NumberScale.of(effect["unit"], effect["measure"])
-
-
 def costs(effect: Row) -> bool:
     """Whether the head's cost is significant; of an embedding, whether it exceeds that of the median head."""
     return significance(effect) == "significant"
@@ -115,7 +109,7 @@ def significance(effect: Row) -> str:
 
 def above_median(effect: Row) -> str:
     """Say what a significant effect on an embedding is above: any ablation moves it."""
-    return " (above the median head)" if costs(effect) and str(effect["unit"]).startswith(COSINE) else ""
+    return " (above the median head)" if costs(effect) and is_distance(effect) else ""
 
 
 def more_than_median(effect: Row) -> bool:
@@ -154,11 +148,6 @@ def below_chance(effect: Row) -> str:
     return (
         f"the intact model has {intact} % correct, no better than chance: the effect of {effect['name']} says little."
     )
-
-
-def behaviour_text(effect: Row) -> str:
-    """Return the behaviour, and the measure where it is not its value."""
-    return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
 
 
 def not_measured(target: RoleTarget, record: TargetRecord, model: str) -> str:

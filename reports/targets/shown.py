@@ -10,6 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from reports.formats import names, p_value, percent, yes_or_no
+from reports.scales import behaviour_text, scale_of
 from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
@@ -21,14 +22,12 @@ from reports.targets.record import TargetRecord
 from reports.targets.sentences import (
     Row,
     above_median,
-    behaviour_text,
     costs,
     effect_of,
     first_rows,
     graded,
     more_than_median,
     not_measured,
-    scale_of,
     significance,
 )
 from reports.targets.tables import ANSWERS, EFFECTS

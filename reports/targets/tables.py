@@ -8,12 +8,12 @@ from typing import Final
 
 from reports.formats import cost, p_value
 from reports.scores.selected_head import HIGHEST, SELECTED
-from reports.studies.ablation.tables import MEASURE
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORPUS,
     ITEMS,
+    MEASURE,
     QUESTION,
     UNIT,
     ends,

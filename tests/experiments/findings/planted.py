@@ -64,9 +64,9 @@ def planted_run(
         examples=pd.DataFrame(),
         record=RunRecord(name="planted"),
         config="",
-        behaviour=_filled(behaviour, BEHAVIOUR.dtypes) if behaviour else None,
         biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,
-        studies={name: pd.DataFrame(rows) for name, rows in studies.items()},
+        studies={name: pd.DataFrame(rows) for name, rows in studies.items()}
+        | ({"behaviour": _filled(behaviour, BEHAVIOUR.dtypes)} if behaviour else {}),
     )
 
 

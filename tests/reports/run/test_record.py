@@ -10,10 +10,7 @@ import pytest
 from reports.run.record import CorpusFacts, ListFacts, Lost, ModelFacts, ReadTexts, RunRecord, read_record
 from reports.run.study_facts import (
     CircuitsRead,
-    DecidedPairs,
     HeadSetFacts,
-    PatchingFacts,
-    QuickAgreement,
     TaskExamples,
 )
 from tests.reports.conftest import run_record
@@ -42,12 +39,10 @@ WHOLE = RunRecord(
     scored={"report": {"sentence": ReadTexts(9, 80, 99, 3)}},
     notes=("a note",),
     command="headscope run one.toml",
-    behaviour={"grammar": DecidedPairs(300, 258, "ef56")},
     circuits=CircuitsRead(697, 40, 32, 289, 20),
     classifiers={"part of speech": {"select": TaskExamples(40, 576), "report": TaskExamples(31, 31)}},
-    patching=PatchingFacts(4, 2, 4.25, -3.5, 0.96, 0.08, QuickAgreement(0.8, 0.6, 0.9, None), None, "post-norm"),
+    facts={"patching": {"items": 4, "clean": 4.25, "why_no_direct": "post-norm"}},
     heads=HeadSetFacts(20, 248, 0, 0.08, 0.11),
-    facts={"mixing": {"texts": 20}},
 )
 "Every part of it."
 
@@ -75,7 +70,6 @@ def test_what_a_run_did_not_do_is_left_out_and_what_it_does_not_know_is_null(tmp
     assert written["git_commit"] is None
     assert {"command", "frequencies"}.isdisjoint(written)
     assert written["heads"] == {"texts": 20, "words": 248, "left_out": 0}
-    assert written["patching"]["direct"] is None
 
 
 def read(values: Any, folder: Path) -> RunRecord:
