@@ -20,26 +20,18 @@ from experiments.studies.causal.patching import PatchingStudy
 from experiments.studies.causal.pruning import PruningStudy
 from experiments.studies.causal.transfer import TransferStudy
 from experiments.studies.maps.chains import ChainStudy
-from experiments.studies.maps.circuits import CircuitStudy
 from experiments.studies.maps.confusion import ConfusionStudy
 from experiments.studies.maps.counts import HitCounts
 from experiments.studies.maps.deciles import DecileStudy
 from experiments.studies.maps.drift import DriftStudy
-from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.explained import ExplainedStudy
-from experiments.studies.maps.few_labels import FewLabelsStudy
-from experiments.studies.maps.headset import HeadSetStudy
-from experiments.studies.maps.mixing import MixingStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.maps.sinks import SinkStudy
 from experiments.studies.study import ReadOfStudy, Result, Results, Study
 from experiments.studies.trained.answers import AnswerStudy
 from experiments.studies.trained.classifiers import ClassifierStudy
-from experiments.studies.trained.explanation import ExplanationStudy
 from experiments.studies.trained.parsers import ParserStudy
-from experiments.studies.trained.probing import LayerProbingStudy
-from experiments.studies.trained.states import StatesStudy
 from reports import write_measures
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
@@ -49,18 +41,10 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ConfusionStudy,
     ChainStudy,
     RelatednessStudy,
-    CircuitStudy,
-    MixingStudy,
     ClassifierStudy,
     ParserStudy,
-    StatesStudy,
-    LayerProbingStudy,
-    ExplanationStudy,
     PatchingStudy,
     TransferStudy,
-    HeadSetStudy,
-    Ensembles,
-    FewLabelsStudy,
     AblationStudy,
     ImportanceStudy,
     PruningStudy,

@@ -32,4 +32,4 @@ def sections(run: RunFolder, step: Step = silent) -> Iterator[FilledSection | Se
             yield FilledSection(section, found)
     for measure in each("page: measures", measures(), step):
         if blocks := tuple(measure.page(run)):
-            yield Section(measure.name, measure.title, blocks)
+            yield Section(measure.anchor or measure.name, measure.title, blocks)

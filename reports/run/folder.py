@@ -14,7 +14,7 @@ from reports.run.biography_files import read_biographies
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
-from reports.tables.table import Table, read_tables
+from reports.tables.table import Table, last_step, read_tables
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -110,6 +110,11 @@ class RunFolder:
     def facts(self, measure: str) -> Mapping[str, Any]:
         """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
         return (self.record.facts or {}).get(measure, {})
+
+    def last(self, table: str) -> pd.DataFrame:
+        """Return the rows of a table of a measure that are of the model's last step; none where there is no table."""
+        found = self.studies.get(table, pd.DataFrame())
+        return last_step(found) if len(found) else found
 
     @property
     def layers(self) -> int:

@@ -13,12 +13,7 @@ NAMES: Final = (
     "confusion",
     "chains",
     "relatedness",
-    "circuits",
-    "mixing",
     "classifiers",
-    "explanation",
-    "headset",
-    "few_labels",
     "ablation",
     "gating",
     "patching",
@@ -28,8 +23,6 @@ NAMES: Final = (
     "drift",
     "explained",
     "sinks",
-    "states",
-    "probing",
     "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."

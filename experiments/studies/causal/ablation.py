@@ -12,10 +12,10 @@ from pydantic import Field, model_validator
 
 from experiments.config.config import StudySection
 from experiments.config.section import BehaviourNames
+from experiments.measures.ensembles import choose_relations
 from experiments.run.behaviours import Behaviours, Weighed
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
-from experiments.studies.maps.ensembles import choose_relations
 from experiments.studies.study import ReadOfStudy, Result, Study
 from probes import get_probe
 from probes.causal.ablation import WAYS, ZERO, Heads, measure
