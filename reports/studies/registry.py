@@ -19,7 +19,6 @@ NAMES: Final = (
     "patching",
     "transfer",
     "link",
-    "answers",
     "drift",
     "explained",
     "sinks",
