@@ -29,8 +29,6 @@ from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.maps.sinks import SinkStudy
 from experiments.studies.study import ReadOfStudy, Result, Results, Study
-from experiments.studies.trained.classifiers import ClassifierStudy
-from experiments.studies.trained.parsers import ParserStudy
 from reports import write_measures
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
@@ -40,8 +38,6 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ConfusionStudy,
     ChainStudy,
     RelatednessStudy,
-    ClassifierStudy,
-    ParserStudy,
     PatchingStudy,
     TransferStudy,
     AblationStudy,

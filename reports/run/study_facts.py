@@ -18,32 +18,6 @@ class DecidedPairs:
 
 
 @dataclass(frozen=True)
-class TaskExamples:
-    """How many examples of a task classifiers have read of one split."""
-
-    examples: int
-    "Examples that were read."
-    available: int
-    "Examples that the split has."
-
-
-@dataclass(frozen=True)
-class CircuitsRead:
-    """What was read of weights alone, and of text beside them; None for what an older run did not write."""
-
-    vocabulary: int | None = None
-    "Whole words of the vocabulary."
-    words: int | None = None
-    "Those of them that were read."
-    places: int | None = None
-    "Places of the input."
-    pieces: int | None = None
-    "Pieces of the text to compare."
-    sentences: int | None = None
-    "Sentences of the text to compare."
-
-
-@dataclass(frozen=True)
 class QuickAgreement:
     """How far a quick measure of heads agrees with patching them; None for what is no number."""
 
@@ -79,19 +53,3 @@ class PatchingFacts:
     "Of direct logit attribution; None where it cannot be made."
     why_no_direct: str | None = None
     "Why it cannot be made."
-
-
-@dataclass(frozen=True)
-class HeadSetFacts:
-    """On what heads were compared as a set, and how well that can be drawn and grouped."""
-
-    texts: int
-    "Texts of the report split on which their maps were compared."
-    words: int
-    "Words of these texts."
-    left_out: int = 0
-    "Texts that could not be read whole."
-    stress: float | None = None
-    "Of the heads laid out in a plane, in [0, 1]: 0 where every distance is kept; None where it is no number."
-    silhouette: float | None = None
-    "Mean over heads of the silhouette of their groups, in [-1, 1]; None where it is no number."

@@ -13,7 +13,6 @@ NAMES: Final = (
     "confusion",
     "chains",
     "relatedness",
-    "classifiers",
     "ablation",
     "gating",
     "patching",

@@ -1,8 +1,7 @@
-"""The tables of trained classifiers and parsers in a run folder."""
+"""The tables of trained classifiers and parsers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -172,11 +171,3 @@ PARSER: Final = Table(
         *_SELECTIVE,
     ),
 )
-
-CLASSIFIER_TABLES: Final[Mapping[str, Table]] = {
-    "classifiers": CLASSIFIERS,
-    "pairs": PAIRS,
-    "codes": CODES,
-    "layers": LAYERS,
-    "parser": PARSER,
-}
