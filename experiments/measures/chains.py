@@ -15,8 +15,8 @@ from probes.chains.scores import SCORES
 from probes.corpora.corpus import MemoryTexts
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, listed, percent, signed, signed_interval
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
-from reports.sections.study_report import Method
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import (
     CLUSTERS,

@@ -12,8 +12,8 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.syntax.distractors import Distractors
 from reports.blocks.block import Block, Paragraph, TableBlock
 from reports.formats import MISSING, decimal
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
-from reports.sections.study_report import Method
 from reports.tables.cells import TextColumn
 from reports.tables.marks import clusters_shown
 from reports.tables.shared_columns import (

@@ -14,8 +14,8 @@ from probes.corpora.corpus import MemoryTexts
 from reports.blocks.block import Block, Points, Raw, TableBlock, Terms
 from reports.formats import count, decimal, percent, signed
 from reports.heads.card_parts import CardPart, CardSource
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
-from reports.sections.study_report import Method
 from reports.tables.shared_columns import (
     NOT_NEGATIVE,
     ONE_HEAD,

@@ -18,9 +18,9 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, legend, over
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
-from reports.sections.study_report import Method
 from reports.tables.cells import Cell, columns_of
 from reports.tables.shared_columns import (
     BEHAVIOUR,
@@ -211,14 +211,14 @@ class LinkMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether heads are ablated to see what behaviours lose."""
-        return bool(_ablation(run).behaviours)
+        return bool(AblationMeasure.of(run.config).behaviours)
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the heads of each role; nothing where no behaviour belongs to a role that was scored."""
         from experiments.run.behaviours import Behaviours
         from probes.causal.attention_effect import ROLES, link, rank_correlations
 
-        asked, scores = _ablation(run), run.verdicts(read.frames)
+        asked, scores = AblationMeasure.of(run.config), run.verdicts(read.frames)
         wanted = {name for role in ROLES if role.probe in set(scores["probe"]) for name in role.behaviours}
         opened = Behaviours.of(run, asked.behaviours, asked.items)
         beside = {one.name: _beside(run, one, read) for one in opened if one.name in wanted}
@@ -232,14 +232,14 @@ class LinkMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many heads do what, the heads of each role, and how alike measures order them."""
-        linked = run.told("link")
+        linked = run.last("link")
         if linked.empty:
             return
         roles = {tuple(map(str, role)): rows for role, rows in linked.groupby(ROLE, sort=False)}
         yield Paragraph(_summary(linked))
         yield Terms(TERMS)
         yield TableBlock(_verdicts(roles))
-        yield from _correlations(run.told("link_correlations"), roles)
+        yield from _correlations(run.last("link_correlations"), roles)
         yield Charts([_chart(role, rows) for role, rows in roles.items()])
         for role, rows in roles.items():
             yield Fold(f"{_named(role)}, and {role[0]}", [TableBlock(_heads(rows))])
@@ -247,15 +247,9 @@ class LinkMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads of all roles attend and have an effect."""
-        linked = run.told("link")
+        linked = run.last("link")
         if len(linked):
             yield _summary(linked)
-
-
-def _ablation(run: RunContext) -> AblationMeasure:
-    from experiments.run.measures import measure_of
-
-    return measure_of(run, AblationMeasure)
 
 
 def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:

@@ -10,9 +10,9 @@ import pandas as pd
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, interval, percent
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import few_clusters
 from reports.tables.scores import BEHAVIOUR
@@ -126,7 +126,7 @@ class MinimalPairsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came out of each corpus, and its groups of pairs."""
-        every = run.told("behaviour")
+        every = run.last("behaviour")
         if every.empty:
             return
         used = {name for said in every["method"] for name in said.split(", ")}

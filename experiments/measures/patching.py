@@ -16,10 +16,10 @@ from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, HeadMap, Matrix, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, percent, signed, signed_percent
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
-from reports.sections.study_report import Method
 from reports.tables.cells import TextColumn
 from reports.tables.shared_columns import (
     CLUSTERS,
@@ -172,7 +172,7 @@ class PatchingMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
-        patched = run.told("patching")
+        patched = run.last("patching")
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return
@@ -188,7 +188,7 @@ class PatchingMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
-        patched = run.told("patching")
+        patched = run.last("patching")
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return

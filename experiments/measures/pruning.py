@@ -15,9 +15,9 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scales import behaviour_text, scale_of
-from reports.sections.study_report import Method
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,

@@ -16,9 +16,9 @@ from probes.corpora.named import NAMED_RATINGS
 from probes.corpora.ratings import open_ratings, ratings_path
 from reports.blocks.block import Block, Heading, Paragraph, TableBlock
 from reports.formats import count, decimal
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.cells import TextColumn
 from reports.tables.shared_columns import (
     CLUSTERS,

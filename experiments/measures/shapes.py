@@ -14,9 +14,9 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.drawing.charts import Chart, heads_by_layer
 from reports.formats import count, decimal, names
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.cells import TextColumn, columns_of
 from reports.tables.column import outside
 from reports.tables.scores import no_number_of_nothing

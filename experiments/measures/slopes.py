@@ -13,9 +13,9 @@ from experiments.config.section import BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import BEHAVIOUR, ITEMS, NOT_NEGATIVE, ONE_HEAD, RUN, UNIT, ends, number, text
 from reports.tables.table import Table

@@ -13,9 +13,9 @@ from experiments.config.section import EMBEDDING, LOSS, BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, Points, TableBlock, Terms
 from reports.formats import cost, count, names, percent, signed
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CLUSTERS,
@@ -195,7 +195,7 @@ class TransferMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what was asked of each behaviour, and the heads with the largest transfer."""
-        transferred = run.told("transfer")
+        transferred = run.last("transfer")
         if transferred.empty:
             return
         yield Terms(TERMS)

@@ -28,7 +28,6 @@ from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.measures import Measures
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
-from experiments.run.studies import Studies
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
@@ -129,12 +128,11 @@ def _work(
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
-    studies, measures = Studies.of(around), Measures.of(around)
+    measures = Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, measures, every, shards, first)
+    parts, examples, compared = _read(around, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
     _refuse_nothing(frames, around.corpora, journal)
-    studies.write(parts, folder)
     measures.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
@@ -188,7 +186,6 @@ def _write_every_head(every: EveryHead, run: RunContext, folder: Path) -> None:
 
 def _read(
     run: RunContext,
-    studies: Studies,
     measures: Measures,
     every: EveryHead,
     shards: Shards | None,
@@ -203,17 +200,16 @@ def _read(
     parts, examples, compared = [], [], []
     permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
-    codelength = any(study.codelength for study in studies) or measures.codelength
+    codelength = measures.codelength
     for scope in run.scopes:
         asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*studies, *measures], codelength, run.kept, first)
+        part = make(config, model, scope, asked, run.texts(scope), [*measures], codelength, run.kept, first)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
             permutations = part.permutations(journal)
         scored = part.score(journal, run.progress, permutations or list)
-        studies.add(scored)
         measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from reports.measures.method import Method
 from reports.measures.registry import measures
 from reports.run.folder import RunFolder
-from reports.sections.study_report import Method
-from reports.studies.registry import STUDY_REPORTS
 
 LIVES: Final = Method(
     ("biographies",),
@@ -21,8 +20,6 @@ LIVES: Final = Method(
 
 def of_studies(run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield heading and sentences of what the run measured beside scores."""
-    for study in STUDY_REPORTS:
-        yield from study.written(run.studies, config)
     for measure in measures():
         yield from measure.written(run, config)
     if run.biographies is not None:

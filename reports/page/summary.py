@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
+from reports.heads.explained import ExplainedHeads
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
@@ -71,14 +72,14 @@ class Opening:
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
-def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]) -> Opening:
-    """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
+def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int) -> Opening:
+    """Return the first screen of a run with so many heads."""
     rows, record = best_rows(best), run.record
     named = leaders(rows)
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(rows, verdicts, heads),
-        results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
+        results=(*_found(named, verdicts, heads), *_explained(run), *_classifiers(best.get(CLASSIFIER, ()))),
         leaders=tuple(_leader(row, run, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
         effects=tuple(mattering(run, verdicts)),
@@ -124,10 +125,10 @@ def _untested(rows: Sequence[BestHead]) -> str:
     return "no label has a baseline"
 
 
-def _explained(found: Mapping[str, Any]) -> Iterator[str]:
+def _explained(run: RunFolder) -> Iterator[str]:
     """Yield how much of the median head's attention its roles explain, where the run measured it."""
-    if "heads" in found and found["heads"].explained:
-        yield found["heads"].explained
+    if median := ExplainedHeads.of(run).median:
+        yield median
 
 
 def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:

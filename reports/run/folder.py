@@ -106,10 +106,10 @@ class RunFolder:
         """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
         return (self.record.facts or {}).get(measure, {})
 
-    def told(self, table: str) -> pd.DataFrame:
-        """Return what a table of a measure says of the model's last step; no rows where the run has no such table."""
-        rows = self.studies.get(table, pd.DataFrame())
-        return last_step(rows) if len(rows) else rows
+    def last(self, table: str) -> pd.DataFrame:
+        """Return the rows of a table of a measure that are of the model's last step; none where there is no table."""
+        found = self.studies.get(table, pd.DataFrame())
+        return last_step(found) if len(found) else found
 
     @property
     def layers(self) -> int:
