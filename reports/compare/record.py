@@ -39,11 +39,6 @@ class Comparison:
     pairs: tuple[RunPair, ...]
     version: str
 
-    @property
-    def title(self) -> str:
-        """The names of all runs in one line."""
-        return " · ".join(run.name for run in self.runs)
-
 
 def write_compared(folder: Path, comparison: Comparison) -> None:
     """Write compare.json, compare.csv and heads.csv into `folder`."""

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.compare.page import grids, write_comparison, write_comparison_page
+from reports.compare.page import head_maps, write_comparison, write_comparison_page
 from reports.compare.record import Compared, read_compared
 from reports.compare.table import (
     ALONE,
@@ -152,17 +152,17 @@ def test_nothing_to_tell_is_said(pair: RunPair) -> None:
     )
 
 
-def test_grids_know_the_counterpart_of_each_head(pair: RunPair) -> None:
-    one, other = grids(pair)
-    assert [cell["to"] for cell in one["cells"]] == [0, 4, 1, 3]
-    assert other["cells"][2] is None, "a head that was not scored"
-    scored = [cell for cell in other["cells"] if cell]
-    assert [cell["to"] for cell in scored] == [0, 2, 3, 1, None]
-    assert [cell["sign"] for cell in scored] == ["=", "−", "", "≠", "·"]
-    assert other["cells"][1]["summary"] == (
-        "Head 1-2: lost its role · 2-1 of the first run, 1-2 of the second · main role amod → none · largest change "
+def test_maps_of_heads_have_their_change_and_counterpart(pair: RunPair) -> None:
+    one, other = head_maps(pair)
+    assert [len(texts) for texts in (one.texts, other.texts)] == [4, 6]
+    assert other.texts[5] == "no counterpart · main role none → cop"
+    assert other.texts[2] == "Not scored."
+    assert other.texts[1] == (
+        "lost its role · 2-1 of the first run, 1-2 of the second · main role amod → none · largest change "
         "obj (dependent->head) 90.0 → 25.0 %"
     )
+    assert one.values[0][0] == pytest.approx(-65)
+    assert [*one.marked] == [True, True, True, False]
 
 
 def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: RunPair) -> None:
@@ -195,7 +195,7 @@ def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
     told: list[tuple[str, int, int]] = []
     assert write_comparison_page(folder, lambda *step: told.append(step)) == folder / "index.html"
     assert {name: (folder / name).read_bytes() for name in before} == before
-    assert told == [("page", 0, 2), ("page", 1, 2), ("page", 2, 2)]
+    assert told == [("page", 0, 1), ("page", 1, 1)]
 
 
 def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
@@ -244,18 +244,12 @@ def test_the_page_works_in_a_browser(browser: Any, folder: Path, hostile: str) -
     page.goto((folder / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert hostile in page.locator("#pair-1").inner_text()
-    first, second = (page.locator("table.compared").nth(place) for place in (0, 1))
-    assert (first.locator("td").count(), second.locator("td").count()) == (4, 6)
-    first.locator("td").first.focus()
-    page.keyboard.press("ArrowRight")
-    assert page.locator(".readout").inner_text().startswith("Head 1-2: another main role")
-    assert [grid.locator("td.selected").get_attribute("data-head") for grid in (first, second)] == ["1-2", "2-2"]
-    page.locator("#roles-1 thead button", has_text="difference").first.click()
-    shown = page.locator("#roles-1 tbody tr td:nth-child(8)").evaluate_all(
+    page.locator("#table-roles-1 thead button", has_text="difference").first.click()
+    shown = page.locator("#table-roles-1 tbody tr td:nth-child(8)").evaluate_all(
         "cells => cells.map((one) => +one.dataset.v)"
     )
     assert shown == sorted(shown, reverse=True)
-    page.fill("[data-filter=roles-1]", "moved")
-    assert page.locator("#roles-1 tbody tr:visible").count() == 1
+    page.fill("[data-filter=table-roles-1]", "moved")
+    assert page.locator("#table-roles-1 tbody tr:visible").count() == 1
     page.close()
     assert not complaints
