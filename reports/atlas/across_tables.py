@@ -26,7 +26,7 @@ def _below(row: KeptLabel) -> Cell:
 
 
 LABELS: Final = (
-    TextColumn("Label and direction", lambda row: question_cell(vars(row)), "row"),
+    TextColumn("Label and direction", lambda row: question_cell(vars(row)), "row", "wrapping"),
     TextColumn(
         "Head",
         lambda row: Cell(row.head, f"selected on {row.selected_on} of {row.corpora}"),

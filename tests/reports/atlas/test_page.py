@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.charts import MOST, drawn_heads, recall_chart
-from reports.atlas.page import write_atlas, write_atlas_page
+from reports.atlas.page import drawn_heads, recall_chart, write_atlas, write_atlas_page
 from reports.atlas.pooled import groups, pooled_rows
 from reports.atlas.record import AtlasRecord, AtlasRun, read_record, write_record
 from reports.atlas.sentences import overview, summary
@@ -166,24 +165,14 @@ def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostil
 
 def test_the_chart_has_a_colour_for_each_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
     drawn = drawn_heads(pooled_rows(record))
-    assert [(one.series, round(one.accuracy, 3), one.graded) for one in drawn[:3]] == [
+    assert [(one.series, round(one.value, 3), one.filled) for one in drawn if one.shape == "circle"][:3] == [
         ("minilm · ewt", 0.85, True), ("minilm · gum", 0.7, False), (f"{hostile} · ewt", 0.4, False),
     ]  # fmt: skip
     assert drawn[0].text == "dependency: obj, head->dependent, minilm · ewt: 4-7 85.0 %; permuted weights 50.0 %"
-    layers = recall_chart(drawn).spec["layer"]
-    scale = layers[0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == ["minilm · ewt", "minilm · gum", f"{hostile} · ewt"]
-    assert len({*scale["range"]}) == 3
-    marks = [one for layer in layers for one in layer["data"]["values"] if "value" in one]
-    assert sum("baseline" not in one for one in marks) == 1, "without a baseline there is no stroke"
-    assert len(drawn_heads(pooled_rows(record) * 5)) == 3 * len(drawn)
-    assert MOST == 12
-
-
-@pytest.mark.figures
-def test_the_figure_is_written(record: AtlasRecord, tmp_path: Path) -> None:
-    write_atlas(tmp_path, record)
-    assert (tmp_path / "figures" / "recall.png").read_bytes()[:4] == b"\x89PNG"
+    marks = [one for layer in recall_chart(drawn).spec["layer"] for one in layer["data"]["values"] if "value" in one]
+    assert len({one["y"] for one in marks}) == sum(one["shape"] == "circle" for one in marks) == 7, "a line a head"
+    assert sum(one["shape"] == "stroke" for one in marks) == 6, "without a baseline there is no stroke"
+    assert len(drawn_heads(pooled_rows(record) * 5)) == 3 * len(drawn), "of twelve rows"
 
 
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
@@ -214,7 +203,6 @@ def test_a_page_without_answers_is_made(record: AtlasRecord, tmp_path: Path, run
     write_atlas(tmp_path, replace(record, runs=record.runs[runs], answers=pd.DataFrame(columns=[*ATLAS.names])))
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "No label–direction pair in a role of language was scored." in text
-    assert "recall.png" not in text
 
 
 def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
@@ -274,19 +262,10 @@ def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     assert "<script" not in text
 
 
-def test_the_page_loads_nothing(folder: Path) -> None:
-    html = (folder / "index.html").read_text(encoding="utf-8")
-    own = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
-    assert not re.search(r'(?:src|href)="(?!#|data:,)', own)
-    assert "default-src 'none'" in own
-    assert "<b>&" not in own
-
-
 def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
     assert too_wide(folder) == []
 
 
-@pytest.mark.figures
 def test_a_wide_grid_opens_with_eight_columns(
     too_wide: Callable[[Path], list[str]], record: AtlasRecord, tmp_path: Path
 ) -> None:
@@ -294,7 +273,6 @@ def test_a_wide_grid_opens_with_eight_columns(
     rows = pd.DataFrame([answer(run, OBJECT, "1-1", 0.6, 1) for run in runs])[[*ATLAS.names]]
     write_atlas(tmp_path, replace(record, runs=tuple(runs), answers=rows))
     assert too_wide(tmp_path) == []
-    assert (tmp_path / "figures" / "recall.png").is_file()
     assert "all 11 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
@@ -308,6 +286,6 @@ def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, h
     assert hostile in page.locator("#runs").inner_text()
     page.locator("#pairs [data-chart]").scroll_into_view_if_needed()
     page.wait_for_selector("#pairs [data-chart] svg")
-    page.locator("#run-table thead button", has_text="Specialised heads").click()
-    heads = page.locator("#run-table tbody td.strong").all_inner_texts()
+    page.locator("#runs thead button", has_text="Specialised heads").click()
+    heads = page.locator("#runs tbody td.strong").all_inner_texts()
     assert heads == ["6", "6", "2", "0", "–"]
