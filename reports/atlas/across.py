@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -38,29 +39,6 @@ class KeptGrades:
         return cls(len(rows), kept, selected, possible, others, int((rows["difference_high"] < 0).sum()))
 
 
-@dataclass(frozen=True)
-class KeptLabel:
-    """A label and direction of one model: its selected heads on the other corpora."""
-
-    model: str
-    probe: str
-    label: str
-    variant: str
-    head: str
-    "The head that is selected on most corpora with a grade."
-    selected_on: int
-    "Corpora that select it."
-    corpora: int
-    "Corpora whose selected head has a grade."
-    counts: KeptGrades
-    accuracy: float
-    "Mean over the cases."
-    difference: float
-    "Mean accuracy minus that of the head selected on the other corpus."
-    strongest_accuracy: float
-    "Mean over the cases with a baseline."
-
-
 def role_cases(across: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads with a grade on their own corpus, in roles of language; near-duplicate labels once.
 
@@ -75,21 +53,28 @@ def role_cases(across: pd.DataFrame) -> pd.DataFrame:
     return cases
 
 
-def kept_labels(cases: pd.DataFrame) -> list[KeptLabel]:
-    """Return the labels and directions of `role_cases`, models in order, those kept in the largest share first."""
+def kept_labels(cases: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the labels and directions of `role_cases`, models in order, those kept in the largest share first.
+
+    Each has the head that is selected on most corpora, of those whose selected head has a grade, and means over its
+    cases.
+    """
     models = {model: number for number, model in enumerate(dict.fromkeys(cases["model"]))}
-    groups = cases.groupby(["model", "probe", "label", "variant"], sort=False)
-    labels = [_label([str(key) for key in keys], own) for keys, own in groups]
-    return sorted(labels, key=lambda row: (models[row.model], -row.counts.kept / row.counts.cases, -row.counts.cases))
+    keys = ["model", "probe", "label", "variant"]
+    labels = [dict(zip(keys, map(str, of), strict=True)) | _label(own) for of, own in cases.groupby(keys, sort=False)]
+    return sorted(labels, key=lambda row: (models[row["model"]], -_share(row["counts"]), -row["counts"].cases))
 
 
-def _label(keys: list[str], own: pd.DataFrame) -> KeptLabel:
+def _share(counts: KeptGrades) -> float:
+    return counts.kept / counts.cases
+
+
+def _label(own: pd.DataFrame) -> dict[str, Any]:
     homes = own.drop_duplicates("selected_on")
     head = most_frequent(homes["name"])
-    agreeing = int((homes["name"] == head).sum())
+    about = {"head": head, "selected_on": int((homes["name"] == head).sum()), "corpora": len(homes)}
     means = {name: float(own[name].mean()) for name in ("accuracy", "difference", "strongest_accuracy")}
-    model, probe, label, variant = keys
-    return KeptLabel(model, probe, label, variant, head, agreeing, len(homes), KeptGrades.of(own), **means)
+    return {**about, "counts": KeptGrades.of(own), **means}
 
 
 def by_pair(across: pd.DataFrame, cases: pd.DataFrame, model: str) -> dict[str, dict[str, KeptGrades]]:

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.atlas.across import KeptGrades, KeptLabel, by_pair
+from reports.atlas.across import KeptGrades, by_pair
 from reports.formats import MISSING, percent, signed
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 
+Row = Mapping[str, Any]
 
-def _share(name: str, row: Any) -> Cell:
-    count, cases = getattr(row.counts, name), row.counts.cases
+
+def _share(name: str, row: Row) -> Cell:
+    count, cases = getattr(row["counts"], name), row["counts"].cases
     return Cell(f"{count} of {cases}", sort=count / cases)
 
 
-def _below(row: KeptLabel) -> Cell:
-    count, cases = row.counts.below, row.counts.cases
-    return Cell(signed(row.difference), f"below in {count} of {cases}", sort=row.difference)
+def _below(row: Row) -> Cell:
+    counts = row["counts"]
+    return Cell(signed(row["difference"]), f"below in {counts.below} of {counts.cases}", sort=row["difference"])
 
 
 LABELS: Final = (
-    TextColumn("Label and direction", lambda row: question_cell(vars(row)), "row", "wrapping"),
+    TextColumn("Label and direction", question_cell, "row", "wrapping"),
     TextColumn(
         "Head",
-        lambda row: Cell(row.head, f"selected on {row.selected_on} of {row.corpora}"),
+        lambda row: Cell(row["head"], f"selected on {row['selected_on']} of {row['corpora']}"),
         "text",
         tip="The head selected on most corpora, of those on which the selected head has a grade.",
     ),
@@ -49,7 +51,7 @@ LABELS: Final = (
         partial(_share, "possible"),
         tip="Cases in which some head has a grade there: no more can be kept.",
     ),
-    TextColumn("Recall elsewhere", lambda row: Cell(percent(row.accuracy), sort=row.accuracy)),
+    TextColumn("Recall elsewhere", lambda row: Cell(percent(row["accuracy"]), sort=row["accuracy"])),
     TextColumn(
         "Minus the head selected there",
         _below,
@@ -57,13 +59,13 @@ LABELS: Final = (
     ),
     TextColumn(
         "Strongest baseline",
-        lambda row: Cell(percent(row.strongest_accuracy), sort=row.strongest_accuracy),
+        lambda row: Cell(percent(row["strongest_accuracy"]), sort=row["strongest_accuracy"]),
         tip="Its mean recall on the same words, over cases with a baseline.",
     ),
 )
 
 
-def label_table(model: str, rows: Sequence[KeptLabel]) -> TextTable:
+def label_table(model: str, rows: Sequence[Row]) -> TextTable:
     """Return the labels and directions of one model across its corpora."""
     return TextTable.of(f"{model}: labels and directions", LABELS, rows)
 

@@ -116,10 +116,10 @@ def _across(record: AtlasRecord) -> Iterator[Block]:
     kept = kept_labels(cases)
     if kept:
         yield Paragraph("How many heads selected with a grade on one corpus have a grade on another.")
-    for model in dict.fromkeys(row.model for row in kept):
+    for model in dict.fromkeys(row["model"] for row in kept):
         yield TableBlock(pair_table(record.across, cases, model), sorts=True)
         yield Paragraph(SELECTED_HERE, note=True)
-        yield TableBlock(label_table(model, [row for row in kept if row.model == model]), sorts=True)
+        yield TableBlock(label_table(model, [row for row in kept if row["model"] == model]), sorts=True)
 
 
 def drawn_heads(rows: Sequence[AtlasRow]) -> list[Dot]:

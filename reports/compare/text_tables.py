@@ -16,7 +16,7 @@ from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
-Row = Mapping[str, Any]
+Row = Mapping[Any, Any]
 
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),

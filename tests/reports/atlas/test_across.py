@@ -69,11 +69,11 @@ def test_only_heads_with_a_grade_at_home_in_roles_of_language_count_each_label_o
 
 def test_a_label_has_its_most_frequent_head_and_means_over_its_cases() -> None:
     first, second, third = kept_labels(CASES)
-    assert (first.label, first.counts.kept, first.counts.cases) == ("all", 1, 1)
-    assert (second.label, second.head, second.selected_on, second.corpora) == ("nsubj", "1-1", 2, 2)
-    assert (second.counts.cases, second.counts.kept, second.counts.selected) == (4, 2, 4)
-    assert second.accuracy == pytest.approx((3 * 0.6 + 0.5) / 4)
-    assert (third.label, third.counts.kept, third.counts.possible) == ("obj", 0, 0)
+    assert (first["label"], first["counts"].kept, first["counts"].cases) == ("all", 1, 1)
+    assert (second["label"], second["head"], second["selected_on"], second["corpora"]) == ("nsubj", "1-1", 2, 2)
+    assert (second["counts"].cases, second["counts"].kept, second["counts"].selected) == (4, 2, 4)
+    assert second["accuracy"] == pytest.approx((3 * 0.6 + 0.5) / 4)
+    assert (third["label"], third["counts"].kept, third["counts"].possible) == ("obj", 0, 0)
     assert label_table("m", [second, third]).texts == (
         (
             "attends from a subject to its verb dependency: nsubj, dependent->head",
