@@ -73,9 +73,9 @@ def write_atlas_page(folder: Path, step: Step = silent) -> Path:
     page = Page(
         title=f"Atlas {record.name}",
         sections=tuple(_sections(record, linked)),
-        byline=(*overview(record), *[("headscope", record.version)] * bool(record.version)),
+        byline=(*overview(record), *[("headscope", record.headscope)] * bool(record.headscope)),
         kicker="headscope atlas",
-        version=record.version,
+        version=record.headscope,
     )
     (path,) = (write_page(folder, one) for one in each("page", (page,), step))
     return path

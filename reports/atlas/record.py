@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import pandas as pd
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from reports.atlas.tables import ACROSS, ATLAS_TABLES
-from reports.messages import one_line
-from reports.run.replacing import replace_text
+from reports.atlas.tables import ATLAS_TABLES
+from reports.run.page_record import read_facts, write_facts
 from reports.tables.grades import ANSWERS, GRADES
 
 RECORD: Final = "atlas.json"
@@ -49,24 +47,27 @@ class AtlasRun:
         return sum(self.grades[1:])
 
 
-_RUNS: Final = TypeAdapter(tuple[AtlasRun, ...])
-
-
 @dataclass(frozen=True)
-class AtlasRecord:
-    """Everything that the page shows."""
+class AtlasFacts:
+    """What atlas.json says, in its order."""
 
+    headscope: str
     name: str
-    runs: tuple[AtlasRun, ...]
-    answers: pd.DataFrame
-    "Rows of `reports.atlas.tables.ATLAS`."
     made: str
     "By which workers, such as 2 local workers, 1 thread each."
-    version: str
-    across: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*ACROSS.names]))
-    "Rows of `reports.atlas.tables.ACROSS`; none where no model has two corpora."
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
     "What a reader should know before believing the numbers."
+    runs: tuple[AtlasRun, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse runs of one name, and runs whose counts are incomplete."""
+        names = [run.name for run in self.runs]
+        if len({*names}) < len(names):
+            raise ValueError(f"two runs have the name {next(name for name in names if names.count(name) > 1)!r}")
+        for run in self.runs:
+            for what, counts, parts in (("grades", run.grades, GRADES), ("verdicts", run.verdicts, ANSWERS)):
+                if len(counts) != (wanted := 0 if run.failed else len(parts)):
+                    raise ValueError(f"{what} of run {run.name!r} are {len(counts)} numbers, not {wanted}")
 
     @property
     def finished(self) -> tuple[AtlasRun, ...]:
@@ -79,42 +80,25 @@ class AtlasRecord:
         return tuple(run for run in self.runs if run.failed)
 
 
+@dataclass(frozen=True)
+class AtlasRecord(AtlasFacts):
+    """Everything that the page shows."""
+
+    answers: pd.DataFrame
+    "Rows of `reports.atlas.tables.ATLAS`."
+    across: pd.DataFrame
+    "Rows of `reports.atlas.tables.ACROSS`; none where no model has two corpora."
+
+
 def write_record(folder: Path, record: AtlasRecord) -> None:
     """Write atlas.json and both tables into `folder`; ValueError says what is wrong with the numbers."""
-    _check(record)
-    folder.mkdir(parents=True, exist_ok=True)
+    write_facts(folder / RECORD, record, AtlasFacts)
     for (name, table), frame in zip(ATLAS_TABLES.items(), (record.answers, record.across), strict=True):
         table.write(frame, folder, name)
-    about = {"headscope": record.version, "name": record.name, "made": record.made, "notes": record.notes}
-    text = json.dumps(about | {"runs": [asdict(run) for run in record.runs]}, indent=2, ensure_ascii=False)
-    replace_text(folder / RECORD, f"{text}\n")
 
 
 def read_record(folder: Path) -> AtlasRecord:
     """Return the record in `folder`; ValueError says what is wrong with it."""
-    path = folder / RECORD
     answers, across = (table.read(folder / f"{name}.parquet") for name, table in ATLAS_TABLES.items())
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        runs = _RUNS.validate_python(record["runs"])
-        name, made, version = (str(record[key]) for key in ("name", "made", "headscope"))
-        atlas = AtlasRecord(name, runs, answers, made, version, across, tuple(map(str, record["notes"])))
-        _check(atlas)
-        return atlas
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of an atlas ({type(error).__name__}: {error})"
-        raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope atlas'")) from error
-
-
-def _check(atlas: AtlasRecord) -> None:
-    """Refuse runs of one name, runs whose counts are incomplete, and answers of a run that is not there or failed."""
-    names = [run.name for run in atlas.runs]
-    if len({*names}) < len(names):
-        raise ValueError(f"two runs have the name {next(name for name in names if names.count(name) > 1)!r}")
-    for run in atlas.runs:
-        for what, counts, parts in (("grades", run.grades, GRADES), ("verdicts", run.verdicts, ANSWERS)):
-            if len(counts) != (wanted := 0 if run.failed else len(parts)):
-                raise ValueError(f"{what} of run {run.name!r} are {len(counts)} numbers, not {wanted}")
-    others = set(atlas.answers["run"]) - {run.name for run in atlas.finished}
-    if others:
-        raise ValueError(f"the table has rows of {min(others)!r}, which is no finished run")
+    facts = read_facts(folder / RECORD, AtlasFacts, "an atlas", "atlas")
+    return AtlasRecord(**vars(facts), answers=answers, across=across)

@@ -85,30 +85,30 @@ MAIN_ROLE: Final = (
 
 def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> Path:
     """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
-    write_compared(folder, Comparison(tuple(runs), tuple(pairs), version))
+    write_compared(folder, runs, pairs, version)
     return write_comparison_page(folder)
 
 
 def write_comparison_page(folder: Path, step: Step = silent) -> Path:
     """Make index.html and report.md of a comparison from its record; ValueError says what is wrong with that."""
-    record = read_compared(folder)
+    record, pairs = read_compared(folder)
     page = Page(
         title=" beside ".join(run.name for run in record.runs),
-        sections=tuple(_sections(record)),
-        byline=(("headscope", record.version),),
+        sections=tuple(_sections(record, pairs)),
+        byline=(("headscope", record.headscope),),
         kicker="headscope compare",
-        version=record.version,
+        version=record.headscope,
     )
     (path,) = (write_page(folder, one) for one in each("page", (page,), step))
     return path
 
 
-def _sections(record: Comparison) -> Iterator[Section]:
+def _sections(record: Comparison, pairs: Sequence[RunPair]) -> Iterator[Section]:
     summary: list[Block] = []
-    for pair in record.pairs:
-        summary += [*[Heading(_title(pair))] * (len(record.pairs) > 1), Points(pair.sentences)]
+    for pair in pairs:
+        summary += [*[Heading(_title(pair))] * (len(pairs) > 1), Points(pair.sentences)]
     yield Section("summary", "Summary", [*summary, TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)])
-    for place, pair in enumerate(record.pairs, 1):
+    for place, pair in enumerate(pairs, 1):
         yield Section(f"pair-{place}", _title(pair), [*_pair(pair, place)])
     bold = "In the tables a bold accuracy is that of a head with a grade, a coloured difference is significant."
     every = f"All label–direction pairs are in {ROWS_FILE}, all heads in {HEADS_FILE}."

@@ -82,9 +82,9 @@ def write_targets_page(folder: Path, step: Step = silent) -> Path:
     page = Page(
         title="Heads for agreement, coreference and position",
         sections=tuple(_sections(record)),
-        byline=(*[("headscope", record.version)] * bool(record.version), runs),
+        byline=(*[("headscope", record.headscope)] * bool(record.headscope), runs),
         kicker="headscope targets",
-        version=record.version,
+        version=record.headscope,
     )
     (path,) = (write_page(folder, one) for one in each("page", (page,), step))
     return path

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from reports.formats import names, p_value, percent
-from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
@@ -50,19 +49,26 @@ def _lead(row: Row) -> str:
     return "up" if row["lead_low"] > 0 else "down" if row["lead_high"] < 0 else ""
 
 
-def _effect(record: TargetRecord, row: Row, *, interval: bool = False) -> Cell:
+def _effect(record: TargetRecord, row: Row) -> Cell:
     effect = effect_of(record, row)
     if effect is None:
         return Cell("not measured", sort="")
     scale = scale_of(effect)
     behaviour = behaviour_text(effect) + ("" if effect["own"] else ", of any text")
-    between = scale.interval(scale.cost, effect["ci_low"], effect["ci_high"]) if interval else ""
-    cost = f"{scale.cost(effect['cost'])}{between} {scale.unit}"
+    cost = f"{scale.with_interval(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
     look = "up" if significance(effect) == "significant" else ""
     return Cell(cost, f"{behaviour}; {significance(effect)}{above_median(effect)}", look, sort=float(effect["cost"]))
 
 
-HEAD: Final = (
+QUESTION: Final = (
+    TextColumn("Run", lambda row: Cell(row["run"], f"{row['model']}, {row['corpus']}"), "row", "wrapping"),
+    TextColumn(
+        "Label and direction",
+        question_cell,
+        "text",
+        "wrapping",
+        tip="Probe, label and direction that the head is scored on.",
+    ),
     ANSWERS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn(
         "Grade",
@@ -74,45 +80,21 @@ HEAD: Final = (
     replace(_RECALL, write=_recall),
     ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
-)
-"Of both tables; the effect stands behind the columns of either."
-
-QUESTION: Final = (
-    TextColumn("Run", lambda row: Cell(row["run"], row["corpus"], quiet="muted"), "row", only="page"),
-    TextColumn("run", lambda row: f"{row['run']}, {row['corpus']}", "row", only="text"),
-    TextColumn(
-        "Label and direction",
-        question_cell,
-        "text",
-        "wrapping",
-        tip="Probe, label and direction that the head is scored on.",
-    ),
-    *HEAD,
     ANSWERS["precision"].shown(unit=False, folded=True),
     ANSWERS["lift"].shown(folded=True),
 )
+"Of a table of heads; the effect stands behind them."
 
 
-def _asked(row: Row) -> Cell:
-    """Return the model, and beside it what its head is selected for and on which corpus it is evaluated."""
-    return Cell(row["model"], f"{task(row['probe'], row['label'], row['variant'])}, {row['corpus']}", quiet="muted")
-
-
-SUMMARY: Final = (
-    TextColumn("Model", _asked, "row", "wrapping"),
-    *HEAD,
-    ANSWERS["precision"].shown(unit=False),
-)
+def _answers(title: str, record: TargetRecord, rows: Sequence[Row]) -> TextTable:
+    tip = "What the model loses without the head, on the behaviour that belongs to the target."
+    effect = TextColumn("Effect of ablation", partial(_effect, record), "text", "wrapping", tip=tip)
+    return TextTable.of(title, (*QUESTION, effect), rows)
 
 
 def summary_table(record: TargetRecord, target: RoleTarget) -> TextTable:
-    """Return the first answers of each model: which head, which grade, recall, precision, effect when ablated."""
-    return TextTable.of(target.title, (*SUMMARY, _effect_column(record, interval=True)), first_rows(target, record))
-
-
-def _effect_column(record: TargetRecord, *, interval: bool = False) -> TextColumn:
-    tip = "What the model loses without the head, on the behaviour that belongs to the target."
-    return TextColumn("Effect of ablation", partial(_effect, record, interval=interval), "text", "wrapping", tip=tip)
+    """Return the first answers of each model: which head, which grade, recall, effect when ablated."""
+    return _answers(target.title, record, first_rows(target, record))
 
 
 TITLES: Final = dict(zip(PLACES, ("Selected heads", "Special tokens", "Further labels and directions"), strict=True))
@@ -121,7 +103,7 @@ TITLES: Final = dict(zip(PLACES, ("Selected heads", "Special tokens", "Further l
 def question_table(record: TargetRecord, target: RoleTarget, place: str) -> TextTable:
     """Return the questions of a target that stand in a place, each with its head and what the head costs."""
     rows = record.answers[(record.answers["target"] == target.name) & (record.answers["place"] == place)]
-    return TextTable.of(TITLES[place], (*QUESTION, _effect_column(record)), rows.to_dict("records"))
+    return _answers(TITLES[place], record, rows.to_dict("records"))
 
 
 def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Callable[[Row], Cell]:

