@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from reports.atlas.across import kept_labels, role_cases
-from reports.atlas.across_tables import label_table, pair_table
+from reports.atlas.across import kept_labels, label_table, pair_table, role_cases
 from reports.atlas.pooled import AtlasRow, pooled_rows
 from reports.atlas.record import AtlasRecord, read_record, write_record
 from reports.atlas.sentences import overview, summary
