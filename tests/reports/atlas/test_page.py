@@ -13,7 +13,7 @@ import pytest
 
 from reports.atlas.page import drawn_heads, recall_chart, write_atlas, write_atlas_page
 from reports.atlas.pooled import groups, pooled_rows
-from reports.atlas.record import AtlasRecord, AtlasRun, read_record, write_record
+from reports.atlas.record import AtlasRecord, AtlasRun, read_record
 from reports.atlas.sentences import overview, summary
 from reports.atlas.shown import grid_table, run_table
 from reports.atlas.tables import ACROSS, ATLAS
@@ -212,7 +212,6 @@ def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
     [
         (lambda data: data.pop("made"), "(made: Field required)"),
         (changed(grades=[1, 2]), "grades of run 'minilm-ewt-0' are 2 numbers, not 4"),
-        (changed(verdicts=[1, 2, 3, 4]), "verdicts of run 'minilm-ewt-0' are 4 numbers, not 3"),
         (changed(heads=-1), "(runs.0.heads: Input should be greater than or equal to 0)"),
         (changed(name="minilm-ewt-1"), "two runs have the name 'minilm-ewt-1'"),
     ],
@@ -227,23 +226,6 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, chang
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("atlas.json", "not the record of an atlas ("), ("atlas.parquet", "not a readable parquet file")],
-)
-def test_a_file_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, name: str, words: str) -> None:
-    broken = shutil.copytree(folder, tmp_path / "copy")
-    (broken / name).write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {words}")):
-        write_atlas_page(broken)
-
-
-def test_numbers_that_cannot_be_are_not_written(record: AtlasRecord, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="grades of run 'minilm-ewt-0' are 0 numbers, not 4"):
-        write_record(tmp_path, replace(record, runs=(replace(record.runs[0], grades=()), *record.runs[1:])))
-    assert not [*tmp_path.iterdir()]
-
-
 def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# Atlas small &lt;b>")
@@ -255,32 +237,3 @@ def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     assert "| ewt | – | 1 of 1 selected here: 1 |" in text
     assert "<b>" not in text
     assert "<script" not in text
-
-
-def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
-    assert too_wide(folder) == []
-
-
-def test_a_wide_grid_opens_with_eight_columns(
-    too_wide: Callable[[Path], list[str]], record: AtlasRecord, tmp_path: Path
-) -> None:
-    runs = [run_of("minilm", f"c{number}", 0, (72, 0, 0, 0)) for number in range(9)]
-    rows = pd.DataFrame([answer(run, OBJECT, "1-1", 0.6, 1) for run in runs])[[*ATLAS.names]]
-    write_atlas(tmp_path, replace(record, runs=tuple(runs), answers=rows))
-    assert too_wide(tmp_path) == []
-    assert "all 11 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
-
-
-def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
-    assert serious_faults(folder / "index.html") == []
-
-
-def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
-    page = opened(folder / "index.html", 390)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert hostile in page.locator("#runs").inner_text()
-    page.locator("#pairs [data-chart]").scroll_into_view_if_needed()
-    page.wait_for_selector("#pairs [data-chart] svg")
-    page.locator("#runs thead button", has_text="Specialised heads").click()
-    heads = page.locator("#runs tbody td.strong").all_inner_texts()
-    assert heads == ["6", "6", "2", "0", "–"]

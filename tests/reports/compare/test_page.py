@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -187,14 +186,13 @@ def test_the_record_comes_back_bit_by_bit(folder: Path, pair: RunPair, hostile: 
         pd.testing.assert_frame_equal(getattr(again, table), getattr(pair, table)[columns], check_exact=True)
 
 
-def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
+def test_pages_are_made_anew_from_the_record(folder: Path, hostile: str) -> None:
     before = {name: (folder / name).read_bytes() for name in ("index.html", "report.md")}
+    assert hostile.encode() not in before["index.html"]
     for name in before:
         (folder / name).unlink()
-    told: list[tuple[str, int, int]] = []
-    assert write_comparison_page(folder, lambda *step: told.append(step)) == folder / "index.html"
+    assert write_comparison_page(folder) == folder / "index.html"
     assert {name: (folder / name).read_bytes() for name in before} == before
-    assert told == [("page", 0, 1), ("page", 1, 1)]
 
 
 def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
@@ -210,11 +208,6 @@ def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("compare.json", "{", "not the record of a comparison ("),
-        (
-            "compare.json",
-            '{"runs": [], "pairs": [{}], "headscope": "0"}',
-            "not the record of a comparison (",
-        ),
         ("compare.csv", "one,other\n", "column(s) probe, label"),
         ("heads.csv", "", "not a readable CSV file"),
     ],
@@ -224,31 +217,3 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
     (broken / name).write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {said}")):
         write_comparison_page(broken)
-
-
-def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
-    assert too_wide(folder) == []
-
-
-def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
-    assert serious_faults(folder / "index.html") == []
-
-
-@pytest.mark.slow
-def test_the_page_works_in_a_browser(browser: Any, folder: Path, hostile: str) -> None:
-    page, complaints = browser.new_page(viewport={"width": 390, "height": 800}), []
-    page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url))
-    page.goto((folder / "index.html").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert hostile in page.locator("#pair-1").inner_text()
-    page.locator("#table-roles-1 thead button", has_text="difference").first.click()
-    shown = page.locator("#table-roles-1 tbody tr td:nth-child(8)").evaluate_all(
-        "cells => cells.map((one) => +one.dataset.v)"
-    )
-    assert shown == sorted(shown, reverse=True)
-    page.fill("[data-filter=table-roles-1]", "moved")
-    assert page.locator("#table-roles-1 tbody tr:visible").count() == 1
-    page.close()
-    assert not complaints

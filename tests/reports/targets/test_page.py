@@ -275,14 +275,6 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
         write_targets_page(broken)
 
 
-def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
-    assert too_wide(folder) == []
-
-
-def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
-    assert serious_faults(folder / "index.html") == []
-
-
 def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
     page = opened(folder / "index.html", 390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
