@@ -116,7 +116,12 @@ class DriftMeasure(Measure):
             f"{', '.join(heads['shown'][:MOVED])}. This does not show whether the model needs what moved."
         )
         rows = [
-            (layer + 1, decimal3(of_layer["cosine"].mean()), of_layer["shown"].iloc[0], of_layer["shown"].iloc[-1])
+            (
+                int(str(layer)) + 1,
+                decimal3(of_layer["cosine"].mean()),
+                of_layer["shown"].iloc[0],
+                of_layer["shown"].iloc[-1],
+            )
             for layer, of_layer in heads.groupby("layer")
         ]
         columns = columns_of(("Layer", "Mean", "Moved most", "Moved least"))

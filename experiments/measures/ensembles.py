@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +11,8 @@ from markupsafe import Markup
 
 from experiments.measures.headset import HeadSetMeasure
 from experiments.run.measure import Frames, Measure, Read
-from probes.scoring.tally import Question, Sums
+from probes.evidence.relations import KEY, Relation, choose_relations
+from probes.scoring.tally import Sums
 from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, percent, signed
 from reports.measures.method import Method
@@ -41,13 +41,7 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
-    from probes import Probe
     from probes.maps.ensembles import Answers
-
-FEWEST: Final = 50
-"Items that a relation has on each split, at the least."
-
-KEY: Final = ["probe", "variant", "label"]
 
 ENSEMBLES: Final = Table(
     "One row for each label, direction and number of heads whose maps are averaged.",
@@ -69,7 +63,6 @@ ENSEMBLES: Final = Table(
         difference("margin", "Accuracy minus that of the strongest baseline or control.", "margin"),
         *ends("margin", "the margin", signed, CORRELATIONS),
     ),
-    renamed={"chosen": "selected"},
 )
 
 TERMS: Final = (
@@ -83,39 +76,6 @@ TERMS: Final = (
         "forty lies above 0 by chance.",
     ),
 )
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A question for which an ensemble is sought."""
-
-    question: Question
-    first: int
-    "The head that was selected on the selection split, as a flat index."
-    baseline: str
-    "The strongest baseline or control on the report split."
-
-
-def choose_relations(scores: pd.DataFrame, probes: Sequence[Probe], count: int, heads: int) -> list[Relation]:
-    """Return the `count` labels with the most items on the selection split, each in its best variant there.
-
-    Of probes that need more than words, and of labels with FEWEST items on both splits and something to beat; not of
-    those that pool subtypes ("nsubj:*"), whose items other labels ask about. The variant is the one in which the chosen
-    head has the largest margin on the selection split.
-    """
-    rows = scores[scores.selected & (scores.n >= FEWEST) & (scores.baseline != "")]
-    rows = rows[
-        ~rows.label.str.endswith(":*") & rows.probe.isin([probe.name for probe in probes if probe.needs != "words"])
-    ]
-    report = rows[rows.split == "report"].set_index(KEY).baseline
-    select = rows[(rows.split == "select") & rows.set_index(KEY).index.isin(report.index)]
-    best = select.sort_values(["margin", *KEY], ascending=[False, True, True, True]).drop_duplicates(["probe", "label"])
-    kept = best.sort_values(["n", *KEY], ascending=[False, True, True, True]).head(count)
-    places = zip(*(kept[column].tolist() for column in (*KEY, "layer", "head")), strict=True)
-    return [
-        Relation((probe, variant, label), layer * heads + head, str(report[probe, variant, label]))
-        for probe, variant, label, layer, head in places
-    ]
 
 
 class EnsemblesMeasure(Measure):

@@ -162,7 +162,7 @@ class ExplanationMeasure(Measure):
         table, ranks = run.last("explanation"), run.last("explanation_ranks")
         if table.empty:
             return
-        values = table.groupby("measure")["value"].agg(["mean", "min", "max"]).reindex(MEASURES)
+        values = table.groupby("measure")["value"].agg(["mean", "min", "max"]).reindex([*MEASURES])
         yield Paragraph(
             f"{count(int(table['seed'].nunique()))} classifiers that attend to the states of the last layer decide on "
             f"the number of the main subject, {percent(values['mean']['accuracy'])} % correct on "
@@ -178,7 +178,7 @@ class ExplanationMeasure(Measure):
 
 
 def _ranks(table: pd.DataFrame) -> TextTable:
-    taus = table.groupby("pair")["tau"].agg(["mean", "min", "max"]).reindex(PAIRS)
+    taus = table.groupby("pair")["tau"].agg(["mean", "min", "max"]).reindex([*PAIRS])
     significant = table.groupby("pair")["significant"].mean()
     rows = [
         (str(name).capitalize(), *map(decimal, of), f"{percent(significant.get(name, float('nan')))} %")

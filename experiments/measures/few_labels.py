@@ -10,8 +10,8 @@ import altair as alt
 import pandas as pd
 from pydantic import Field
 
-from experiments.measures.ensembles import choose_relations
 from experiments.run.measure import Frames, Measure, Read
+from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import count, interval, percent, signed, signed_interval
@@ -49,7 +49,6 @@ FEW_LABELS: Final = Table(
         difference("lead", "Accuracy minus that of the best rule; missing for rules.", "lead"),
         *ends("lead", "the lead over the best rule", signed),
     ),
-    renamed={"rival": "best_rule"},
 )
 
 TERMS: Final = (

@@ -247,7 +247,7 @@ class PruningMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the curves of each behaviour and measure with their areas, and labels whose best head changes."""
-        pruned, areas, migration = (run.told(table) for table in cls.tables)
+        pruned, areas, migration = (run.last(table) for table in cls.tables)
         if len(pruned):
             yield Paragraph(
                 "Lines fall from left to right as heads are ablated; the grey band is the range of random orders. The "

@@ -176,11 +176,11 @@ def _strongest(rows: pd.DataFrame, others: pd.DataFrame) -> TextTable:
             RELATEDNESS["correlation"].shown(css="strong"),
             RELATEDNESS["correlation"].shown_interval(),
             RELATEDNESS["p_adjusted"].shown(),
-            *(TextColumn(f"On {name}", partial(_other, contrast[name].to_dict())) for name in contrast),
+            *(TextColumn(f"On {name}", partial(_other, contrast[name])) for name in contrast),
         ),
         rows.loc[order[:SHOWN]].to_dict("records"),
     )
 
 
-def _other(correlations: Mapping[tuple[int, int], float], row: Mapping[Any, Any]) -> str:
-    return decimal(correlations.get((row["layer"], row["head"]), float("nan")))
+def _other(correlations: pd.Series, row: Mapping[Any, Any]) -> str:
+    return decimal(float(correlations.get((row["layer"], row["head"]), float("nan"))))

@@ -308,11 +308,11 @@ def _sentences(shapes: Shape) -> Iterator[str]:
     if clusters < FEW_CLUSTERS:
         yield f"⚠ Only {count(clusters)} clusters: intervals are rough, and sieves are tested with little power."
     if (rows := shapes.get(("entropy", "all tokens"))) is not None:
-        layers, heads, values = rows.groupby("layer")["value"].mean(), _ranked(rows), rows["value"]
+        layers, heads, values = rows.groupby("layer")["value"].mean().to_numpy(), _ranked(rows), rows["value"]
         yield (
             f"Entropies lie between {values.min():.2f} nats (head {heads[-1]}) and {values.max():.2f} (head "
-            f"{heads[0]}); uniform attention has {rows['even'].iloc[0]:.2f}. Layer {layers.idxmax() + 1} is the "
-            f"broadest on average ({layers.max():.2f}), layer {layers.idxmin() + 1} the narrowest ({layers.min():.2f})."
+            f"{heads[0]}); uniform attention has {rows['even'].iloc[0]:.2f}. Layer {layers.argmax() + 1} is the "
+            f"broadest on average ({layers.max():.2f}), layer {layers.argmin() + 1} the narrowest ({layers.min():.2f})."
         )
     yield " ".join(_most_attended(shapes))
     if classes := _of_kind(shapes, "class"):

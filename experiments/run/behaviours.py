@@ -19,6 +19,7 @@ from probes.causal.downstream import head_accuracy
 from probes.causal.head_sets import single_heads
 from probes.causal.importance import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
+from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
 from probes.scoring.aligned import Aligned, Dropped, sample_texts
 from probes.scoring.hashed_random import draws
@@ -140,8 +141,6 @@ class OpenedBehaviours(dict[tuple[str, int], Weighed]):
 
 def downstream(run: RunContext, scored: Scored, labels: int, items: int) -> Iterator[Weighed]:
     """Yield the accuracy of the best heads of the labels of a part with the most items, below which are heads."""
-    from experiments.studies.maps.ensembles import choose_relations
-
     part, model = scored.part, run.model
     by_name = {probe.name: probe for probe in part.probes}
     texts = MemoryTexts(sample_texts(part.texts[1], items))

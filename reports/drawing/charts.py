@@ -134,7 +134,7 @@ def heads_by_layer(title: str, description: str, series: Mapping[str, pd.DataFra
     """
     every = pd.concat(series.values())
     unit, layers = str(every["unit"].iloc[0]), sorted(set(every["layer"] + 1))
-    top = 100.0 if unit == "%" else math.ceil(every[["value", "even"]].max(axis=None) * 1.04 * 2) / 2
+    top = 100.0 if unit == "%" else math.ceil(float(every[["value", "even"]].to_numpy().max()) * 1.04 * 2) / 2
     heads, means = [], []
     for place, (name, rows) in enumerate(series.items()):
         shift = 1 + APART * (place - (len(series) - 1) / 2)
@@ -142,7 +142,10 @@ def heads_by_layer(title: str, description: str, series: Mapping[str, pd.DataFra
             text = f"Head {head}: {name} {value:.2f} {unit}"
             heads.append({"layer": layer + shift, "value": value, "head": head, "series": name, "text": text})
         of_layers = rows.groupby("layer")["value"].mean()
-        means += [{"layer": layer + shift, "value": value, "series": name} for layer, value in of_layers.items()]
+        means += [
+            {"layer": layer + shift, "value": value, "series": name}
+            for layer, value in zip(of_layers.index.tolist(), of_layers, strict=True)
+        ]
     x = alt.X("layer:Q", title="layer").scale(domain=[0.5, layers[-1] + 0.5], nice=False)
     x = x.axis(values=layers[:: -(-len(layers) // 12)], format="d")
     y = alt.Y("value:Q", title=None).scale(domain=[0, top], nice=False)

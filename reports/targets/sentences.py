@@ -9,10 +9,9 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import percent
-from reports.scales import NumberScale
-from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
-from reports.studies.behaviour.section import CHANCE
+from reports.scales import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name
+from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 
@@ -89,11 +88,6 @@ def effect_of(record: TargetRecord, row: Row) -> Row | None:
     return told[-1] if told else None
 
 
-def scale_of(effect: Row) -> NumberScale:
-    """Return how the costs of an effect are written."""
-    return NumberScale.of(effect["unit"], effect["measure"])
-
-
 def significance(effect: Row) -> str:
     """Say whether a cost is significant, or a significant gain, at adjusted p < 0.05."""
     if math.isnan(effect["p_adjusted"]):
@@ -105,11 +99,7 @@ def significance(effect: Row) -> str:
 
 def above_median(effect: Row) -> str:
     """Say what a significant effect on an embedding is above: any ablation moves it."""
-    return (
-        " (above the median head)"
-        if significance(effect) == "significant" and str(effect["unit"]).startswith(COSINE)
-        else ""
-    )
+    return " (above the median head)" if significance(effect) == "significant" and is_distance(effect) else ""
 
 
 def cautions(effect: Row | None, target: RoleTarget, record: TargetRecord) -> Iterator[str]:
@@ -143,11 +133,6 @@ def below_chance(effect: Row) -> str:
     return (
         f"the intact model has {intact} % correct, no better than chance: the effect of {effect['name']} says little."
     )
-
-
-def behaviour_text(effect: Row) -> str:
-    """Return the behaviour, and the measure where it is not its value."""
-    return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
 
 
 def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:

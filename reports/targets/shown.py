@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from reports.formats import names, p_value, percent
+from reports.scales import behaviour_text, scale_of
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
@@ -16,11 +17,9 @@ from reports.targets.record import TargetRecord
 from reports.targets.sentences import (
     Row,
     above_median,
-    behaviour_text,
     effect_of,
     first_rows,
     graded,
-    scale_of,
     significance,
 )
 from reports.targets.tables import ANSWERS, EFFECTS

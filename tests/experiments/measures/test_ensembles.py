@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.ensembles import EnsemblesMeasure, choose_relations
+from experiments.measures.ensembles import EnsemblesMeasure
 from probes import Document, get_probe
 from probes.corpora.corpus import Texts
+from probes.evidence.relations import choose_relations
 from probes.scoring.aligned import sample_texts
 from reports import Run
 from tests.experiments.measures.pages import text_of
