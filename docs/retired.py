@@ -65,9 +65,6 @@ KEPT: Final = {
     "probes/words/sense.py": "names of labels in tables",
     "probes/words/senses.py": "names of fields in templates",
     "reports/scores/plain_names.py": "names of labels in tables",
-    "reports/tables/scores.py": "names of controls in tables of before",
-    "reports/sandbox/record.py": "names of nulls in records",
-    "experiments/sandbox/nulls.py": "names of nulls in records",
 }
 "Files that hold a retired phrase as the key of a stored table."
 
@@ -82,7 +79,6 @@ def retired_phrases(root: Path = ROOT) -> list[str]:
 
 def _all(root: Path) -> Iterator[tuple[str, int, str]]:
     pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
-    pages += (root / "experiments" / "findings").glob("*.toml")
     published = (root / "reports" / "published").glob("*/report.md")
     pages += (path for path in published if path.parent.name not in OLDER)
     for path in sorted(path for path in (*pages, *(root / "reports").rglob("*.j2")) if path.exists()):

@@ -116,7 +116,7 @@ def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done]) -
 def _differences(runs: Sequence[tuple[GridRun, RunRecord]]) -> list[str]:
     """Say where runs that were kept are of other code, other weights or other texts than those beside them."""
     again = "delete the folders of the older runs and repeat the command"
-    made_by = {(record.headscope, record.git_commit, *sorted((record.versions or {}).items())) for _, record in runs}
+    made_by = {(record.headscope, record.git_commit, *sorted(record.versions.items())) for _, record in runs}
     notes = [f"The runs were made by different versions of headscope or its packages; {again}."] * (len(made_by) > 1)
     weights: dict[str, set[object]] = {}
     texts: dict[str, set[object]] = {}

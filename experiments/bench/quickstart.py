@@ -107,8 +107,7 @@ def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
     runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
     before = f", installing before it in an empty environment {installed:.0f}" if installed is not None else ""
-    if first := record.get("first page seconds"):  # which older records lack
-        before = f", {statistics.median(first):.0f} to the first page{before}"
+    before = f", {statistics.median(record['first page seconds']):.0f} to the first page{before}"
     of = f"median of {runs} runs" if runs > 1 else "one run"
     return (
         f"On {machine(record)} the quickstart takes {seconds} seconds ({of}){before}; "

@@ -103,6 +103,6 @@ def blocks_of(page: str) -> dict[str, str]:
 
 
 def machine(record: Mapping[str, Any]) -> str:
-    """Name the machine of a record, as in "2 cores of AMD EPYC with bf16 instructions"; older records lack the last."""
+    """Name the machine of a record, as in "2 cores of AMD EPYC with bf16 instructions", left out if unknown."""
     has = {True: " with bf16 instructions", False: " without bf16 instructions", None: ""}
-    return f"{record['cores']} cores of {record['processor']}{has[record.get('bf16 instructions')]}"
+    return f"{record['cores']} cores of {record['processor']}{has[record['bf16 instructions']]}"

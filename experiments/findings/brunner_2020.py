@@ -34,12 +34,10 @@ IDENTIFIED = "identified pieces"
 BY_TEXT = "effective_texts"
 "The table with a row a head and text."
 
-OLDER = "the run is of a headscope that did not keep effective attention by text: --fresh reads it anew"
 
-
-def _by_text(evidence: Evidence) -> pd.DataFrame | Missing:
-    found = evidence["mixing"].studies.get(BY_TEXT)
-    return Missing(OLDER) if found is None else found
+def _by_text(evidence: Evidence) -> pd.DataFrame:
+    table: pd.DataFrame = evidence["mixing"].studies[BY_TEXT]
+    return table
 
 
 def _of_length(texts: pd.DataFrame, columns: list[str], least: int, most: int) -> CrossedSums | Missing:
@@ -52,9 +50,7 @@ def _first(means: Sequence[np.ndarray]) -> float:
     return float(means[0][0])
 
 
-def _mean(texts: pd.DataFrame | Missing, column: str, least: int, most: int) -> Measured | Missing:
-    if isinstance(texts, Missing):
-        return texts
+def _mean(texts: pd.DataFrame, column: str, least: int, most: int) -> Measured | Missing:
     sums = _of_length(texts, [column], least, most)
     if isinstance(sums, Missing):
         return sums
@@ -68,8 +64,6 @@ def _null_space(evidence: Evidence) -> Numbers:
 
 def _by_length(evidence: Evidence) -> Numbers:
     texts = _by_text(evidence)
-    if isinstance(texts, Missing):
-        return {"length": texts}
     short, long = (_of_length(texts, ["pearson"], size, size) for size in (2, 4))
     if isinstance(short, Missing) or isinstance(long, Missing):
         return {"length": Missing("no texts of both lengths")}
@@ -81,7 +75,7 @@ def _by_length(evidence: Evidence) -> Numbers:
 def _special(evidence: Evidence) -> Numbers:
     texts = _by_text(evidence)
     both = {"[SEP]": ["sep"], "[CLS] and [SEP]": ["cls", "sep"]}
-    return {name: texts if isinstance(texts, Missing) else _kept(texts, columns) for name, columns in both.items()}
+    return {name: _kept(texts, columns) for name, columns in both.items()}
 
 
 def _share(means: Sequence[np.ndarray]) -> float:

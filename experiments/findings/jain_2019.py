@@ -57,17 +57,15 @@ def _adversarial(evidence: Evidence) -> Numbers:
 
 HALF = "That a weak correlation is below a half is our bar; the highest of the data sets that are named is 0.44."
 
-OLDER = "the run is of a headscope that did not correlate attention with gradients: --fresh reads it anew"
-
 AGREE, BY_GRADIENT, BY_LEAVING_OUT = "gradient and leaving out", "attention and gradient", "attention and leaving out"
 
 
 def _ranks(evidence: Evidence) -> Numbers:
     """Return rank correlations of attention, and how far those of gradients and leaving out are above them."""
     found, names = by_measure(evidence), ("gradients", "leaving out", "above gradients", "above leaving out")
-    table = evidence["explanation"].studies.get("explanation_ranks")
-    if isinstance(found, Missing) or table is None:
-        return dict.fromkeys(names, found if isinstance(found, Missing) else Missing(OLDER))
+    if isinstance(found, Missing):
+        return dict.fromkeys(names, found)
+    table = evidence["explanation"].studies["explanation_ranks"]
     pairs = {str(pair): part.set_index("seed") for pair, part in table.groupby("pair")}
     numbers: dict[str, Measured | Missing] = {}
     for pair, name in ((BY_GRADIENT, "gradients"), (BY_LEAVING_OUT, "leaving out")):

@@ -95,7 +95,7 @@ class Journal:
         """Take over what an interrupted run had noted."""
         for note in record.notes:
             self.note(note)
-        self.dropped += [lost for lost in record.dropped or () if lost not in self.dropped]
+        self.dropped += [lost for lost in record.dropped if lost not in self.dropped]
         for fact in FACTS:
             if (noted := getattr(record, fact)) is not None:
                 setattr(self, fact, noted)

@@ -22,7 +22,7 @@ VERDICTS = (REPRODUCED, WEAKER, DIFFERS, NOT_REPRODUCED, UNMEASURED, UNTESTABLE)
 NO_NUMBER = "no number"
 
 CHANGED = "the number that decides is another one since this was measured"
-"Why a statement of an older record is not measured."
+"Why a statement that was measured by another rule is not measured."
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from experiments.sandbox.former import former_finds
 from probes.evidence.question import Effort
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
@@ -134,17 +133,6 @@ def count_power(
         ):
             if name == "margin" or 0 < true[head] < 1:  # at the ends of a share nothing varies
                 counts.add((name, role), interval[0, head] <= true[head] <= interval[1, head])
-
-
-def count_former(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
-    """Count how often the former rule called planted heads of the first grade specialised."""
-    if cell.grade > 1:
-        return
-    found = former_finds(judged, cell.documents)
-    for role, (question, head) in cell.planted.items():
-        counts.add(("former", role), question in found and found[question][head])
 
 
 def count_false(

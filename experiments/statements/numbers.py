@@ -109,13 +109,11 @@ def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Meas
     )
 
 
-def heads_above(
-    frame: pd.DataFrame, threshold: float, value: str = "value", low: str = "ci_low", high: str = "ci_high"
-) -> Estimate:
+def heads_above(frame: pd.DataFrame, threshold: float, value: str = "value") -> Estimate:
     """Return how many heads are above a threshold: from those significantly above to those not significantly below."""
     known = frame[frame[value].notna()]
-    low_end = known[low].fillna(known[value])
-    high_end = known[high].fillna(known[value])
+    low_end = known["ci_low"].fillna(known[value])
+    high_end = known["ci_high"].fillna(known[value])
     counts = [float((column > threshold).sum()) for column in (known[value], low_end, high_end)]
     return Estimate(counts[0], counts[1], counts[2], len(known))
 

@@ -106,7 +106,7 @@ def read_record(folder: Path) -> AtlasRecord:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         runs = tuple(_run(run) for run in record["runs"])
         name, made, version = (str(record[key]) for key in ("name", "made", "headscope"))
-        atlas = AtlasRecord(name, runs, answers, made, version, _across(across), tuple(map(str, record["notes"])))
+        atlas = AtlasRecord(name, runs, answers, made, version, ACROSS.read(across), tuple(map(str, record["notes"])))
         _check(atlas)
         return atlas
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -114,13 +114,8 @@ def read_record(folder: Path) -> AtlasRecord:
         raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope atlas'")) from error
 
 
-def _across(path: Path) -> pd.DataFrame:
-    """Return the rows of `ACROSS`; none of an atlas of before there were any."""
-    return ACROSS.read(path) if path.is_file() else pd.DataFrame(columns=[*ACROSS.names])
-
-
 def _run(values: dict[str, Any]) -> AtlasRun:
-    return AtlasRun(**values | {name: tuple(values.get(name, ())) for name in ("grades", "verdicts")})
+    return AtlasRun(**values | {name: tuple(values[name]) for name in ("grades", "verdicts")})
 
 
 def _check(atlas: AtlasRecord) -> None:

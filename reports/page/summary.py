@@ -96,8 +96,8 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
 
 def _unknown(record: RunRecord) -> str:
     """Return the share of words that the model cannot read, where it is above UNKNOWN_SHARE; else nothing."""
-    read = [one for scopes in record.scored.values() for one in scopes.values() if one.words and one.unknown]
-    worst = max((one.unknown / one.words for one in read), default=0)  # type: ignore[operator]  # those with numbers
+    read = [one for scopes in record.scored.values() for one in scopes.values() if one.words]
+    worst = max((one.unknown / one.words for one in read), default=0)
     return f" The model’s vocabulary lacks {percent(worst)} % of the words ([UNK])." if worst > UNKNOWN_SHARE else ""
 
 

@@ -51,7 +51,7 @@ class RunFolder:
     "What every head does on the sentences that the page shows; None where the run kept none."
 
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    "What was measured of heads beside their scores: tables by name, see `reports.studies.tables`."
+    "What was measured of heads beside their scores: tables by name, see `reports.measures.registry`."
 
     @classmethod
     def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:

@@ -29,17 +29,17 @@ class TaskExamples:
 
 @dataclass(frozen=True)
 class CircuitsRead:
-    """What was read of weights alone, and of text beside them; None for what an older run did not write."""
+    """What was read of weights alone, and of text beside them."""
 
-    vocabulary: int | None = None
+    vocabulary: int
     "Whole words of the vocabulary."
-    words: int | None = None
+    words: int
     "Those of them that were read."
-    places: int | None = None
+    places: int
     "Places of the input."
-    pieces: int | None = None
+    pieces: int
     "Pieces of the text to compare."
-    sentences: int | None = None
+    sentences: int
     "Sentences of the text to compare."
 
 

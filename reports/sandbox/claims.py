@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.formats import count, percent, signed
-from reports.sandbox.loss import loss_sentences
 from reports.sandbox.record import ANY, FDR, LABEL, WRONG_NO, Coverage, FalseFinds, Power, Rate, Record, kind
 from reports.sandbox.shortcut import ShortcutCheck
 
@@ -88,7 +87,7 @@ def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> lis
     if made:
         verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
     briefs = [claim.text for claim in made]
-    return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
+    return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record)]
 
 
 def _rough(power_runs: int, null_runs: int) -> list[str]:

@@ -26,7 +26,6 @@ from reports.sandbox.claims import (
     needed_text,
 )
 from reports.sandbox.figures import save_figures
-from reports.sandbox.loss import Loss, losses
 from reports.sandbox.record import (
     Coverage,
     FalseFinds,
@@ -90,11 +89,6 @@ class SandboxPage:
     def mixed_text(self) -> str:
         """What is said of false finds beside planted heads."""
         return " ".join(claim.measured for claim in self.claims if claim.name.endswith(BESIDE))
-
-    @property
-    def losses(self) -> list[Loss]:
-        """Power beside that of the former rule."""
-        return losses(self.power)
 
     @property
     def goal(self) -> float:

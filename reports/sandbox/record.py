@@ -84,8 +84,6 @@ class Power:
     runs: int
     graded: Rate
     "How often it has the grade."
-    former: Rate
-    "How often the former rule called it specialised."
     coverage: Mapping[str, Rate]
     "Quantity -> how often its interval holds the true value."
 
@@ -165,7 +163,6 @@ def power_rows(record: Record) -> list[Power]:
             items=float(row["items"]),
             runs=int(row["runs"]),
             graded=Rate.of(row.get("graded")),
-            former=Rate.of(row.get("former")),
             coverage={name: Rate.of(entry) for name, entry in row.get("coverage", {}).items()},
         )
         for row in record.get("power", ())
@@ -178,7 +175,7 @@ def null_rows(record: Record) -> list[FalseFinds]:
     """Return what is found where there is nothing to find, in the order of the record."""
     return [
         replace(
-            _false_finds(_shown_null(str(row["null"])), row, row.get("heads"), row.get("labels"), row["rates"]),
+            _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"]),
             coverage=Rate.of(row.get("coverage", {}).get("margin")),
         )
         for row in record.get("false", ())
@@ -230,11 +227,6 @@ def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
 def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
     """Return the names of the rates that occur."""
     return list(dict.fromkeys(name for row in rows for name in row.rates))
-
-
-def _shown_null(name: str) -> str:
-    """Return the name of a null hypothesis for readers."""
-    return name.replace("random right answers", "permuted gold").replace("rarely right", "rarely correct")
 
 
 def kind(name: str) -> str:

@@ -89,7 +89,6 @@ POWER: Final = Table(
         ),
         _RUNS,
         *_rate("graded", "Share of runs in which the planted head has the grade"),
-        *_rate("former", "Share of the same runs in which the former rule called it specialised, for the first grade"),
         *_mean("estimate", "simulated"),
     ),
 )

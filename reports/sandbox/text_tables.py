@@ -41,16 +41,6 @@ POWER: Final = tables.POWER.text_columns(
     tables.POWER["true_margin"].shown("True lead", unit=False),
     *("documents", "items", "runs"),
     tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row.graded)),
-    tables.POWER["former"].shown("Former rule", unit=False, write=lambda row: rate_cell(row.former)),
-)
-
-LOSSES: Final = (
-    TextColumn("Planted lead", lambda row: percent(row.margin), "row num"),
-    tables.POWER["documents"].shown(),
-    TextColumn("Roles", lambda row: count(row.roles)),
-    TextColumn("Found", lambda row: percent(row.graded)),
-    TextColumn("Former rule", lambda row: percent(row.former)),
-    TextColumn("Difference", lambda row: signed(row.gained)),
 )
 
 
@@ -151,7 +141,6 @@ NULL_RUNS: Final = (
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
     "claims": ("Claims", CLAIMS),
     "power": ("Power", POWER),
-    "losses": ("Power beside the former rule", LOSSES),
     "coverage": ("Coverage", COVERAGE),
     "compared": ("Whole and simulated runs", COMPARED),
     "weights": ("Heads planted by weights", WEIGHTS),

@@ -24,7 +24,8 @@ class Method:
 
     def written(self, config: Mapping[str, Any]) -> tuple[str, str]:
         """Return the heading and the sentences, with the settings of a config."""
-        return self.title, self.sentences.format_map(_Settings(config.get(self.section, {})))
+        settings = {key: written(value) for key, value in config.get(self.section, {}).items()}
+        return self.title, self.sentences.format_map(settings)
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,6 @@ class StudyReport:
     def written(self, held: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield heading and sentences of what a run has measured that holds these tables."""
         return (method.written(config) for method in self.methods if method.tables[0] in held)
-
-
-class _Settings(dict[str, Any]):
-    """The keys of a table as they are written in a sentence; one that an older config does not have is said to be."""
-
-    def __missing__(self, key: str) -> str:
-        return "as is the default"
-
-    def __getitem__(self, key: str) -> str:
-        return written(super().__getitem__(key))
 
 
 def written(value: Any) -> str:

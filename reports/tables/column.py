@@ -45,8 +45,6 @@ class Column:
     "What stands above the column; the name in words where it is empty."
     choices: tuple[str, ...] = ()
     "The texts that it may hold; any where there are none."
-    absent: str | float | None = None
-    "What a file of an older headscope holds, which lacks the column; None where such a file is refused."
 
     @property
     def words(self) -> str:

@@ -65,8 +65,6 @@ def _check_scores(frame: pd.DataFrame, refuse: Refuse) -> None:
     most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
     refuse(outside(frame["mass"], 0, most), "`mass` lies outside [0, 1] (fractions, not percent)")
     no_number_of_nothing(frame, refuse)
-    older = frame["baseline"].str.startswith(("shuffled weights", "shuffled words"))
-    refuse(older, "`baseline` is the name of a control in an older headscope; run again")
 
 
 SCORES: Final = Table(
@@ -159,11 +157,9 @@ SCORES: Final = Table(
         replace(
             text(
                 "layer_attention",
-                "Attention of the layer: global, or local with its window, the most word pieces that one attends to; "
-                "empty in runs of an older headscope.",
+                "Attention of the layer: global, or local with its window, the most word pieces that one attends to.",
             ),
             title="layer’s attention",
-            absent="",
         ),
     ),
     _check_scores,
@@ -190,7 +186,6 @@ EXAMPLES: Final = Table(
         ),
     ),
     csv=False,
-    renamed={"asked": "scored"},
 )
 
 METRICS: Final = Table(

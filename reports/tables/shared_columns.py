@@ -33,9 +33,9 @@ def place(name: str, meaning: str, least: float = 0) -> Column:
     return whole(name, meaning, least, plain)
 
 
-def optional(name: str, meaning: str, write: Write = plain) -> Column:
+def optional(name: str, meaning: str) -> Column:
     """Return a column of whole numbers of at least 0, of which some are missing."""
-    return Column(name, "Int64", meaning, write, NOT_NEGATIVE)
+    return Column(name, "Int64", meaning, plain, NOT_NEGATIVE)
 
 
 def flag(name: str, meaning: str) -> Column:

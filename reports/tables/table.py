@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -39,10 +39,6 @@ class Table:
     check: Check | None = None
     csv: bool = True
     "Whether it is written as CSV too; a table that only our own commands read is not."
-    renamed: Mapping[str, str] = field(default_factory=dict, hash=False)
-    "Name of a column in folders of an older headscope -> its name."
-    reworded: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    "Column -> text that it had in folders of an older headscope -> the text."
 
     @cached_property
     def dtypes(self) -> Mapping[str, str]:
@@ -95,15 +91,11 @@ class Table:
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
-        dtypes = {**self.dtypes, **{old: self.dtypes[new] for old, new in self.renamed.items()}}
-        return self.validated(read_csv(path, dtypes) if path.suffix == ".csv" else read_parquet(path), path)
+        return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
-    def text_columns(self, *columns: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
-        """Return columns of a table for people: declared ones are named, those made for display are given.
-
-        `within` names the part of a row that has the values (`Column.shown`).
-        """
-        return tuple(self[one].shown(within=within) if isinstance(one, str) else one for one in columns)
+    def text_columns(self, *columns: str | TextColumn) -> tuple[TextColumn, ...]:
+        """Return columns of a table for people: declared ones are named, those made for display are given."""
+        return tuple(self[one].shown() if isinstance(one, str) else one for one in columns)
 
     def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> TextTable:
         """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.
@@ -116,22 +108,11 @@ class Table:
         )
         return TextTable(title, columns, written(columns, frame.to_dict("records")), frame, note)
 
-    def _of_today(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of an older headscope with the names and texts of this one."""
-        names = {old: new for old, new in self.renamed.items() if old in frame.columns and new not in frame.columns}
-        frame = frame.rename(columns=names)
-        texts = {name: frame[name].replace(dict(new)) for name, new in self.reworded.items() if name in frame.columns}
-        return frame.assign(**texts)
-
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
-        frame = self._of_today(frame)
-        absent = {one.name: one.absent for one in self.columns if one.absent is not None and one.name not in frame}
-        frame = frame.assign(**absent)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise ValueError(
-                f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(self.names)}; "
-                "a folder from an older headscope lacks some, so run again"
+                f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(self.names)}; run again"
             )
         ordered = frame[[*self.names, *(name for name in frame.columns if name not in self.dtypes)]].copy()
         for column in self.columns:

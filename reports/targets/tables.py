@@ -50,7 +50,6 @@ ANSWERS: Final = Table(
         SCORES["verdict"],
         SCORES["excluded"],
     ),
-    renamed={"rival": "strongest", "rival_accuracy": "strongest_accuracy"},
 )
 
 EFFECTS: Final = Table(

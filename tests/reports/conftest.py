@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import tomli_w
 from scipy.stats import kendalltau
 
+from experiments.config.config import resolved
+from experiments.run.config import RunConfig
 from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
@@ -254,7 +257,7 @@ def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 def run_record() -> dict[str, Any]:
     """A run.json as `experiments` writes it, with one key more than readers know."""
     corpus = {"documents": 318, "fingerprint": "5d0c3e9a71b2f488"}
-    size = {"windows": 2001, "words": 25150, "pieces": 31020}
+    size = {"windows": 2001, "words": 25150, "pieces": 31020, "unknown": 0}
     return {
         "name": "minilm-ewt",
         "headscope": "0.1.0",
@@ -303,19 +306,10 @@ def run_record() -> dict[str, Any]:
     }
 
 
-CONFIG = """[model]
-name = "minilm"
-
-[controls]
-random = 2
-permuted = 0
-words = true
-arcs = true
-
-[verdict]
-alpha = 0.01
-margin = 0.125
-"""
+def config(**tables: dict[str, Any]) -> str:
+    """Return config.toml as `experiments` writes it, defaults included."""
+    given = {"name": "minilm-ewt", "corpus": {"select": {"name": "grammar"}}}
+    return tomli_w.dumps(resolved(RunConfig.model_validate(given | tables)))
 
 
 def write_run(folder: Path) -> Path:
@@ -326,7 +320,8 @@ def write_run(folder: Path) -> Path:
     write_scores(scores, folder)
     write_examples(example_rows(scores, rng), folder)
     (folder / "run.json").write_text(json.dumps(run_record()), encoding="utf-8")
-    (folder / "config.toml").write_text(CONFIG, encoding="utf-8")
+    settings = config(controls={"random": 2, "permuted": 0}, verdict={"alpha": 0.01, "margin": 0.125})
+    (folder / "config.toml").write_text(settings, encoding="utf-8")
     return folder
 
 

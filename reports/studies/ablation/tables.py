@@ -76,7 +76,6 @@ ABLATIONS: Final = Table(
         replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; missing where nothing was tested."),
     ),
     _check_ablations,
-    reworded={"kind": {"chosen": "selected"}},
 )
 
 ABLATION_CONTRASTS: Final = Table(

@@ -32,7 +32,6 @@ FEW_LABELS: Final = Table(
         difference("lead", "Accuracy minus that of the best rule; missing for rules.", "lead"),
         *ends("lead", "the lead over the best rule", signed),
     ),
-    renamed={"rival": "best_rule"},
 )
 
 FEW_LABELS_TABLES: Final[Mapping[str, Table]] = {"few_labels": FEW_LABELS}

@@ -115,7 +115,6 @@ ENSEMBLES: Final = Table(
         difference("margin", "Accuracy minus that of the strongest baseline or control.", "margin"),
         *ends("margin", "the margin", signed, CORRELATIONS),
     ),
-    renamed={"chosen": "selected"},
 )
 
 HEADSET_TABLES: Final[Mapping[str, Table]] = {

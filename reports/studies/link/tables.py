@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -42,21 +41,15 @@ _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
 
 _UNMEASURED: Final = "missing where it was not measured, as without a masked-LM head or pairs of agreement."
 _TRANSFER: Final = (
-    replace(
-        number(
-            "transfer",
-            "Margin with the head's output of a sentence with the same answer, less that with one of the other answer, "
-            f"in nats; {_UNMEASURED}",
-            interval="transfer",
-            write=cost,
-        ),
-        absent=math.nan,
+    number(
+        "transfer",
+        "Margin with the head's output of a sentence with the same answer, less that with one of the other answer, "
+        f"in nats; {_UNMEASURED}",
+        interval="transfer",
+        write=cost,
     ),
-    *(replace(end, absent=math.nan) for end in ends("transfer", "the transfer", cost)),
-    replace(
-        flag("transfer_significant", "Whether the head transfers the answer (table transfer); no where not measured."),
-        absent=False,
-    ),
+    *ends("transfer", "the transfer", cost),
+    flag("transfer_significant", "Whether the head transfers the answer (table transfer); no where not measured."),
 )
 
 LINK: Final = Table(
@@ -95,12 +88,6 @@ LINK: Final = Table(
         flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),
-    renamed={"looks": "attends", "matters": "has_effect"},
-    reworded={
-        "verdict": dict(
-            zip(("looks and matters", "looks and does not matter", "matters without looking"), VERDICTS, strict=False)
-        )
-    },
 )
 
 LINK_CORRELATIONS: Final = Table(

@@ -13,7 +13,15 @@ from mha import Model, load_model
 from mha.planted.heads import word_model
 from probes import Corpus, Document
 
-RECORD = {"processor": "a CPU", "cores": 2, "threads": 2, "corpus": "EWT dev", "sentences": 500, "heads": 72}
+RECORD = {
+    "processor": "a CPU",
+    "bf16 instructions": None,
+    "cores": 2,
+    "threads": 2,
+    "corpus": "EWT dev",
+    "sentences": 500,
+    "heads": 72,
+}
 EFFECTS = {"mean in fp32": 0.0123, "largest difference": 0.00045, "rank correlation": 0.9987}
 
 

@@ -151,7 +151,13 @@ KEYS = {"corpus": "EWT dev", "sentences": 1000, "share that differs": 0.01234}
 
 def test_a_change_above_half_a_point_and_another_grade_are_goals_missed() -> None:
     same = differences(EXACT, EXACT)
-    record = {"processor": "a CPU", "cores": 2, "config": "minilm-ewt", "strongest keys": KEYS}
+    record = {
+        "processor": "a CPU",
+        "bf16 instructions": None,
+        "cores": 2,
+        "config": "minilm-ewt",
+        "strongest keys": KEYS,
+    }
     record["differences"] = {CONTROLS: same, ALL: same | {LARGEST: 0.75, DIFFER: 2}, SEED: same | {DIFFER: 5}}
     text = blocks(record)["precision cost"]
     assert "On 2 cores of a CPU, the probes and controls of `minilm-ewt`, " in text

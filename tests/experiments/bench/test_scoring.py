@@ -178,7 +178,14 @@ def _record(scored: float) -> dict[str, Any]:
     of_pass = {PLAIN: 1.0, SCORED: 0.6, ALONE: 0.55, ALL: scored, ROUGH: 0.5, ATTENTIONS: 2.0, LENS: 3.0}
     memory = {"0": 300, "1000": 900, "2000": 1000, "10000": 1000, "100000": 1040}
     return {
-        **{"processor": "X", "cores": 2, "corpus": "EWT dev", "sentences": 1000, "rounds": 3},
+        **{
+            "processor": "X",
+            "bf16 instructions": None,
+            "cores": 2,
+            "corpus": "EWT dev",
+            "sentences": 1000,
+            "rounds": 3,
+        },
         "passes": {name: [9.0, seconds, seconds + 1] for name, seconds in of_pass.items()},
         "cutting": {CUT: [9.0, 0.08], BY_WORD: [0.05, 9.0], SCORED: [1.0, 2.0]},
         "lengths": {"16": {"plain": [9.0, 2.0, 3.0], "scoring": [1.5, 9.0, 2.5]}},

@@ -4,7 +4,13 @@ from experiments.bench.workers import gain, sentence
 
 
 def test_the_throughput_is_the_ratio_of_the_seconds() -> None:
-    record = {"cores": 2, "processor": "X", "runs": 4, "seconds by workers": {"1": 190.0, "2": 100.0}}
+    record = {
+        "cores": 2,
+        "processor": "X",
+        "bf16 instructions": None,
+        "runs": 4,
+        "seconds by workers": {"1": 190.0, "2": 100.0},
+    }
     record["quickstart by workers"] = {"0": 90.0, "2": 80.0}
     assert gain(record) == 1.9
     assert (

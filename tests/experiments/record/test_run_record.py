@@ -13,7 +13,7 @@ def test_what_a_journal_writes_is_read_back_equal(tmp_path: Path) -> None:
     with journal.stage("score"):
         journal.note("a note")
         journal.note("a note")
-    journal.scored["report"] = {"sentence": ReadTexts(9, 80, 99)}
+    journal.scored["report"] = {"sentence": ReadTexts(9, 80, 99, 3)}
     journal.behaviour = {"grammar": DecidedPairs(300, 258, "ef56")}
     journal.circuits = CircuitsRead(697, 40, 32, 289, 20)
     journal.classifiers = {"part of speech": {"select": TaskExamples(40, 576)}}

@@ -279,11 +279,11 @@ def test_models_that_share_a_name_are_told_apart(plant: Plant) -> None:
     assert [run.model for run in other] == ["minilm of d", "minilm of e"]
 
 
-def test_a_run_of_a_former_record_is_refused(plant: Plant) -> None:
+def test_a_run_whose_scores_lack_columns_is_refused(plant: Plant) -> None:
     folder = plant("a")
     scores = read_scores(folder / "scores.parquet")
     scores.drop(columns=["grade", "rule"]).to_parquet(folder / "scores.parquet")
-    with pytest.raises(TargetsError, match=r"scores.parquet: column\(s\) rule, grade missing.* so run again"):
+    with pytest.raises(TargetsError, match=r"scores.parquet: column\(s\) rule, grade missing.*; run again"):
         open_runs([str(folder)])
 
 

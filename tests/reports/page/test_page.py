@@ -16,6 +16,7 @@ from reports.page import page as page_module
 from reports.page.page_model import gather
 from reports.progress import silent
 from reports.scores.best_heads import best_heads, probes
+from tests.reports.conftest import config
 
 LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
 
@@ -298,7 +299,9 @@ def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, s
 @pytest.mark.usefixtures("without_figures")
 def test_a_run_without_controls_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")
-    (run_folder / "config.toml").write_text('[model]\nname = "minilm"\n')
+    (run_folder / "config.toml").write_text(
+        config(controls={"random": 0, "permuted": 0, "words": False, "arcs": False})
+    )
     write_scores(scores[scores["label"] != "det"], run_folder)
     page = write_report(run_folder)
     for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):

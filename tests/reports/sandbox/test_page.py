@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from reports.sandbox.claims import allowed
-from reports.sandbox.loss import losses
 from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.record import Rate, coverage_rows, power_rows
 from reports.sandbox.shortcut import comparisons
@@ -142,30 +141,6 @@ def test_every_row_above_the_level_by_more_than_a_monte_carlo_error_is_named(rec
 def test_a_monte_carlo_error_is_that_of_a_share_of_so_many_runs():
     assert allowed(0.05, 1000) == pytest.approx(0.05 + 1.96 * (0.05 * 0.95 / 1000) ** 0.5)
     assert allowed(0.05, 100) > allowed(0.05, 1000) > 0.06
-
-
-def test_what_is_lost_is_the_mean_over_roles_in_the_runs_of_both_rules(record: dict[str, Any]):
-    record["power"][0]["former"] = rate(0.611)
-    found = losses(power_rows(record))
-    assert [(row.margin, row.documents, row.roles) for row in found] == [
-        (0.1, 20, 2),
-        (0.1, 80, 2),
-        (0.2, 20, 2),
-        (0.2, 80, 2),
-    ]
-    assert found[0].graded == pytest.approx(0.411)
-    assert found[0].former == pytest.approx((0.611 + 0.421) / 2)
-    assert found[0].gained == pytest.approx(0.411 - 0.516)
-
-
-@pytest.mark.slow
-def test_the_loss_of_power_is_told_first(record: dict[str, Any], written: Written):
-    html, markdown = written(record)
-    assert (
-        "by the planted lead in points: 44.9 instead of 45.9 % at 10.0; 86.1 instead of 87.1 % at 20.0."
-        in first_paragraph(html)
-    )
-    assert "Beside the former rule" in markdown
 
 
 @pytest.mark.slow

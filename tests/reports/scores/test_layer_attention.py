@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, read_scores
+from reports import Run
 from reports.heads.grid import head_grid
 from reports.page.markdown import markdown_page
 from reports.page.page import html_page
@@ -35,13 +35,6 @@ def test_layers_are_told_where_some_are_local(scores: pd.DataFrame) -> None:
     some = layer_attention(scores.assign(layer_attention=np.where(scores["layer"] % 3, LOCAL, "global")))
     assert some == {layer: LOCAL if layer % 3 else "global" for layer in range(6)}
     assert alternates(some)
-
-
-def test_a_file_of_an_older_headscope_is_read_without_the_column(run_folder: Path) -> None:
-    path = run_folder / "scores.parquet"
-    read_scores(path).drop(columns="layer_attention").to_parquet(path, index=False)
-    assert set(read_scores(path)["layer_attention"]) == {""}
-    assert "Layers <select" not in html_page(gather(run_folder))
 
 
 def test_the_grid_and_a_card_name_local_layers(alternating_run: Path, written_run: Path) -> None:

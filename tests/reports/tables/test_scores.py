@@ -47,22 +47,6 @@ def test_missing_columns_are_named(scores: pd.DataFrame):
         validate(scores.drop(columns=["near_ties", "selected"]))
 
 
-def test_a_folder_from_before_the_verdicts_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    old = scores.drop(columns=["p", "p_label", "p_adjusted", "stability", "specialised"])
-    old.to_parquet(tmp_path / "scores.parquet", index=False)
-    with pytest.raises(ValueError, match=r"p, p_label, .* missing; .*older headscope.*run again$") as raised:
-        read_scores(tmp_path / "scores.parquet")
-    assert "\n" not in str(raised.value)
-
-
-def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    new = ["effective_clusters", "p_words", "p_rules", "grade", "verdict", "excluded", "precision", "lift"]
-    old = scores.drop(columns=new).assign(beyond_lexical=False, beyond_rules=False)
-    old.to_parquet(tmp_path / "scores.parquet", index=False)
-    with pytest.raises(ValueError, match=r"column\(s\) effective_clusters, .*grade.* missing; .*run again$"):
-        read_scores(tmp_path / "scores.parquet")
-
-
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
@@ -72,7 +56,6 @@ def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.Data
         ("grade", 4, r"`grade` lies outside \[0, 3\]"),
         ("verdict", "perhaps", "`verdict` is not one of , yes, no, undecided"),
         ("n", 0, "n = 0 but `accuracy` is a number"),
-        ("baseline", "shuffled weights 2", "`baseline` is the name of a control in an older headscope; run again"),
         ("baseline", None, "column 'baseline' has 1 missing value"),
     ],
 )

@@ -20,16 +20,13 @@ def rows(verdicts: list[str] = VERDICTS) -> pd.DataFrame:
     names = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
     cost = np.arange(count) / 10 - 0.1
     told = {"n": 50, "accuracy": 0.5, "mass": 0.2, "margin": 0.1, "write_norm": 1.5, "importance": np.nan}
+    told |= {"transfer": np.nan, "transfer_low": np.nan, "transfer_high": np.nan, "transfer_significant": False}
     frame = frame.assign(name=names, **ROLE, **RUN, **told, patching=-0.005, cost=cost, p_adjusted=0.2)
     attends, effect = frame.verdict.str.startswith("attends"), frame.verdict.isin(VERDICTS[1:3])
     return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, attends=attends, has_effect=effect)
 
 
-def test_a_table_from_before_transfer_is_read_without_it_and_one_with_it_as_it_is(run_folder: Path) -> None:
-    write_measures({"link": rows()}, run_folder)
-    read = Run.open(run_folder).studies["link"]
-    assert read[["transfer", "transfer_low", "transfer_high"]].isna().all(axis=None)
-    assert not read["transfer_significant"].any()
+def test_what_a_head_transfers_is_shown_with_its_interval(run_folder: Path) -> None:
     whole = {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "transfer_significant": True}
     write_measures({"link": rows().assign(**whole)}, run_folder)
     found = linked_heads(Run.open(run_folder))
@@ -60,18 +57,6 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
         "head–role pairs; in 1 of these ablating the head has a significant effect. In 1 pair it has one although the "
         "head does not attend."
     )
-
-
-def test_a_table_with_the_words_of_before_is_read_in_those_of_now(run_folder: Path) -> None:
-    now = rows()
-    said = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
-    names = {"attends": "looks", "has_effect": "matters"}
-    before = now.assign(verdict=now["verdict"].replace(dict(zip(VERDICTS, said, strict=True)))).rename(columns=names)
-    write_measures({"link": now}, run_folder)
-    read = Run.open(run_folder).studies["link"]
-    before.to_parquet(run_folder / "link.parquet", index=False)
-    again = Run.open(run_folder).studies["link"]
-    pd.testing.assert_frame_equal(again, read)
 
 
 def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(run_folder: Path) -> None:
