@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from markupsafe import Markup
 
 from reports.drawing.charts import Chart
+from reports.formats import escaped
 from reports.tables.text_table import TextTable
 from reports.templates.environment import environment
 
@@ -232,7 +233,7 @@ class Section:
     @property
     def markdown(self) -> str:
         """The section in Markdown."""
-        parts = [f"## {self.title}", *(block.markdown for block in self.blocks)]
+        parts = [f"## {escaped(self.title)}", *(block.markdown for block in self.blocks)]
         return "\n\n".join(part for part in parts if part)
 
 
