@@ -67,6 +67,8 @@ class Heading(Block):
 
     macro = "heading"
     text: str
+    anchor: str = ""
+    "What links of the page lead to it by."
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reports.drawing.charts import COLOURS, Chart
-from reports.findings.charts import axes_of, finding_chart, series_of
+from reports.findings.charts import axes_of, finding_chart, points_of
 
 FIGURE: dict[str, Any] = {
     "kind": "lines",
@@ -51,9 +51,10 @@ def entries(encoding: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_points_without_a_value_are_left_out_and_intervals_kept() -> None:
-    first, other = series_of(FIGURE)
-    assert first.points == ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6))
-    assert other.points == ((1, -1.0, -1.0, -1.0), (2, 0.5, 0.5, 0.5))
+    assert points_of(FIGURE) == {
+        "all": ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6)),
+        "GPT-2": ((1, -1.0, -1.0, -1.0), (2, 0.5, 0.5, 0.5)),
+    }
 
 
 def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
