@@ -84,7 +84,7 @@ def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
 
 
 OPTIONAL = {
-    **{"playwright": "dev", "rdkit": "chemistry", "peft": "peft", "spacy": "annotate"},
+    **{"rdkit": "chemistry", "peft": "peft", "spacy": "annotate"},
     **dict.fromkeys(("dask", "dask_jobqueue", "distributed"), "cluster"),
     **dict.fromkeys(("nnsight", "transformer_lens"), "bench"),
 }

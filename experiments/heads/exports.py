@@ -46,9 +46,10 @@ def export(
     """Write a table of a run, or its figures, and return the file or folder.
 
     `to` is csv, parquet, latex (booktabs), markdown, dataset (a `datasets.DatasetDict` with a card), or, for the
-    charts of all probes and of the page's sections, pdf, png or svg. `table` is "best" (as papers print it: the default of latex and markdown),
-    "scores" (of every head: the default of the others), or that of a study. `probes` keeps only theirs. Without `out`
-    it is named after the run, in the current folder. Raises ExportError with what there is; no folder is replaced.
+    charts of all probes and of the page's sections, pdf, png or svg. `table` is "best" (as papers print it: the default
+    of latex and markdown), "scores" (of every head: the default of the others), or that of a measure. `probes` keeps
+    only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is;
+    no folder is replaced.
     """
     opened = run if isinstance(run, Run) else _opened(Path(run))
     try:
@@ -75,7 +76,7 @@ def export(
 
 
 def _pictures(run: Run, probes: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the charts of a run in Vega-Lite: those of its probes, and without `probes` those of its page's sections."""
+    """Return charts of a run in Vega-Lite: of its probes, and where none is named those of its page's sections."""
     found = run_pictures(run, probes)
     for measure in () if probes else measures():
         drawn = [

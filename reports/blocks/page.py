@@ -15,7 +15,7 @@ from reports.formats import escaped
 from reports.run.replacing import replace_text
 from reports.templates.environment import assets, environment
 
-Said = str | tuple[str, str]
+Byline = str | tuple[str, str]
 "What stands under a page's title: a text, or what it is and its value."
 
 
@@ -25,7 +25,7 @@ class Page:
 
     title: str
     sections: Sequence[Section]
-    byline: Sequence[Said] = ()
+    byline: Sequence[Byline] = ()
     kicker: str = "headscope report"
     version: str = ""
     "Of the headscope that measured."

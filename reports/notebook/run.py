@@ -46,8 +46,8 @@ class Run(RunFolder):
         """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
 
         Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
-        say which. With `ax` it is drawn on these axes of Matplotlib, which are returned. Raises ValueError where the run
-        scored no such thing.
+        say which. With `ax` it is drawn on these axes of Matplotlib, which are returned. Raises ValueError where the
+        run scored no such thing.
         """
         from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
 

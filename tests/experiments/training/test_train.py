@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -647,3 +650,15 @@ def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
     assert found.cosine.between(0.5, 1 - 1e-9).all()
     with pytest.raises(ConfigError, match=r"\[drift\] needs the first checkpoint of a training"):
         load_config(path, ["drift.texts=5", 'model.source="pretrained"'])
+
+
+@pytest.mark.slow
+def test_the_same_config_gives_the_same_weights_in_every_process(write: Callable[..., Path], tmp_path: Path) -> None:
+    words = ["-c", "from experiments.cli import main; main()", "train", str(write("threads = 2\n")), "--out"]
+    last = []
+    for name in ("first", "again"):
+        surroundings = {**os.environ, "HEADSCOPE_CACHE": str(tmp_path / f"cache-{name}")}
+        subprocess.run([sys.executable, *words, str(tmp_path / name)], env=surroundings, check=True)
+        step = tmp_path / name / "small" / "seed-0" / "checkpoints" / "step-00000006"
+        last.append([(step / file).read_bytes() for file in ("model.safetensors", "state.safetensors")])
+    assert last[0] == last[1]

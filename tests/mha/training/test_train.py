@@ -538,5 +538,5 @@ def test_a_causal_encoder_is_trained_and_evaluated_on_next_pieces(task: Task, tm
     assert load_encoder(last).config.causal
     again = train(tmp_path, causal, SETTINGS, resume=True)
     assert again == last
-    with pytest.raises(CheckpointError, match="the encoder's causal = True, not None"):
+    with pytest.raises(CheckpointError, match="the encoder's causal = True, not False"):
         train(tmp_path, task, SETTINGS, resume=True)

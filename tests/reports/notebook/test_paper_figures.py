@@ -17,11 +17,9 @@ def run(written_run: Path) -> Run:
     return Run.open(written_run)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_the_same_chart_gives_the_same_picture(form: str, run: Run) -> None:
-    spec = run.plot("obj").to_dict()
-    assert picture(spec, form) == picture(spec, form)
-    assert len(picture(spec, form)) > 1000
+@pytest.mark.parametrize(("form", "begins"), [*zip(FORMATS, (b"%PDF", b"\x89PNG", b"<svg"), strict=True)])
+def test_a_chart_is_drawn_in_every_form(form: str, begins: bytes, run: Run) -> None:
+    assert picture(run.plot("obj").to_dict(), form).startswith(begins)
 
 
 def test_colours_of_the_style_sheet_are_colours_on_paper(run: Run) -> None:

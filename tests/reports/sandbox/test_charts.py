@@ -29,7 +29,7 @@ def cell(
     words: float = 7.3,
 ) -> Power:
     true = margin + 0.004 if true_margin is None else true_margin
-    return Power(role, grade, margin, true, documents, words * documents, 1000, found, UNKNOWN, {})
+    return Power(role, grade, margin, true, documents, words * documents, 1000, found, {})
 
 
 def layers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -13,13 +13,14 @@ import pytest
 from reports import Run, write_report
 from reports.formats import percent, signed
 from reports.heads.card_parts import CardSource
-from reports.measures.registry import read_measures, write_measures
 from reports.page.page import html_page
 from reports.page.page_model import gather
 from reports.studies.headset.charts import apart, headset_charts, layer_colours, plane_chart
 from reports.studies.headset.figure import save_headset
 from reports.studies.headset.section import heads_together
 from reports.studies.headset.tables import HEADSET_TABLES
+from reports.studies.tables import STUDY_TABLES, write_studies
+from reports.tables.table import read_tables
 
 Tables = dict[str, pd.DataFrame]
 NAMES = ["1-1", "1-2", "1-3", "2-1", "2-2"]
@@ -28,7 +29,7 @@ NAMES = ["1-1", "1-2", "1-3", "2-1", "2-2"]
 @pytest.fixture
 def folder(run_folder: Path, head_tables: Tables) -> Path:
     """A run folder with the tables, which a test may change."""
-    write_measures(head_tables, run_folder)
+    write_studies(head_tables, run_folder)
     record = json.loads((run_folder / "run.json").read_text())
     record["heads"] = {"texts": 40, "words": 512, "left_out": 3, "stress": 0.12, "silhouette": 0.31}
     (run_folder / "run.json").write_text(json.dumps(record))
@@ -36,8 +37,8 @@ def folder(run_folder: Path, head_tables: Tables) -> Path:
 
 
 def test_tables_are_read_as_they_were_written(tmp_path: Path, head_tables: Tables):
-    write_measures(head_tables, tmp_path)
-    found = read_measures(tmp_path)
+    write_studies(head_tables, tmp_path)
+    found = read_tables(tmp_path, STUDY_TABLES)
     assert list(found) == list(HEADSET_TABLES)
     for name, table in head_tables.items():
         pd.testing.assert_frame_equal(found[name], table[[*HEADSET_TABLES[name].names]], check_dtype=False)
@@ -58,7 +59,7 @@ def test_what_cannot_have_been_measured_is_refused(
     tmp_path: Path, head_tables: Tables, name: str, change: dict[str, object], said: str
 ):
     with pytest.raises(ValueError, match=re.escape(said)):
-        write_measures({name: head_tables[name].assign(**change)}, tmp_path)
+        write_studies({name: head_tables[name].assign(**change)}, tmp_path)
 
 
 def test_the_sentences_say_what_the_tables_say(folder: Path):
@@ -138,7 +139,7 @@ def test_every_figure_is_drawn(folder: Path):
 
 @pytest.mark.slow
 def test_a_run_with_ensembles_alone_tells_those(run_folder: Path, head_tables: Tables):
-    write_measures({"ensembles": head_tables["ensembles"]}, run_folder)
+    write_studies({"ensembles": head_tables["ensembles"]}, run_folder)
     report = write_report(run_folder).parent
     text = (report / "report.md").read_text("utf-8")
     assert "- Ensembles: for " in text
@@ -199,7 +200,7 @@ def test_labels_do_not_touch_and_stand_where_there_is_room(folder: Path):
 def page_path(written_run: Path, head_tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a run with the tables; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("headset") / "minilm-ewt")
-    write_measures(head_tables, folder)
+    write_studies(head_tables, folder)
     (folder / "index.html").write_text(html_page(gather(folder)), "utf-8")
     return folder / "index.html"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_measures, write_report
+from reports import Run, write_report, write_studies
 from reports.studies.link.figure import save_link
 from reports.studies.link.section import ATTENDS, BOTH, EFFECT, linked_heads
 
@@ -28,7 +28,7 @@ def rows(verdicts: list[str] = VERDICTS) -> pd.DataFrame:
 
 def test_what_a_head_transfers_is_shown_with_its_interval(run_folder: Path) -> None:
     whole = {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "transfer_significant": True}
-    write_measures({"link": rows().assign(**whole)}, run_folder)
+    write_studies({"link": rows().assign(**whole)}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles
@@ -45,7 +45,7 @@ def correlations() -> pd.DataFrame:
 
 
 def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_rest(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles
@@ -60,7 +60,7 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
 
 
 def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert found.compared == [
@@ -73,7 +73,7 @@ def test_correlations_with_cost_are_named_and_those_of_attention_alone_are_not(r
 
 @pytest.mark.slow
 def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
-    write_measures({"link": rows(), "link_correlations": correlations()}, run_folder)
+    write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     write_report(run_folder)
     report = run_folder / "report"
     for page in ("index.html", "report.md"):
@@ -87,7 +87,7 @@ def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
 
 @pytest.mark.figures
 def test_a_figure_is_drawn(run_folder: Path) -> None:
-    write_measures({"link": rows()}, run_folder)
+    write_studies({"link": rows()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert save_link(found, "made", run_folder) == ["link"]
@@ -96,9 +96,9 @@ def test_a_figure_is_drawn(run_folder: Path) -> None:
 
 def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_them(run_folder: Path) -> None:
     assert linked_heads(Run.open(run_folder)) is None
-    write_measures({"link": rows().iloc[:0]}, run_folder)
+    write_studies({"link": rows().iloc[:0]}, run_folder)
     assert linked_heads(Run.open(run_folder)) is None
-    write_measures({"link": rows()}, run_folder)
+    write_studies({"link": rows()}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     assert found.compared == []
@@ -106,17 +106,17 @@ def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_
 
 def test_what_cannot_be_is_refused(run_folder: Path) -> None:
     with pytest.raises(ValueError, match=r"link.parquet: `verdict` is not one of attends, with effect"):
-        write_measures({"link": rows(["looks"])}, run_folder)
+        write_studies({"link": rows(["looks"])}, run_folder)
     with pytest.raises(ValueError, match=r"link.parquet: `accuracy` lies outside \[0, 1\]"):
-        write_measures({"link": rows().assign(accuracy=1.5)}, run_folder)
+        write_studies({"link": rows().assign(accuracy=1.5)}, run_folder)
     with pytest.raises(ValueError, match=r"link_correlations.parquet: `rho` lies outside \[-1, 1\]"):
-        write_measures({"link_correlations": correlations().assign(rho=2.0)}, run_folder)
+        write_studies({"link_correlations": correlations().assign(rho=2.0)}, run_folder)
 
 
 def test_only_the_last_step_is_told(run_folder: Path) -> None:
     both = [rows().assign(step=step) for step in (100, 200)]
     of_both = [correlations().assign(step=step, rho=rho) for step, rho in ((100, 0.9), (200, 0.3))]
-    write_measures({"link": pd.concat(both), "link_correlations": pd.concat(of_both)}, run_folder)
+    write_studies({"link": pd.concat(both), "link_correlations": pd.concat(of_both)}, run_folder)
     found = linked_heads(Run.open(run_folder))
     assert found is not None
     (role,) = found.roles

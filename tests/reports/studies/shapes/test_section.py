@@ -15,14 +15,15 @@ import pytest
 
 from probes.maps.classes import ClassRule
 from probes.maps.shapes import KINDS, MEASURES
-from reports import Run, write_measures, write_report
+from reports import Run, write_report, write_studies
 from reports.formats import names
-from reports.measures.registry import read_measures
 from reports.studies.shapes.charts import panels, shape_charts
 from reports.studies.shapes.measures import NAMES, TITLES
 from reports.studies.shapes.section import PLACES, HeadShapes, head_shapes
 from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.shapes.terms import SHAPES
+from reports.studies.tables import STUDY_TABLES
+from reports.tables.table import read_tables
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +92,7 @@ def folder(
 ) -> Path:
     """A run with shapes and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("shapes") / "minilm-ewt")
-    write_measures({"shapes": rows()}, folder)
+    write_studies({"shapes": rows()}, folder)
     with drawing("shapes"):
         write_report(folder)
     return folder
@@ -112,8 +113,8 @@ def test_a_run_without_shapes_has_no_section(written_run: Path, report: Path) ->
 
 
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    write_measures({"shapes": rows()}, tmp_path)
-    frame = read_measures(tmp_path)["shapes"]
+    write_studies({"shapes": rows()}, tmp_path)
+    frame = read_tables(tmp_path, STUDY_TABLES)["shapes"]
     assert list(frame.columns) == list(SHAPE_TABLES["shapes"].names)
     assert frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "shapes.csv")) == len(frame) == 4 * len(MEASURES) * LAYERS * HEADS
@@ -135,7 +136,7 @@ def test_what_cannot_be_a_shape_is_refused(
     change: Callable[[pd.DataFrame], pd.DataFrame], complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=f"shapes.parquet: {complaint}"):
-        write_measures({"shapes": change(rows())}, tmp_path)
+        write_studies({"shapes": change(rows())}, tmp_path)
 
 
 def test_every_measure_that_is_kept_is_told_by_its_name(found: HeadShapes) -> None:
