@@ -60,7 +60,9 @@ def all_findings(findings: Findings) -> TextTable:
     models = (TextColumn(model, partial(_verdict, model), "text", "verdict", plain=model) for model in findings.models)
     folded = len(findings.models) + 3 > OPEN
     named = (
-        FINDINGS["paper"].shown(kind="row", write=lambda row: Cell(row[0]["cited"] if row[2] else "", span=row[2])),
+        FINDINGS["paper"].shown(
+            kind="row", write=lambda row: Cell(row[0]["cited"] if row[2] else "", span=row[2]), css="wrapping"
+        ),
         FINDINGS["claim"].shown(write=_claim, css="wrapping"),
         TextColumn("counted", lambda row: counted_as(row[1]), "text", "wrapping", folded=folded),
     )

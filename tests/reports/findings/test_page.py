@@ -10,16 +10,13 @@ import pandas as pd
 import pytest
 
 import reports.page.run_findings as run_findings_module
+from reports.blocks.block import TableBlock
 from reports.findings.page import write_findings_page
 from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
-from reports.findings.words import beside, common, deciding, exceptions, facts, with_network, without_untrained
-from reports.formats import escaped
+from reports.findings.words import beside, common, deciding, exceptions, with_network, without_untrained
 from reports.page.run_findings import run_findings
-from reports.page.sections import SECTIONS
 from reports.run.record import ModelFacts, RunRecord
-from reports.sections.report_section import FilledSection
-from reports.templates.environment import environment
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
 
@@ -254,13 +251,6 @@ def test_a_folder_without_a_record_is_told(tmp_path: Path):
         read_findings(tmp_path)
 
 
-def test_what_is_known_of_a_run_is_told(folder: Path):
-    (run,) = read_findings(folder).record["runs"]
-    assert facts(run).startswith("one and two, 22 November 2026, ")
-    assert "commit cccccccc" in facts(run)
-    assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
-
-
 def test_tables_fit_and_axe_finds_no_serious_fault(
     too_wide: Callable[[Path], list[str]], serious_faults: Callable[[Path], list[str]], folder: Path
 ) -> None:
@@ -288,24 +278,6 @@ def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_widt
     fits = "([svg, box]) => svg.viewBox.baseVal.width === box.clientWidth"
     page.wait_for_function(fits, arg=[chart.locator(part).element_handle() for part in ("svg", ".drawing")])
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.slow
-def test_print_draws_what_lies_in_closed_papers(folder: Path, opened: Any):
-    page = opened(write_findings_page(folder))
-    page.pdf()
-    assert page.locator("[data-chart]").get_attribute("data-chart") == "drawn"
-    assert page.locator("[data-chart] svg").count() == 1
-
-
-def test_a_page_without_a_figure_carries_no_vega(folder: Path):
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    for one in record["results"]:
-        one["figure"] = None
-    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
-    page = write_findings_page(folder)
-    assert page.stat().st_size < 100_000
-    assert "vegaEmbed = vegaEmbed" not in page.read_text(encoding="utf-8")
 
 
 def test_the_readme_shows_the_verdicts_that_are_published():
@@ -347,15 +319,10 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     assert "1 differs, 1 not testable here. Nothing of this was measured" in found.summary
     row = {"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": "", "counted": "yes"}
     assert found.verdicts == [row]
-    told = FilledSection(next(one for one in SECTIONS if one.name == "run_findings"), found)
-    html = environment().get_template("run_findings.html.j2").render(section=told)
-    assert "<td><b>differs</b></td>" in html
-    assert "<script>" not in html
-    made = environment(html=False)
-    made.filters["md"] = escaped
-    rows = [
-        line for line in made.get_template("run_findings.md.j2").render(section=told).splitlines() if "Somebody" in line
-    ]
+    block = TableBlock(found.shown)
+    assert "<b>differs</b></td>" in block.html
+    assert "<script>" not in block.html
+    rows = [line for line in block.markdown.splitlines() if "Somebody" in line]
     assert [line.replace("\\|", "").count("|") for line in rows] == [5]
 
 
