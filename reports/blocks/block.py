@@ -16,7 +16,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from reports.drawing.charts import Chart
-from reports.formats import MISSING
+from reports.formats import MISSING, escaped
 from reports.tables.text_table import TextTable
 from reports.templates.environment import environment
 
@@ -69,6 +69,8 @@ class Heading(Block):
 
     macro = "heading"
     text: str
+    anchor: str = ""
+    "What links of the page lead to it by."
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ class Section:
     @property
     def markdown(self) -> str:
         """The section in Markdown."""
-        parts = [f"## {self.title}", *(block.markdown for block in self.blocks)]
+        parts = [f"## {escaped(self.title)}", *(block.markdown for block in self.blocks)]
         return "\n\n".join(part for part in parts if part)
 
 

@@ -145,6 +145,16 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
+def alpha(record: Record) -> float:
+    """Return the nominal level of the rule that was tested."""
+    return float(record.get("rule", {}).get("alpha", 0.05))
+
+
+def tested_margin(record: Record) -> float:
+    """Return the margin of the rule that was tested."""
+    return float(record.get("rule", {}).get("margin", 0.0))
+
+
 def not_a_record(path: Path, error: Exception) -> ValueError:
     """Return what is said of a record that is not whole."""
     what = f"not a record of the sandbox ({type(error).__name__}: {error}); make it again with 'headscope sandbox'"
