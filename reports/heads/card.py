@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from reports.formats import escaped, signed
-from reports.heads.card_measures import biography, circuits, classifiers, shape
+from reports.heads.card_measures import biography, circuits, classifiers, shape, whole_distribution
 from reports.heads.card_parts import (
     NEAREST,
     CardPart,
@@ -23,7 +23,6 @@ from reports.heads.card_parts import (
     roles,
     subspaces,
 )
-from reports.heads.deciles import whole_distribution
 from reports.heads.explained import explained
 from reports.heads.sinks import sink
 from reports.progress import Step, each, silent
@@ -33,21 +32,8 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 PARTS: Final[tuple[Part, ...]] = (
-    *(
-        roles,
-        layer,
-        explained,
-        sink,
-        shape,
-        whole_distribution,
-        nearest,
-        ensembles,
-        subspaces,
-        circuits,
-        classifiers,
-        biography,
-        examples,
-    ),
+    *(roles, layer, explained, sink, shape, whole_distribution, nearest),
+    *(ensembles, subspaces, circuits, classifiers, biography, examples),
 )
 "The parts of a card, in their order."
 
