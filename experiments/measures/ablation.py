@@ -14,8 +14,8 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
+from reports.measures.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.sections.study_report import Method
@@ -193,7 +193,7 @@ class AblationMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what selected heads cost, a map of all heads, tables of each behaviour, and all comparisons."""
-        costs, contrasts = run.told("ablations"), run.told("ablation_contrasts")
+        costs, contrasts = run.measured("ablations"), run.measured("ablation_contrasts")
         if costs.empty:
             return
         yield Paragraph(
@@ -216,8 +216,8 @@ class AblationMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how selected heads compare with random ones; where none do, how many single heads cost something."""
-        costs = run.told("ablations")
-        if held := _of_first_way(costs, run.told("ablation_contrasts")):
+        costs = run.measured("ablations")
+        if held := _of_first_way(costs, run.measured("ablation_contrasts")):
             yield from _compared(held)
         elif len(costs):
             firsts = (_groups(rows)[0] for _, rows in costs.groupby("behaviour", sort=False))
@@ -226,7 +226,7 @@ class AblationMeasure(Measure):
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
         """Return what the first behaviour loses without a head."""
-        costs = run.told("ablations")
+        costs = run.measured("ablations")
         own = costs[(costs["kind"] == "head") & (costs["name"] == head)].to_dict("records") if len(costs) else []
         return (
             f"Ablated alone, it {_effect(own[0])}." if own and own[0]["behaviour"] == costs["behaviour"].iloc[0] else ""

@@ -12,8 +12,8 @@ from experiments.config.section import EMBEDDING, BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
+from reports.measures.scales import cost_text, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import cost_text, scale_of
 from reports.sections.study_report import Method
 from reports.tables.cells import TextColumn
 from reports.tables.shared_columns import (
@@ -194,7 +194,7 @@ class GatesMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield a map of all gates, and of each behaviour what every price leaves."""
-        every, paths = run.told("gates"), run.told("gate_paths")
+        every, paths = run.measured("gates"), run.measured("gate_paths")
         if every.empty:
             return
         roles = _roles(run.scores)

@@ -13,8 +13,8 @@ from experiments.config.section import BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
+from reports.measures.scales import NumberScale
 from reports.run.folder import RunFolder
-from reports.scales import NumberScale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.sections.study_report import Method
@@ -173,10 +173,10 @@ class ImportanceMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield a map of all heads, and of each behaviour the most important ones."""
-        every = run.told("importance")
+        every = run.measured("importance")
         if every.empty:
             return
-        taylor = {row["behaviour"]: row for row in run.told("taylor").to_dict("records")}
+        taylor = {row["behaviour"]: row for row in run.measured("taylor").to_dict("records")}
         yield Paragraph(
             "Every head has a gate, a factor on its output. Importance is how much a behaviour changes with the gate. "
             "An item of a behaviour is a sentence or a minimal pair."
@@ -192,7 +192,7 @@ class ImportanceMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many of the heads with the largest importance are specialised in a role of language."""
-        every, specialised = run.told("importance"), verdicts.specialised
+        every, specialised = run.measured("importance"), verdicts.specialised
         if every.empty:
             return
         if not verdicts.tests_language:

@@ -232,14 +232,14 @@ class LinkMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many heads do what, the heads of each role, and how alike measures order them."""
-        linked = run.told("link")
+        linked = run.measured("link")
         if linked.empty:
             return
         roles = {tuple(map(str, role)): rows for role, rows in linked.groupby(ROLE, sort=False)}
         yield Paragraph(_summary(linked))
         yield Terms(TERMS)
         yield TableBlock(_verdicts(roles))
-        yield from _correlations(run.told("link_correlations"), roles)
+        yield from _correlations(run.measured("link_correlations"), roles)
         yield Charts([_chart(role, rows) for role, rows in roles.items()])
         for role, rows in roles.items():
             yield Fold(f"{_named(role)}, and {role[0]}", [TableBlock(_heads(rows))])
@@ -247,7 +247,7 @@ class LinkMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads of all roles attend and have an effect."""
-        linked = run.told("link")
+        linked = run.measured("link")
         if len(linked):
             yield _summary(linked)
 

@@ -126,7 +126,7 @@ class MinimalPairsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came out of each corpus, and its groups of pairs."""
-        every = run.told("behaviour")
+        every = run.measured("behaviour")
         if every.empty:
             return
         used = {name for said in every["method"] for name in said.split(", ")}

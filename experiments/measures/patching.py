@@ -172,7 +172,7 @@ class PatchingMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
-        patched = run.told("patching")
+        patched = run.measured("patching")
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return
@@ -188,7 +188,7 @@ class PatchingMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
-        patched = run.told("patching")
+        patched = run.measured("patching")
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return

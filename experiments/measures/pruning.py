@@ -15,8 +15,8 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
+from reports.measures.scales import behaviour_text, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import behaviour_text, scale_of
 from reports.sections.study_report import Method
 from reports.tables.shared_columns import (
     BEHAVIOUR,
@@ -247,7 +247,7 @@ class PruningMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the curves of each behaviour and measure with their areas, and labels whose best head changes."""
-        pruned, areas, migration = (run.told(table) for table in cls.tables)
+        pruned, areas, migration = (run.measured(table) for table in cls.tables)
         if len(pruned):
             yield Paragraph(
                 "Lines fall from left to right as heads are ablated; the grey band is the range of random orders. The "

@@ -195,7 +195,7 @@ class TransferMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what was asked of each behaviour, and the heads with the largest transfer."""
-        transferred = run.told("transfer")
+        transferred = run.measured("transfer")
         if transferred.empty:
             return
         yield Terms(TERMS)

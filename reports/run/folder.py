@@ -48,7 +48,7 @@ class RunFolder:
     "What every head does on the sentences that the page shows; None where the run kept none."
 
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    "What was measured of heads beside their scores: tables by name, see `reports.studies.tables`."
+    "What was measured of heads beside their scores: tables by name, see `reports.measures.registry`."
 
     @classmethod
     def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
@@ -106,7 +106,7 @@ class RunFolder:
         """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
         return (self.record.facts or {}).get(measure, {})
 
-    def told(self, table: str) -> pd.DataFrame:
+    def measured(self, table: str) -> pd.DataFrame:
         """Return what a table of a measure says of the model's last step; no rows where the run has no such table."""
         rows = self.studies.get(table, pd.DataFrame())
         return last_step(rows) if len(rows) else rows

@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from reports.formats import names, p_value, percent, yes_or_no
-from reports.scales import behaviour_text, scale_of
+from reports.measures.scales import behaviour_text, scale_of
 from reports.scores.plain_names import task
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
