@@ -29,7 +29,7 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
-RUN: Any = SimpleNamespace(record=RECORD, studies={}, told=lambda table: pd.DataFrame())
+RUN: Any = SimpleNamespace(record=RECORD, studies={}, measured=lambda table: pd.DataFrame())
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 UNASKED = Verdicts(RunThresholds(), ())
 
