@@ -181,6 +181,8 @@ class Fold(Block):
     macro = "fold"
     title: str
     blocks: Sequence[Block]
+    brief: bool = False
+    "Whether Markdown has its title alone."
 
     @property
     def within(self) -> Sequence[Block]:

@@ -87,8 +87,11 @@ def _sections(findings: Findings) -> Iterator[Section]:
     others = _papers(findings, requested=False)
     listed = Fold(f"{len(findings.findings)} findings with their verdicts", [TableBlock(all_findings(findings), False)])
     papers = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in others]
-    title = "All other findings" if findings.requested else "All findings"
-    yield Section("others" if findings.requested else "all", title, (listed, *papers))
+    if findings.requested:
+        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), brief=True)
+        yield Section("others", "All other findings", (folded,))
+    else:
+        yield Section("all", "All findings", (listed, *papers))
     about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
     yield Section("runs", "Runs", (about, TableBlock(runs(findings), False)))
 
