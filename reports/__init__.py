@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     from reports.tables.run_files import (
         read_examples,
         read_scores,
-        validate,
-        write_behaviour,
         write_examples,
         write_metrics,
         write_scores,
     )
-    from reports.tables.scores import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
     from reports.view.view import write_view
 
 _NAMES = {
@@ -31,13 +28,10 @@ _NAMES = {
     "reports.tables.run_files": (
         "read_examples",
         "read_scores",
-        "validate",
-        "write_behaviour",
         "write_examples",
         "write_metrics",
         "write_scores",
     ),
-    "reports.tables.scores": ("BEHAVIOUR_COLUMNS", "EXAMPLE_COLUMNS", "SCORE_COLUMNS"),
     "reports.view.view": ("write_view",),
 }
 "Module -> the names that are exported from it."
@@ -45,15 +39,10 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "BEHAVIOUR_COLUMNS",
-    "EXAMPLE_COLUMNS",
-    "SCORE_COLUMNS",
     "Run",
     "read_examples",
     "read_scores",
-    "validate",
     "write_attention",
-    "write_behaviour",
     "write_examples",
     "write_measures",
     "write_metrics",

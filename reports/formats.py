@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from numbers import Integral
 from typing import Any, Final
 
 MISSING = "–"
@@ -128,7 +129,7 @@ def signed_interval(low: float, high: float) -> str:
 
 def count(number: object) -> str:
     """Write a whole number with thousands separated; what is no number is returned as text."""
-    return f"{number:,}" if isinstance(number, int) else MISSING if number is None else str(number)
+    return f"{int(number):,}" if isinstance(number, Integral) else MISSING if number is None else str(number)
 
 
 def duration(seconds: object) -> str:

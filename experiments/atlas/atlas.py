@@ -84,7 +84,7 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
     notes += _notes(atlas.cells, folder, done) + _differences(opened)
     between, left_out = _across(atlas.cells, folder, done, progress)
     version = ", ".join(dict.fromkeys(filter(None, (record.headscope for _, record in opened))))
-    return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, (*notes, *left_out))
+    return AtlasRecord(version, atlas.name, described, (*notes, *left_out), tuple(runs), rows, between)
 
 
 def _across(

@@ -1,9 +1,9 @@
-"""What a run is asked to do, but for its studies, whose tables stand beside them; frozen, and closed to other keys."""
+"""What a run is asked to do, but for its measures, whose keys are their tables; frozen, and closed to other keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, create_model, model_validator
 
@@ -28,7 +28,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
 class Tables(ConfigTable):
-    """What stands before the tables of studies in a config."""
+    """What stands before the tables of measures in a config."""
 
     name: str = Field(pattern=NAME)
     "Name of the run folder."
@@ -48,7 +48,7 @@ class Tables(ConfigTable):
 
 
 class LastTables(ConfigTable):
-    """What stands after the tables of studies."""
+    """What stands after the tables of measures."""
 
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
@@ -58,12 +58,12 @@ class LastTables(ConfigTable):
 
 
 class Config(LastTables, Tables):
-    """A run; the tables of its studies are in `experiments.run.config.RunConfig`, and only with them is one made."""
+    """A run; the tables of its measures are in `experiments.run.config.RunConfig`, and only with them is one made."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if type(self) is Config:
-            raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the studies too")
+            raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the measures too")
         if self.model.source == "train" and self.train is None:
             raise ValueError('model.source is "train", but there is no table [train]')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
@@ -74,23 +74,6 @@ class Config(LastTables, Tables):
         return self
 
 
-class StudySection(ConfigTable):
-    """The table that a study has in a config, see `experiments.run.studies`."""
-
-    table: ClassVar[str]
-    "Its name."
-
-    @classmethod
-    def of(cls, config: Config) -> Self:
-        """Return this table of a config that has the tables of studies (`with_tables`)."""
-        section = getattr(config, cls.table)
-        assert isinstance(section, cls)
-        return section
-
-    def check(self, config: Config) -> None:
-        """Raise ValueError where another table of `config` does not fit this one."""
-
-
 def with_tables(name: str, module: str, sections: Mapping[str, type[ConfigTable]]) -> type[Config]:
     """Return the model of configs that have these tables of measures too, by name, between [behaviour] and [page].
 
@@ -98,8 +81,8 @@ def with_tables(name: str, module: str, sections: Mapping[str, type[ConfigTable]
     their own. `name` is what the model is called in `module`.
     """
     fields: dict[str, Any] = {table: (section, section()) for table, section in sections.items()}
-    studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
-    bases: Any = (Config, studies)  # which the types of pydantic want to be of one class
+    measures = create_model("Measures", __base__=Tables, __module__=module, **fields)
+    bases: Any = (Config, measures)  # which the types of pydantic want to be of one class
     return cast(type[Config], create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__))
 
 

@@ -115,6 +115,8 @@ def resolve_tables(values: dict[str, Any], folder: Path, kind: type[ConfigTable]
         if isinstance(part, dict) and isinstance(section, type) and issubclass(section, ConfigTable):
             for key in part.keys() & section.model_fields.keys():
                 _resolve_key(part, key, section.model_fields[key], folder)
+        elif table in values:
+            _resolve_key(values, table, field, folder)
 
 
 def _resolve_key(part: dict[str, Any], key: str, field: FieldInfo, folder: Path) -> None:

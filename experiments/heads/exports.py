@@ -101,8 +101,6 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
         rows = tuple(best.rows[place] for place in keep)
         return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
     tables = {SCORES: run.scores, **run.studies}
-    if run.behaviour is not None:
-        tables["behaviour"] = run.behaviour
     if name not in tables:
         raise ExportError(f"{run.folder}: no table {name!r}; there are {', '.join((BEST, *tables))}")
     frame = tables[name]

@@ -13,9 +13,9 @@ from experiments.config.section import BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
+from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.sections.study_report import Method
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import BEHAVIOUR, ITEMS, NOT_NEGATIVE, ONE_HEAD, RUN, UNIT, ends, number, text
 from reports.tables.table import Table
@@ -118,7 +118,7 @@ def _steepness(behaviour: str, slopes: pd.DataFrame) -> Iterator[Block]:
     first, layers = slopes.iloc[0], slopes.pivot_table(index="layer", columns="token", values="slope")
     rough = " So few documents make the numbers rough." if first["clusters"] < FEW_CLUSTERS else ""
     special = [token for token in TOKENS[:-1] if token in layers]
-    words = layers[TOKENS[-1]]
+    words = layers.get(TOKENS[-1], pd.Series(math.nan, layers.index))
     rows = [
         (layer + 1, f"{words[layer]:.2g}", *(_times(layers[token][layer], words[layer]) for token in special))
         for layer in layers.index

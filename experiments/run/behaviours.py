@@ -8,13 +8,18 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import Self
 
+import numpy as np
+
 from experiments.config.section import EMBEDDING, LOSS
 from experiments.run.context import RunContext
-from probes.causal.ablation import measure
+from experiments.run.scope import Scored
+from probes.causal.ablation import ZERO, Heads, measure
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
+from probes.causal.downstream import head_accuracy
 from probes.causal.head_sets import single_heads
 from probes.causal.importance import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
+from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
 from probes.scoring.aligned import Aligned, Dropped, sample_texts
 from probes.scoring.hashed_random import draws
@@ -120,6 +125,31 @@ class Weighed:
         found: Numbers = measure(self.behaviour, sets, step=step).numpy()
         return found
 
+    def without(self, sets: Sequence[Heads], way: str) -> Numbers:
+        """Return values [1 + set, item], the intact model's first; every single head comes first in `sets`."""
+        known = self.singles if way == ZERO else np.empty((0, len(self.behaviour.clusters)))
+        wanted = [(), *sets][len(known) :]
+        if not wanted:
+            return known
+        step = self.run.counter(f"ablation, {self.behaviour.name}, {way}", len(self.behaviour.prompts))
+        return np.concatenate([known, measure(self.behaviour, wanted, way, step=step).numpy()])
+
 
 class OpenedBehaviours(dict[tuple[str, int], Weighed]):
     """Name and most items -> a behaviour that a study of the run has opened."""
+
+
+def downstream(run: RunContext, scored: Scored, labels: int, items: int) -> Iterator[Weighed]:
+    """Yield the accuracy of the best heads of the labels of a part with the most items, below which are heads."""
+    part, model = scored.part, run.model
+    by_name = {probe.name: probe for probe in part.probes}
+    texts = MemoryTexts(sample_texts(part.texts[1], items))
+    for relation in choose_relations(scored.scores, part.probes, labels, model.heads):
+        question, head = relation.question, divmod(relation.first, model.heads)
+        if not head[0]:
+            run.note(f"ablation: the best head on {' '.join(question)} is of the first layer: no head is below it")
+            continue
+        aligned, reduce = Aligned.of(model, texts), run.config.scoring.reduce
+        behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
+        run.journal.drop("report", behaviour.name, aligned.dropped)
+        yield Weighed(run, behaviour)

@@ -1,4 +1,4 @@
-"""The config of a run with the tables of all its studies, read from TOML."""
+"""The config of a run with the tables of all measures, read from TOML."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, with_tables
 from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
-from experiments.config.section import ConfigTable
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
-from experiments.run.studies import STUDIES
-from reports.measures.registry import use
+from reports.measures.registry import MeasureError, use
 
 
 @cache
 def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
-    """Return the config with the tables of measures, and of studies."""
-    tables: dict[str, type[ConfigTable]] = {one.reads.table: one.reads for one in STUDIES if one.reads is not None}
-    return with_tables("RunConfig", __name__, tables | {one.name: one for one in kinds if one.model_fields})
+    """Return the config with the tables of those measures that have keys."""
+    return with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
 
 
 RunConfig: Final = _config_of(measure_types())
@@ -52,9 +49,13 @@ def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
 def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
     with named(where):
-        own = values.get("measures", [])
-        for name in own if isinstance(own, list) else ():
-            use(folder / Path(str(name)).expanduser())
-        kind = _config_of(measure_types())
+        resolve_tables(values, folder, Config)
+        files = values.get("measures")
+        try:
+            for file in files if isinstance(files, list) else ():
+                use(Path(str(file)))
+            kind = _config_of(measure_types())
+        except MeasureError as error:
+            raise ConfigError(f"measures: {error}") from None
         resolve_tables(values, folder, kind)
     return validated(kind, values, where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
@@ -54,6 +54,12 @@ class Measure(ConfigTable, Reported):
 
     needs: ClassVar[tuple[type[Measure], ...]] = ()
     "Those whose tables it takes into account, where the run has them."
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return it with the keys of its table in `config`; one without keys has no table there."""
+        section = getattr(config, cls.name, None)
+        return section if isinstance(section, cls) else cls()
 
     @property
     def codelength(self) -> bool:

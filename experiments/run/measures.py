@@ -70,7 +70,7 @@ class Measures:
     @classmethod
     def of(cls, run: RunContext) -> Self:
         """Return those that the config of a run wants; raises where one of them cannot be done."""
-        made = (measure_of(run, kind) for kind in in_order(measure_types()))
+        made = (kind.of(run.config) for kind in in_order(measure_types()))
         return cls(run, [RunMeasure(one, run) for one in made if one.wanted(run)])
 
     def __iter__(self) -> Iterator[RunMeasure]:
@@ -94,9 +94,3 @@ class Measures:
             with self.run.journal.stage(one.measure.name):
                 frames = found[type(one.measure)] = one.frames(parts, found)
             write_measures({name: self.run.complete(frame) for name, frame in frames.items()}, folder)
-
-
-def measure_of(run: RunContext, kind: type[Measure]) -> Measure:
-    """Return a measure with the keys of its table in the run's config; one without keys has no table there."""
-    section = getattr(run.config, kind.name, None)
-    return section if isinstance(section, kind) else kind()

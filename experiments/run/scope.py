@@ -168,11 +168,11 @@ class Part:
         return f"{control.name} ({self.scope}s)"
 
     def control_observers(self, control: ModelControl) -> list[RelationAttention]:
-        """Return the observers of a control's maps of the report split: of random weights, for precision and lift."""
+        """Return the observers of a control's maps of the report split: of random weights, over all words."""
         return self._relation_attention() if control.name == RANDOM else []
 
     def _relation_attention(self) -> list[RelationAttention]:
-        """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
+        """Return what measures attention over all words; nothing where other maps are read."""
         weights = self.config.scoring.maps == "weights"
         return [RelationAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
 

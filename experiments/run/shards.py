@@ -25,7 +25,7 @@ from experiments.record.kept import packed, unpacked
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import Examination
+from experiments.run.behaviour import grader
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
@@ -184,7 +184,7 @@ class _Job:
         """What reads checkpoints of its trainings."""
         config = self.run.config
         assert config.biographies is not None
-        grade = Examination.grader(config, self.run.model)
+        grade = grader(config, self.run.model)
         return CheckpointReader(config, config.biographies, self.run.corpora, grade)
 
 

@@ -87,7 +87,7 @@ def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> 
 
     `level` is what the pairs of a group have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
     """
-    found = rows(run.behaviour, corpus=corpus, level=level, **group)
+    found = rows(run.studies.get("behaviour"), corpus=corpus, level=level, **group)
     if not len(found) or not found.iloc[0].n:
         return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
     row = found.iloc[0]

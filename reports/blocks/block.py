@@ -6,15 +6,17 @@ blocks.html.j2 and of blocks.md.j2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from reports.drawing.charts import Chart
-from reports.formats import escaped
+from reports.formats import MISSING, escaped
 from reports.tables.text_table import TextTable
 from reports.templates.environment import environment
 
@@ -136,6 +138,31 @@ class HeadMap:
     group: str = ""
     "Of maps that belong together."
 
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        rows: pd.DataFrame,
+        column: str,
+        shape: tuple[int, int],
+        *,
+        unit: str = "",
+        factor: float = 1,
+        text: Callable[[Any], str] | None = None,
+        marked: Sequence[bool] = (),
+        **more: str,
+    ) -> Self:
+        """Return the map of `factor` times a column of rows of heads; a head without a row has no number.
+
+        `text` returns what is said of a row, `marked` says which rows have a dot.
+        """
+        places = [int(layer) * shape[1] + int(head) for layer, head in zip(rows["layer"], rows["head"], strict=True)]
+        values, texts, dots = np.full(shape, np.nan), [MISSING] * (shape[0] * shape[1]), [False] * (shape[0] * shape[1])
+        values.flat[places] = factor * rows[column].to_numpy(np.float64)
+        for place, row, dot in zip(places, rows.to_dict("records"), marked or [False] * len(rows), strict=True):
+            texts[place], dots[place] = text(row) if text else "", dot
+        return cls(title, values.tolist(), unit, texts=texts if text else (), marked=dots, **more)
+
 
 @dataclass(frozen=True)
 class Matrix(Block):
@@ -181,8 +208,8 @@ class Fold(Block):
     macro = "fold"
     title: str
     blocks: Sequence[Block]
-    brief: bool = False
-    "Whether Markdown has its title alone."
+    file: str = ""
+    "The table that holds the same, which Markdown names in place of long blocks."
 
     @property
     def within(self) -> Sequence[Block]:

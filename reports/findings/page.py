@@ -88,7 +88,7 @@ def _sections(findings: Findings) -> Iterator[Section]:
     listed = Fold(f"{len(findings.findings)} findings with their verdicts", [TableBlock(all_findings(findings), False)])
     papers = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in others]
     if findings.requested:
-        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), brief=True)
+        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), file=TABLE)
         yield Section("others", "All other findings", (folded,))
     else:
         yield Section("all", "All findings", (listed, *papers))

@@ -74,10 +74,7 @@ def use(path: Path) -> tuple[type[Reported], ...]:
 
 def measure_tables() -> Mapping[str, Table]:
     """Return what the tables of all measures must hold, by name. They lie in a run folder as NAME.parquet."""
-    from reports.studies.registry import STUDY_REPORTS
-
-    found = {name: table for study in STUDY_REPORTS for name, table in study.tables.items()}
-    return found | {name: table for one in measures() for name, table in one.tables.items()}
+    return {name: table for one in measures() for name, table in one.tables.items()}
 
 
 def write_measures(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from reports.blocks.block import Block
-from reports.sections.study_report import Method
+from reports.measures.method import Method
 from reports.tables.table import Table
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ class Reported(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str] = ""
-    "Of the measure, of its table in a config, of its stage in a run, and of the anchor of its section."
+    "Of the measure, of its table in a config, of its stage in a run, and of its facts."
+    anchor: ClassVar[str] = ""
+    "Of its section, where that is not its name."
     title: ClassVar[str] = ""
     "Heading of its section; one without is in no section."
     place: ClassVar[int] = 100

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from reports.head_names import head_hint
 from reports.heads.card import HeadCard, head_card
-from reports.measures.registry import measure_tables
+from reports.measures.registry import measure_tables, measures
 from reports.run.folder import RunFolder
 from reports.scores.best_table import best_table
 from reports.tables.text_table import TextTable
@@ -63,7 +63,7 @@ class Run(RunFolder):
         """
         if not (self.scores["name"] == name).any():
             raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return head_card(self, name)
+        return head_card(self, name, [one.card for one in measures()])
 
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""

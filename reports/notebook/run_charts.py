@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
-from reports.scores.best_heads import best_heads, page_scores
+from reports.scores.best_heads import best_heads, by_margin, page_scores
 from reports.scores.best_table import ScoredQuestion, best_frame, find_question, requested_probes
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     """
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
-    found = sorted(every, key=lambda row: row.order)[:MOST]
+    found = sorted(every, key=by_margin)[:MOST]
     order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
     if probe is None:
         order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]

@@ -74,8 +74,6 @@ def _sections(contents: Contents) -> Iterator[Section]:
     if contents.rankings is not None:
         yield Section("metrics", "Agreement of metrics", tuple(_metrics(contents)))
     yield from (section for section in contents.sections if not section.first)
-    if contents.behaviour is not None:
-        yield Section("behaviour", "Minimal pairs", [Raw("behaviour", contents.behaviour)])
     if contents.biographies is not None:
         yield Section("biographies", "Head biographies", tuple(biography_blocks(contents.biographies)))
     if not contents.shows_attention:

@@ -29,8 +29,6 @@ from reports.scores.layer_attention import alternates, layer_attention
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.scores.verdicts import Verdicts, find_all
-from reports.sections.report_section import FilledSection
-from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 
 HEADS_WITH_EXAMPLES = 6
@@ -81,11 +79,9 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
-    behaviour: MinimalPairResults | None
-    "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    sections: tuple[FilledSection | Section, ...]
+    sections: tuple[Section, ...]
     "What was measured beside scores."
     examples_total: int
     unscored: tuple[BestHead, ...]
@@ -149,7 +145,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     against = run_baselines(scores, run.record, config)
     verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
-    found = {one.name: one.content for one in told if isinstance(one, FilledSection)}
     return Contents(
         run=run,
         model=run.record.model.name or str(scores["model"].iloc[0]),
@@ -157,7 +152,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         layers=layers,
         heads=heads,
         provenance=provenance(run, maps),
-        opening=opening(best, run, verdicts, layers * heads, found),
+        opening=opening(best, run, verdicts, layers * heads),
         verdicts=verdicts,
         baselines=against,
         probes=tuple(
@@ -165,7 +160,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
             for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
-        behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),

@@ -11,22 +11,17 @@ from reports.measures.registry import measures
 from reports.page.run_findings import run_findings
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
-from reports.sections.report_section import FilledSection
-from reports.studies.registry import STUDY_REPORTS
 
 
-def sections(run: RunFolder, step: Step = silent) -> Iterator[FilledSection | Section]:
+def sections(run: RunFolder, step: Step = silent) -> Iterator[Section]:
     """Yield what a page tells of a run beside scores."""
-    if (grid := head_grid(run, step)) is not None:
+    if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
         yield Section("heads", "All heads", [Raw("heads", grid)], first=True)
     if (shown := attention_view(run)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)], first=True)
-    for study in STUDY_REPORTS:
-        if study.section is not None and (content := study.section.gather(run)) is not None:
-            yield FilledSection(study.section, content)
     for measure in each("page: measures", measures(), step):
         if blocks := tuple(measure.page(run)):
-            yield Section(measure.name, measure.title, blocks)
+            yield Section(measure.anchor or measure.name, measure.title, blocks)
     if (found := run_findings(run)) is not None:
         yield Section(
             "run_findings", "Published findings", [Paragraph(found.summary), TableBlock(found.shown, caption=False)]

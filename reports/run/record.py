@@ -11,7 +11,6 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from reports.messages import one_line
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
 @dataclass(frozen=True)
@@ -152,16 +151,6 @@ class RunRecord:
     "What a reader of the run should know, in sentences."
     command: str | None = None
     "What was typed; None where the run was begun from Python."
-    behaviour: Mapping[str, DecidedPairs] | None = None
-    "By corpus of minimal pairs; None where the run asked about none."
-    circuits: CircuitsRead | None = None
-    "None where weights alone were not read."
-    classifiers: Mapping[str, Mapping[str, TaskExamples]] | None = None
-    "By task and split; None where no classifiers were trained."
-    patching: PatchingFacts | None = None
-    "None where no head was patched."
-    heads: HeadSetFacts | None = None
-    "None where heads were not compared as a set."
     facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together; None where no measure has noted any."
 
@@ -177,9 +166,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("resumed", "workers", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
-        "facts",
-        *("stress", "silhouette"),
+        *("resumed", "workers", "frequencies", "command", "facts"),
     }
 )
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."

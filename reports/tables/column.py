@@ -47,6 +47,12 @@ class Column:
     "The texts that it may hold; any where there are none."
 
     @property
+    def missing(self) -> str | float | bool:
+        """What stands where nothing was measured: an empty text, no items, NaN."""
+        nothing: dict[str, str | float | bool] = {"str": "", "bool": False, "int64": 0}
+        return nothing.get(self.dtype, math.nan)
+
+    @property
     def words(self) -> str:
         """What stands above the column, without a unit."""
         return self.title or self.name.replace("_", " ")

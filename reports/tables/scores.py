@@ -67,6 +67,22 @@ def _check_scores(frame: pd.DataFrame, refuse: Refuse) -> None:
     no_number_of_nothing(frame, refuse)
 
 
+WHOLE_ATTENTION: Final = (
+    fraction(
+        "precision",
+        "Share of the words that the head attends to, with a tenth of a word's attention or more, that are "
+        "correct, over all words; missing on the selection split.",
+    ),
+    number(
+        "lift",
+        "Attention on pairs of the relation, divided by what their distances alone would get; 1 is no lift, "
+        "missing on the selection split.",
+        NOT_NEGATIVE,
+        write=decimal,
+    ),
+)
+"What is measured over all words."
+
 SCORES: Final = Table(
     "One row for each label, direction, head and split. Of maps of norms, mass and coverage are lengths of vectors.",
     ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split"),
@@ -100,18 +116,7 @@ SCORES: Final = Table(
             write=percent,
         ),
         fraction("share", "mass / coverage: part of the attention to candidates that goes to correct ones."),
-        fraction(
-            "precision",
-            "Share of the words that the head attends to, with a tenth of a word's attention or more, that are "
-            "correct, over all words; missing on the selection split.",
-        ),
-        number(
-            "lift",
-            "Attention on pairs of the relation, divided by what their distances alone would get; 1 is no lift, "
-            "missing on the selection split.",
-            NOT_NEGATIVE,
-            write=decimal,
-        ),
+        *WHOLE_ATTENTION,
         BASELINE,
         BASELINE_ACCURACY,
         difference(
@@ -247,15 +252,6 @@ BEHAVIOUR: Final = Table(
     ),
     no_number_of_nothing,
 )
-
-SCORE_COLUMNS: Final = SCORES.dtypes
-"Column -> dtype of scores.parquet, in order; `SCORES` says what each means."
-
-EXAMPLE_COLUMNS: Final = EXAMPLES.dtypes
-"Column -> dtype of examples.parquet, in order; `EXAMPLES` says what each means."
-
-BEHAVIOUR_COLUMNS: Final = BEHAVIOUR.dtypes
-"Column -> dtype of behaviour.parquet, in order; `BEHAVIOUR` says what each means."
 
 TABLES: Final[Mapping[str, Table]] = {
     "scores": SCORES,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,9 @@ from reports.tables.cells import TextColumn, written
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
 from reports.tables.text_table import TextTable
+
+JsonRow = Mapping[str, Any]
+"A row of a table in a JSON record; a part of it may be a mapping itself."
 
 Refuse = Callable[[pd.Series, str], None]
 "Called with a mark a row, and what is wrong with those that are marked."
@@ -54,6 +57,11 @@ class Table:
     def by_name(self) -> Mapping[str, Column]:
         """The columns by their names."""
         return MappingProxyType({column.name: column for column in self.columns})
+
+    @property
+    def missing(self) -> dict[str, Any]:
+        """A row of which nothing was measured."""
+        return {column.name: column.missing for column in self.columns}
 
     def __getitem__(self, name: str) -> Column:
         """Return a column."""
@@ -165,3 +173,23 @@ def read_tables(folder: Path, tables: Mapping[str, Table]) -> dict[str, pd.DataF
 def last_step(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the model's last step of training; all where its steps are not known."""
     return frame[frame["step"] == frame["step"].max()] if frame["step"].notna().any() else frame
+
+
+def check_rows(table: Table, rows: Iterable[JsonRow], where: str) -> None:
+    """Refuse rows of a JSON record that are none of the table's; ValueError begins with `where`. No rows are fine."""
+    flat = [dict(_flat(row)) for row in rows]
+    for row in flat:
+        if missing := [name for name in table.names if name not in row]:
+            raise ValueError(f"{where}: {', '.join(missing)} missing in a row; make the record again")
+    if flat:
+        table.validated(pd.DataFrame([{name: row[name] for name in table.names} for row in flat]), where)
+
+
+def _flat(row: JsonRow, stem: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield name and value of every number of a row: those of its parts are named after part and number.
+
+    The rate of a part, which has an interval, is named after the part alone.
+    """
+    for key, value in row.items():
+        name = stem.rstrip("_") if stem and key == "rate" else f"{stem}{key}"
+        yield from _flat(value, f"{name}_") if isinstance(value, Mapping) else [(name, value)]

@@ -20,15 +20,13 @@ from scipy.stats import kendalltau
 from experiments.config.config import resolved
 from experiments.run.config import RunConfig
 from reports import (
-    EXAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     read_scores,
     write_attention,
     write_examples,
     write_report,
     write_scores,
 )
-from reports.tables.scores import TABLES
+from reports.tables.scores import EXAMPLES, SCORES, TABLES
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'
@@ -116,7 +114,7 @@ def score_rows(rng: np.random.Generator) -> pd.DataFrame:
         skill[strong] = np.clip(ceiling * np.array([1, 0.93, 0.75]), 0, 0.97)
         for split in ("select", "report"):
             frames.append(_label_rows(rng, (probe, label, variant, baseline, lexical, n), skill, int(strong[0]), split))
-    return pd.concat(frames, ignore_index=True)[list(SCORE_COLUMNS)]
+    return pd.concat(frames, ignore_index=True)[list(SCORES.names)]
 
 
 def _label_rows(
@@ -208,7 +206,7 @@ def example_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame
     chosen = scores[scores["selected"] & (scores["split"] == "report") & (scores["probe"] != "classifier")]
     shown = [(head, words) for head in chosen.to_dict("records") for words in SENTENCES]
     rows = [row for number, (head, words) in enumerate(shown) for row in _arcs(number, head, words, rng)]
-    return pd.DataFrame(rows)[list(EXAMPLE_COLUMNS)]
+    return pd.DataFrame(rows)[list(EXAMPLES.names)]
 
 
 def _arcs(number: int, head: dict[str, Any], words: list[str], rng: np.random.Generator) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from reports.compare.table import (
 )
 from reports.run.biography_files import write_biographies
 from reports.run.biography_tables import OPTIONAL, TABLES
-from reports.tables.scores import EXAMPLE_COLUMNS
+from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
 
 Heads = Mapping[str, float]
@@ -92,7 +92,7 @@ def plant(tmp_path: Path) -> Callable[..., str]:
         folder = tmp_path / name
         folder.mkdir()
         write_scores(planted_run(rows_of(roles, names, **values)).scores, folder)
-        write_examples(pd.DataFrame(columns=[*EXAMPLE_COLUMNS]), folder)
+        write_examples(pd.DataFrame(columns=[*EXAMPLES.names]), folder)
         texts = {"name": "ewt-dev", "fingerprint": corpus, "sentences": 20}
         record = {"name": name, "headscope": "0", "model": {"name": "m"}, "corpora": {"report": texts, "select": texts}}
         (folder / "run.json").write_text(json.dumps(record))

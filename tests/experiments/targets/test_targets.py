@@ -15,7 +15,8 @@ from experiments.targets.effects import BEHAVIOURS, effects
 from experiments.targets.page import write_target_page
 from experiments.targets.runs import TargetsError, open_runs
 from probes import get_probe
-from reports import EXAMPLE_COLUMNS, read_scores, write_examples, write_measures, write_scores
+from reports import read_scores, write_examples, write_measures, write_scores
+from reports.tables.scores import EXAMPLES
 from reports.targets.target import TARGETS
 from tests.experiments.conftest import Said
 from tests.reports.conftest import write_run
@@ -39,7 +40,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores = read_scores(folder / "scores.parquet")
     targets = {probe for target in TARGETS for probe in target.probes}
     write_scores(scores[scores["probe"].isin(targets) | (scores["label"] == "obj")], folder)
-    write_examples(pd.DataFrame(columns=[*EXAMPLE_COLUMNS]), folder)
+    write_examples(pd.DataFrame(columns=[*EXAMPLES.names]), folder)
     return folder
 
 

@@ -457,26 +457,6 @@ def test_a_full_cache_ends_the_command_with_one_line_that_says_where(
     assert [*(cache / place).glob(".*")] == []
 
 
-def test_a_folder_that_cannot_be_written_ends_the_command_with_one_line(
-    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
-) -> None:
-    (tmp_path / "out").write_text("a file")
-    ended = headscope("train", write(), "--out", tmp_path / "out")
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    assert ended.err.startswith(f"headscope: {tmp_path / 'out'}")
-    assert ended.err.endswith(": Not a directory\n")
-
-
-def test_another_tokenizer_ends_the_command_with_one_line(
-    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
-) -> None:
-    path = write()
-    assert headscope("train", path, "--out", tmp_path).code == 0
-    ended = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.tokenizer.size=299")
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    assert "step-00000006 was trained with another tokenizer (sha256 " in ended.err
-
-
 def test_a_config_without_the_table_cannot_be_trained(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('name = "x"\ncorpus.select.name = "grammar"\n')

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from experiments.measures.sinks import SINKS
 from reports import Run, write_measures, write_scores
 from reports.heads.sinks import kinds_of_sinks
 from reports.page.page_model import gather
-from reports.studies.sinks.tables import SINKS
 from reports.tables.grades import SINK_KINDS
 
 KINDS = {"1-1": SINK_KINDS[0], "1-2": SINK_KINDS[0], "2-4": SINK_KINDS[1]}

@@ -11,13 +11,13 @@ import pytest
 
 from experiments.config.config import resolved
 from experiments.run.config import RunConfig
+from reports.measures.method import Method
 from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
