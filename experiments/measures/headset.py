@@ -206,7 +206,7 @@ class HeadSetMeasure(Measure):
         from probes.corpora.corpus import MemoryTexts
         from probes.maps.distances import Distances
         from probes.maps.groups import group_heads, lay_out
-        from probes.maps.head_relations import compare_heads, contrast_table, overlap_table, pair_table, place_table
+        from probes.weights.head_relations import compare_heads, contrast_table, overlap_table, pair_table, place_table
         from probes.scoring.score import score_corpus
 
         seed, heads, sample = run.config.seed, run.model.heads, self._sample(run)

@@ -14,7 +14,7 @@ from reports.claims.record import ClaimRecord, ordered, read_claims
 from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
 from reports.claims.text_tables import numbers, statements, summary, uncounted
 from reports.formats import day
-from reports.page.columns import columns_fold
+from reports.blocks.made import columns_fold
 from reports.progress import Step, each, silent
 
 TEXTBOOKS = "Textbook claims about attention heads"

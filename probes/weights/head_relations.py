@@ -29,14 +29,14 @@ def compare_heads(
     Overlap and nearest cosine of W_V and W_O, and the likeness of outputs on `texts`. The reason is "" where all could
     be compared.
     """
-    found, why = {MAPS: {"distance": distance}}, ""
+    compared, why = {MAPS: {"distance": distance}}, ""
     try:
         for what, spans in head_weights(model).items():
-            found[what] = dict(zip(("overlap", "nearest"), subspace_overlap(spans), strict=True))
+            compared[what] = dict(zip(("overlap", "nearest"), subspace_overlap(spans), strict=True))
     except SubspaceError as error:
         why = str(error)
-    found[OUTPUTS] = {"overlap": output_similarity(model, texts, settings)[0]}
-    return found, why
+    compared[OUTPUTS] = {"overlap": output_similarity(model, texts, settings)[0]}
+    return compared, why
 
 
 def pair_table(columns: Mapping[str, Numbers], heads: int) -> pd.DataFrame:
@@ -48,23 +48,23 @@ def pair_table(columns: Mapping[str, Numbers], heads: int) -> pd.DataFrame:
     return pairs.rename(columns={"other_name": "other"})
 
 
-def overlap_table(found: Mapping[str, Compared], heads: int) -> pd.DataFrame:
-    """Return the pairs of all that is compared but maps; `found` is by weights."""
+def overlap_table(compared: Mapping[str, Compared], heads: int) -> pd.DataFrame:
+    """Return the pairs of all that is compared but maps; `compared` is by weights."""
     frames = [
         pair_table({"nearest": np.full_like(columns["overlap"], np.nan), **columns}, heads).assign(
             what=what, weights=weights
         )
-        for weights, compared in found.items()
+        for weights, compared in compared.items()
         for what, columns in compared.items()
         if what != MAPS
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def contrast_table(found: Mapping[str, Compared], heads: int, *, permutations: int, seed: int) -> pd.DataFrame:
+def contrast_table(compared: Mapping[str, Compared], heads: int, *, permutations: int, seed: int) -> pd.DataFrame:
     """Return pairs of heads of one layer against pairs of two layers, a row for all that is compared and weights."""
     rows = []
-    for weights, compared in found.items():
+    for weights, compared in compared.items():
         for what, columns in compared.items():
             values = columns["distance" if what == MAPS else "overlap"]
             contrast = layer_contrast(values, np.arange(len(values)) // heads, permutations=permutations, seed=seed)
