@@ -166,8 +166,8 @@ class AnswersMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
         from probes.causal.ablation import measure
-        from probes.transfer.answers import as_behaviour
         from probes.causal.attribution import number_prompts
+        from probes.transfer.answers import as_behaviour
 
         train = run.config.train
         assert train is not None, "as `check` has it"

@@ -54,8 +54,8 @@ def overlap_table(compared: Mapping[str, Compared], heads: int) -> pd.DataFrame:
         pair_table({"nearest": np.full_like(columns["overlap"], np.nan), **columns}, heads).assign(
             what=what, weights=weights
         )
-        for weights, compared in compared.items()
-        for what, columns in compared.items()
+        for weights, of_weights in compared.items()
+        for what, columns in of_weights.items()
         if what != MAPS
     ]
     return pd.concat(frames, ignore_index=True)
@@ -64,8 +64,8 @@ def overlap_table(compared: Mapping[str, Compared], heads: int) -> pd.DataFrame:
 def contrast_table(compared: Mapping[str, Compared], heads: int, *, permutations: int, seed: int) -> pd.DataFrame:
     """Return pairs of heads of one layer against pairs of two layers, a row for all that is compared and weights."""
     rows = []
-    for weights, compared in compared.items():
-        for what, columns in compared.items():
+    for weights, of_weights in compared.items():
+        for what, columns in of_weights.items():
             values = columns["distance" if what == MAPS else "overlap"]
             contrast = layer_contrast(values, np.arange(len(values)) // heads, permutations=permutations, seed=seed)
             rows.append({"what": what, "weights": weights, **vars(contrast)})

@@ -12,8 +12,8 @@ from experiments.run.run import run
 from experiments.training.texts import open_material
 from experiments.training.train import open_checkpoint
 from mha import Ablate, MaskedLM, intervene
-from probes.causal import answers
 from probes.causal.attribution import number_prompts
+from probes.transfer import answers
 from reports import Run
 from tests.experiments.measures.pages import text_of
 

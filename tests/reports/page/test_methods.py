@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from experiments.config.config import resolved
+from experiments.measures.minimal_pairs import MinimalPairsMeasure
 from experiments.run.config import RunConfig
 from reports.measures.method import Method
+from reports.measures.registry import measures
 from reports.page.methods import methods
-from reports.page.methods_of_studies import BEHAVIOUR, LIVES
+from reports.page.methods_of_studies import LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
 pytestmark = pytest.mark.slow
@@ -104,13 +105,13 @@ def test_a_training_is_told_with_its_seeds() -> None:
     assert "trained as" not in told({"model": {"source": "checkpoint"}, "train": train})["Model"]
 
 
-METHODS = [method for study in STUDY_REPORTS for method in study.methods]
+METHODS = [method for measure in measures() for method in measure.methods]
 
 
 def test_every_table_of_a_study_belongs_to_one_of_its_methods() -> None:
-    for study in STUDY_REPORTS:
-        described = [table for method in study.methods for table in method.tables]
-        assert sorted(described) == sorted(set(study.tables) - {"counts"}), "counts are for comparisons of runs"
+    for measure in measures():
+        described = [table for method in measure.methods for table in method.tables]
+        assert sorted(described) == sorted(set(measure.tables) - {"counts"}), "counts are for comparisons of runs"
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.tables[0])
@@ -131,7 +132,7 @@ def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
         {"biographies": {"steps": "all", "labels": "all", "match_texts": 7, "replicates": 9}}, biographies=object()
     )
     assert "matched on 7 sentences" in lives["Biographies"]
-    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR.sentences))
+    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", MinimalPairsMeasure.methods[0].sentences))
     assert "{replicates}" in LIVES.sentences
 
 
