@@ -1,13 +1,11 @@
-"""What stands at the end of pages: how a record was made, and what the columns of its tables mean."""
+"""How a record was made, as pages say it: the command, when, with which versions, and on what machine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from reports.blocks.block import Block, Fold, Heading, Paragraph, Terms
 from reports.formats import count, day, duration
-from reports.tables.table import Table
 
 
 def made_facts(record: Mapping[str, Any], command: str | None, **more: str | None) -> list[tuple[str, str]]:
@@ -40,12 +38,3 @@ def listed(entries: Mapping[str, Any]) -> str:
 
 def _plain(value: object) -> str:
     return "/".join(map(str, value)) if isinstance(value, list) else count(value)
-
-
-def columns_fold(tables: Mapping[str, Table], of: str = "this run") -> Fold:
-    """Return what the columns of tables mean, for the end of a page."""
-    blocks: list[Block] = []
-    for name, table in tables.items():
-        pairs = [(column.name, column.meaning) for column in table.columns]
-        blocks += [Heading(name), Paragraph(table.about), Terms(pairs, folded=False)]
-    return Fold(f"Columns of the {len(tables)} tables of {of}", blocks)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
-from reports.blocks.made import columns_fold, made_facts
+from reports.blocks.columns import columns_fold
+from reports.blocks.made import made_facts
 from reports.blocks.page import Page, write_page
 from reports.claims.charts import claim_charts
 from reports.claims.record import RECORD as RECORD

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
-from reports.blocks.made import columns_fold, listed, made_facts
+from reports.blocks.columns import columns_fold
+from reports.blocks.made import listed, made_facts
 from reports.blocks.page import Page, write_page
 from reports.formats import count, day, duration, percent
 from reports.progress import Step, each, silent
