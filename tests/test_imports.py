@@ -13,8 +13,8 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 MOST = 15
 "Python files in a folder at the most, its __init__ aside."
 
-ONE_FILE_EACH = ("experiments/findings",)
-"Folders that hold one file a paper."
+ONE_FILE_EACH = ("experiments/findings", "experiments/measures")
+"Folders that hold one file a paper, or a measure."
 
 Graph = Mapping[str, frozenset[str]]
 
