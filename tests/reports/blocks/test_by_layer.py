@@ -2,7 +2,11 @@
 
 import pandas as pd
 
-from reports.measures.by_layer import by_layer
+<<<<<<<< HEAD:tests/reports/measures/test_by_layer.py
+from reports.blocks.by_layer import by_layer
+========
+from reports.blocks.by_layer import by_layer
+>>>>>>>> m-rest:tests/reports/blocks/test_by_layer.py
 
 
 def test_each_measure_has_a_row_and_each_layer_a_column() -> None:
