@@ -11,7 +11,7 @@ import pytest
 
 from experiments.run.config import RunConfig
 from reports.page.methods import methods
-from reports.page.methods_of_studies import BEHAVIOUR, LIVES
+from reports.page.methods_of_studies import LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
@@ -46,7 +46,7 @@ RIVALS = (
 
 def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
     about = {"record": record, "studies": {}}
-    run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
+    run: Any = SimpleNamespace(**about | {"biographies": None} | more)
     verdicts = Verdicts(RunThresholds(0.01, 0.125), ())
     return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
 
@@ -118,14 +118,14 @@ def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(method: Method
 
 
 def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
-    said = told({"behaviour": {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}}, behaviour=object())
+    pairs = {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}
+    said = told({"behaviour": pairs}, studies={"behaviour": object()})
     assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
     lives = told({"biographies": {"steps": "all", "labels": "all", "match_texts": 7}}, biographies=object())[
         "Biographies"
     ]
     assert "matched on 7 sentences" in lives
     assert "as is the default resamples" in lives, "a key that is not there is not made up"
-    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR.sentences))
     assert "{replicates}" in LIVES.sentences
 
 
