@@ -2,11 +2,7 @@
 
 import pandas as pd
 
-<<<<<<<< HEAD:tests/reports/measures/test_by_layer.py
 from reports.blocks.by_layer import by_layer
-========
-from reports.blocks.by_layer import by_layer
->>>>>>>> m-rest:tests/reports/blocks/test_by_layer.py
 
 
 def test_each_measure_has_a_row_and_each_layer_a_column() -> None:
