@@ -202,12 +202,7 @@ class CircuitsMeasure(Measure):
     name = "circuits"
     title = "Circuits from the weights alone"
     place = 60
-    tables = {
-        "circuits": CIRCUITS,
-        "circuit_kernels": KERNELS,
-        "circuit_relations": RELATIONS,
-        "circuit_links": LINKS,
-    }
+    tables = {"circuits": CIRCUITS, "circuit_kernels": KERNELS, "circuit_relations": RELATIONS, "circuit_links": LINKS}
     methods = (
         Method(
             ("circuits", "circuit_kernels", "circuit_relations", "circuit_links"),
@@ -266,14 +261,12 @@ class CircuitsMeasure(Measure):
         heads, kernels, relations, links = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
         if heads.empty:
             return
-        measures, of_relations = (
-            [*rows.to_dict("records")] for rows in (links[links["relation"] == ""], links[links["relation"] != ""])
-        )
+        measures = [row for row in links.to_dict("records") if not row["relation"]]
         yield Points([*_read(run.facts(cls.name)), *_found(heads), *_foretold(measures)])
         yield Terms(TERMS)
         yield TableBlock(_links(measures))
         if len(relations):
-            yield TableBlock(_relations(relations, of_relations))
+            yield TableBlock(_relations(relations, links))
             yield Paragraph(
                 "The head shown is the best of all on these pairs, so its static score is overestimated; its dynamic "
                 "score was not selected for, but is of the same words.",
@@ -298,14 +291,14 @@ def _links(rows: Sequence[Mapping[Any, Any]]) -> TextTable:
     return TextTable.of("Weights alone against attention on text", columns, rows)
 
 
-def _relations(relations: pd.DataFrame, links: Sequence[Mapping[Any, Any]]) -> TextTable:
+def _relations(relations: pd.DataFrame, links: pd.DataFrame) -> TextTable:
     """Return of each relation the head that maps its pairs best, and the one that lowers their targets most."""
-    rhos = {link["relation"]: {name: link[name] for name in ("rho", "low", "high")} for link in links}
+    rhos = links.set_index("relation")[["rho", "low", "high"]]
     rows = []
     for relation, of_heads in relations.groupby("relation", sort=False):
         best, least = (of_heads.iloc[int(of_heads[score].argmax())] for score in ("static", "suppressed"))
         lowered = {"lowering": least["name"], "suppressed": least["suppressed"]}
-        rows.append({**best, **lowered, **rhos[relation]})
+        rows.append({**best, **lowered, **rhos.loc[str(relation)]})
     columns = (
         RELATIONS["relation"].shown(kind="row"),
         RELATIONS["pairs"].shown(),

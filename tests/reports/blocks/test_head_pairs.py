@@ -92,8 +92,11 @@ def test_a_card_opens_by_address_by_name_by_cell_and_by_choice(opened: Any):
 
 @pytest.mark.slow
 def test_pointing_at_the_matrix_names_both_heads_and_their_distance(opened: Any):
+    opened.locator("#headset [data-chart]").first.scroll_into_view_if_needed()
+    opened.locator("#headset [data-chart=drawn]").first.wait_for()  # what is drawn above moves what is below
     canvas = opened.locator("[data-pairs] canvas")
     canvas.scroll_into_view_if_needed()
+    opened.wait_for_timeout(500)
     box = canvas.bounding_box()
     cell = box["width"] / 5
     opened.mouse.move(box["x"] + 1.5 * cell, box["y"] + 3.5 * cell)
