@@ -51,7 +51,7 @@ def plane_chart(places: pd.DataFrame) -> Chart:
     at = _centred(alt.X("x:Q"), places["x"], "width"), _centred(alt.Y("y:Q"), places["y"], "height")
     chosen = alt.param("head", value="")
     is_chosen = alt.datum.head == chosen
-    layers = alt.Legend(title="layer", orient="bottom", tickMinStep=1, format="d")
+    layers = alt.Legend(title="layer", orient="bottom", values=sorted({row["layer"] for row in rows}))
     dots = over(rows).encode(
         *at,
         alt.Color("layer:Q", legend=layers).scale(range=LAYERS, nice=False),
