@@ -13,7 +13,7 @@ from probes.evidence.relations import choose_relations
 from probes.scoring.aligned import sample_texts
 from reports import Run
 from tests.experiments.measures.pages import text_of
-from tests.reports.heads import head_tables
+from tests.reports.head_rows import head_tables
 
 ON = ("heads={texts=0, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")

@@ -18,7 +18,7 @@ from reports import Run
 from reports.blocks.block import Charts, Raw
 from reports.drawing.head_plane import apart
 from tests.reports.conftest import write_run
-from tests.reports.heads import head_tables
+from tests.reports.head_rows import head_tables
 
 ON = ("heads={texts=12, groups=3, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")

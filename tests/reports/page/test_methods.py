@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from experiments.run.config import RunConfig
+from reports.measures.method import Method
+from reports.measures.registry import measures
 from reports.page.methods import methods
 from reports.page.methods_of_studies import LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.sections.study_report import Method
-from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
 pytestmark = pytest.mark.slow
@@ -97,11 +97,11 @@ def test_a_training_is_told_with_its_seeds() -> None:
     assert "trained as" not in told({"model": {"source": "checkpoint"}, "train": train})["Model"]
 
 
-METHODS = [method for study in STUDY_REPORTS for method in study.methods]
+METHODS = [method for one in measures() for method in one.methods]
 
 
 def test_every_table_of_a_study_belongs_to_one_of_its_methods() -> None:
-    for study in STUDY_REPORTS:
+    for study in measures():
         described = [table for method in study.methods for table in method.tables]
         assert sorted(described) == sorted(set(study.tables) - {"counts"}), "counts are for comparisons of runs"
 
