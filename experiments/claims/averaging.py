@@ -16,11 +16,13 @@ from torch import Tensor
 from experiments.claims.claim import Claim, ClaimSection, Work
 from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
 from experiments.claims.two_sets import Examples, TwoSets, bound, draw, explained, one_distribution
-from experiments.statements.bars import LEEWAY
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 
 ONE, TWO, TWICE, ALIKE = "one head", "two heads of half its size", "one head, asked twice", "two heads, one pattern"
+
+LEEWAY = 0.02
+"By how much a share may lie above another and still count as no larger."
 
 Shares = dict[str, dict[str, float]]
 "Cell -> model -> share of the variance that it explains."

@@ -14,9 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
-from experiments.statements.bars import SAME
 from experiments.statements.estimates import exact, ratio
-from experiments.statements.rule import Rule
+from experiments.statements.rule import SAME, Rule
 from mha import MultiHeadAttention, record
 
 

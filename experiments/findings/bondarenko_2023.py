@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from experiments.statements.finding import Finding, Paper, Published, Statement
 from experiments.statements.rule import Rule
 
@@ -11,15 +13,14 @@ PAPER = Paper(
     "Quantizable Transformers: Removing Outliers by Helping Attention Heads Do Nothing",
 )
 
-MODEL = "BERT base, masked-LM"
+
+finding = partial(Finding, model="BERT base, masked-LM", data="text for masked-LM")
 
 FINDINGS = (
-    Finding(
+    finding(
         id="bondarenko-outliers",
         claim="Outliers in activations stand at the tokens to which heads turn that do nothing.",
         where="analysis of outliers",
-        model=MODEL,
-        data="text for masked-LM",
         metric="Share of the outliers of activations that stand at [SEP], periods and commas.",
         statements=[
             Statement(
@@ -33,12 +34,10 @@ FINDINGS = (
         ],
         missing="outliers of activations are not measured; how much attention delimiters get is",
     ),
-    Finding(
+    finding(
         id="bondarenko-clipped",
         claim="Where the softmax can give exactly nothing, the outliers are gone and the model is no worse.",
         where="clipped softmax",
-        model=MODEL,
-        data="text for masked-LM",
         metric="Largest activation and perplexity, with the usual softmax and with a clipped one.",
         statements=[
             Statement(

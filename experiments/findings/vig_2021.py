@@ -27,6 +27,7 @@ FINDINGS = (
                 "attention",
                 rule=Rule(above=10.0),
                 unit="times",
+                shown="%",
                 published=Published(0.447, 0.013, text="head 12-4", provenance="memory"),
             )
         ],

@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Numbers, Statement
-from experiments.statements.learned import UNMEASURED, Controls, LearnedRule, independent_difference
-from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
+from experiments.statements.rule import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    UNMEASURED,
+    Controls,
+    LearnedRule,
+    Rule,
+    independent_difference,
+)
 
 REPRODUCED, NOT_REPRODUCED, DIFFERS, UNTESTABLE = "reproduced", "not reproduced", "differs", "not testable here"
 

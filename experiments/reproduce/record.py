@@ -68,10 +68,10 @@ def measured(
     """Return the numbers of a finding, the hashes of the runs behind them and its figure."""
     found = [_number(one, numbers.get(one.name, Missing("nothing was measured"))) for one in finding.statements]
     known = any("decides" in one for one in found)
-    figure = finding.figure(evidence).recorded() if finding.figure is not None and known else None
+    figure = finding.drawn(evidence, numbers) if known else None
     hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if known else {}
     about = {"model": subject.spoken, "finding": finding.id, "untestable": ""}
-    return about | {"runs": hashes, "statements": found, "figure": figure}
+    return about | {"runs": hashes, "statements": found, "figure": figure.recorded() if figure else None}
 
 
 def _number(statement: Statement, found: Measured | Missing) -> Entry:

@@ -21,6 +21,10 @@ class Estimate:
     n: int
     "Repeats that it is made from."
 
+    def at(self, place: float) -> tuple[float, float, float, float]:
+        """Return it as a point of a figure at a place on x."""
+        return place, self.value, self.low, self.high
+
     def within(self, lowest: float, highest: float) -> Estimate:
         """Return the same with an interval that leaves out what cannot be, such as shares above 1."""
         return replace(self, low=max(self.low, lowest), high=min(self.high, highest))

@@ -10,7 +10,7 @@ from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judg
 from experiments.reproduce.readings import get_reading
 from experiments.reproduce.registry import all_findings, papers
 from experiments.statements.finding import Measured
-from experiments.statements.learned import ControlNumbers, LearnedRule
+from experiments.statements.rule import ControlNumbers, LearnedRule
 
 NO_PAPERS = ("planted", "conftest")
 
@@ -21,7 +21,7 @@ PLANTED = {
     name: pair for file in FILES for name, pair in importlib.import_module(f"{here.__name__}.{file}").PLANTED.items()
 }
 
-MEASURED = [finding for finding in all_findings().values() if finding.measure is not None]
+MEASURED = [finding for finding in all_findings().values() if not finding.missing]
 
 
 LONG = {
@@ -43,10 +43,10 @@ LONG |= {"voita-functions-kept", "michel-few-heads", "pande-several-roles"}
 def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert finding.id in PLANTED, f"tests/experiments/findings has no planted tables of {finding.id}"
     holds, fails = PLANTED[finding.id]
-    found = judge(finding, finding.measure(holds))
+    found = judge(finding, finding.numbers(holds))
     assert found.verdict == (WEAKER if finding.weaker else REPRODUCED), found.why
     assert not [one for one in found.statements if one.verdict == "no number"], found.why
-    assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
+    assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
 
 
 LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for said in one.statements)]
@@ -58,7 +58,7 @@ LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for
     ids=lambda finding: finding.id,
 )
 def test_a_learned_finding_is_lost_where_untrained_weights_have_the_same_numbers(finding):
-    holds, fails = (finding.measure(planted) for planted in PLANTED[finding.id])
+    holds, fails = (finding.numbers(planted) for planted in PLANTED[finding.id])
     beaten = judge(finding, holds, controls=_controls(fails))
     assert beaten.verdict in (REPRODUCED, WEAKER), beaten.why
     assert judge(finding, holds, controls=_controls(holds)).verdict not in (REPRODUCED, WEAKER)
@@ -74,9 +74,10 @@ def _controls(numbers):
     return found
 
 
-@pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure], ids=lambda finding: finding.id)
+@pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure or one.bars], ids=lambda finding: finding.id)
 def test_a_finding_is_drawn_from_planted_tables(finding):
-    drawn = finding.figure(PLANTED[finding.id][0]).recorded()
+    planted = PLANTED[finding.id][0]
+    drawn = finding.drawn(planted, finding.numbers(planted)).recorded()
     assert drawn["series"] or drawn["matrix"]
     assert len(drawn["rows"]) == len(drawn["matrix"]), "every row has its name"
 

@@ -3,8 +3,7 @@ import math
 import pytest
 
 from experiments.statements.estimates import Estimate, exact
-from experiments.statements.learned import SEEDS, ControlNumbers, LearnedRule, independent_difference
-from experiments.statements.rule import FAILS, HOLDS, OPEN
+from experiments.statements.rule import FAILS, HOLDS, OPEN, SEEDS, ControlNumbers, LearnedRule, independent_difference
 
 TRAINED = Estimate(0.4, 0.35, 0.45, 100)
 
