@@ -173,7 +173,6 @@ def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[Cla
             f"Two heads tell more than one of their size, width {width} and {each} item{'s' * (each > 1)} in a set",
             "explained variance of two heads − of one head, paired by seed; "
             f"up to {100 * LEEWAY:g} points count as no more",
-            "points",
             difference(_of(found, TWO, width, each), _of(found, ONE, width, each)),
             Rule(above=LEEWAY),
         )
@@ -184,7 +183,6 @@ def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[Cla
         ClaimStatement(
             "One mixture tells no more than half of two means",
             "explained variance of one head − bound of one mixture, where it is largest",
-            "points",
             mean_of(largest),
             Rule(below=LEEWAY),
             kind="identity",

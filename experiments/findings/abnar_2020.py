@@ -112,8 +112,7 @@ def _of_table(against: str, what: str, importance: str) -> tuple[Finding, Findin
                 else f"Raw attention of the first layer follows {against}.",
                 "rho of raw attention in layer 1"
                 + (f" minus that in layer {layer}, paired by sentence" if layer > 1 else ""),
-                Rule(above=0.0),
-                "rho",
+                Rule(above=0.0, unit="rho"),
                 Published(rho, text="raw attention"),
                 measure=partial(_raw, against, layer),
             )
@@ -129,8 +128,7 @@ def _of_table(against: str, what: str, importance: str) -> tuple[Finding, Findin
                 f"{measure} {layer}",
                 f"{measure.capitalize()} up to layer {layer} follows {against} more than that layer's attention does.",
                 f"rho of {measure} minus rho of raw attention in layer {layer}, paired by sentence",
-                Rule(above=0.0),
-                "rho",
+                Rule(above=0.0, unit="rho"),
                 Published(printed[measure][layer - 1], printed["weights"][layer - 1], f"{measure}; raw attention"),
                 measure=partial(_followed, against, measure, layer),
             )
@@ -154,8 +152,7 @@ FINDINGS = (
                 "accuracy",
                 "It is right as often as the paper's encoder, in 96 % of held-out questions.",
                 "share of held-out questions with the right answer",
-                Rule(above=0.96),
-                unit="%",
+                Rule(above=0.96, unit="%"),
                 published=Published(0.96),
             )
         ],

@@ -38,7 +38,6 @@ FINDINGS = (
                 "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
                 "A structural probe trained on another language has a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
-                "points",
                 ABOVE,
             ),
             said(
@@ -46,7 +45,6 @@ FINDINGS = (
                 "It has a higher UUAS than a structural probe of untrained weights trained on another language",
                 "It has a higher UUAS than a structural probe of untrained weights.",
                 Rule(above=0.0),
-                "points",
                 ABOVE,
             ),
             said(
@@ -54,7 +52,6 @@ FINDINGS = (
                 "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
                 "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
-                "points",
                 ABOVE,
             ),
             said(
@@ -63,7 +60,6 @@ FINDINGS = (
                 "itself",
                 "It keeps two thirds of what a probe trained on the language itself gains over adjacent words.",
                 Rule(above=0.0),
-                "points",
                 Published(text="approximately shared; the bar is ours", provenance="memory"),
             ),
         ],

@@ -43,8 +43,7 @@ FINDINGS = (
                 name="one-hot",
                 text="The most concentrated head has an entropy below 0.1 nats.",
                 number="mean entropy of the head with the lowest one",
-                rule=LearnedRule(below=ONE_HOT),
-                unit="nats",
+                rule=LearnedRule(below=ONE_HOT, unit="nats"),
                 published=Published(
                     0.052, text="3-10; 3-1 has 0.058; of layer 1, the first three heads have 3.03, 2.82 and 1.78"
                 ),

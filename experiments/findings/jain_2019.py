@@ -108,8 +108,7 @@ FINDINGS = (
                 name=name,
                 text=f"The correlation of attention with {name} is below a half.",
                 number=f"Kendall's tau of attention and {name}, mean over classifiers",
-                rule=LearnedRule(below=0.5),
-                unit="",
+                rule=LearnedRule(below=0.5, unit=""),
                 published=Published(value, text=text),
             )
             for name, value, text in (
@@ -130,9 +129,8 @@ FINDINGS = (
                 name=f"above {name}",
                 text=f"Gradients and leaving out agree more than attention and {name} do, by as much as on SST.",
                 number=f"Kendall's tau of gradients and leaving out minus that of attention and {name}",
-                rule=LearnedRule(above=value),
+                rule=LearnedRule(above=value, unit=""),
                 weaker=LearnedRule(above=0.0),
-                unit="",
                 published=Published(value, text=text),
             )
             for name, value, text in (
@@ -153,8 +151,7 @@ FINDINGS = (
                 name="permuted",
                 text="The output changes by less than a tenth.",
                 number="total variation distance",
-                rule=LearnedRule(below=0.1),
-                unit="",
+                rule=LearnedRule(below=0.1, unit=""),
                 published=Published(text="small in most data sets; shown in figures", provenance="memory"),
             )
         ],
@@ -173,8 +170,7 @@ FINDINGS = (
                 name="adversarial",
                 text="The mean divergence is above a half.",
                 number="Jensen-Shannon divergence in nats",
-                rule=LearnedRule(above=0.5),
-                unit="",
+                rule=LearnedRule(above=0.5, unit=""),
                 published=Published(text="near 0.69 for many texts; shown in figures", provenance="memory"),
             )
         ],

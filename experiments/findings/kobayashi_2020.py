@@ -99,25 +99,22 @@ FINDINGS = (
                 name="weights",
                 text="[SEP] gets about half of the attention, four tenths at least.",
                 number="share of the weights on [SEP], mean over heads",
-                rule=LearnedRule(above=0.4),
+                rule=LearnedRule(above=0.4, unit="%"),
                 weaker=LearnedRule(above=0.25),
-                unit="%",
                 published=Published(0.5, text="about half", provenance="second-hand"),
             ),
             Statement(
                 name="norms",
                 text="Of the norms [SEP] has less than half of the share that it has of the weights.",
                 number="share of the norms on [SEP] over its share of the weights",
-                rule=LearnedRule(below=0.5),
-                unit="",
+                rule=LearnedRule(below=0.5, unit=""),
                 published=Published(text="small", provenance="second-hand"),
             ),
             Statement(
                 name="[CLS] and [SEP]",
                 text="So have [CLS] and [SEP] together.",
                 number="share of the norms on both over their share of the weights",
-                rule=LearnedRule(below=0.5),
-                unit="",
+                rule=LearnedRule(below=0.5, unit=""),
                 published=Published(text="small on special tokens", provenance="second-hand"),
             ),
         ],
@@ -135,8 +132,7 @@ FINDINGS = (
                 name=name,
                 text=f"Heads that attend more to {name} take shorter vectors from there.",
                 number="Spearman's rho over heads",
-                rule=LearnedRule(below=0.0),
-                unit="",
+                rule=LearnedRule(below=0.0, unit=""),
                 published=Published(text="negative", provenance="memory"),
             )
             for name in SPECIAL
@@ -155,12 +151,11 @@ FINDINGS = (
                 text=text,
                 number="Spearman's rho over words",
                 rule=rule,
-                unit="",
                 published=Published(rho, provenance="memory"),
             )
             for name, text, rule, rho in (
-                ("norms", "The rarer a word, the longer ||f(x)||.", Rule(above=0.0), 0.75),
-                ("weights", "The weight has next to nothing to do with it.", Rule(below=0.2), 0.06),
+                ("norms", "The rarer a word, the longer ||f(x)||.", Rule(above=0.0, unit=""), 0.75),
+                ("weights", "The weight has next to nothing to do with it.", Rule(below=0.2, unit=""), 0.06),
             )
         ],
         missing="The length of f(x) by word: norms are told by the place and the role of words.",

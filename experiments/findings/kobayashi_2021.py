@@ -68,9 +68,8 @@ FINDINGS = (
                 name="block",
                 text="The mixing ratio of the whole block is below a quarter; weights and half a residual say a half.",
                 number="mixing ratio",
-                rule=Rule(below=0.25),
+                rule=Rule(below=0.25, unit="%"),
                 weaker=Rule(below=0.4),
-                unit="%",
                 published=Published(0.188, 0.486, text="weights alone: 97.1 %", provenance="memory"),
             )
         ],

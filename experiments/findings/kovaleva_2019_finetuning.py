@@ -62,8 +62,7 @@ FINDINGS = (
                 name,
                 f"The maps of the {name} stay less alike than those of the layers before the last two.",
                 f"mean cosine of the layers before the last two minus that of the {name}, paired by sentence",
-                Rule(above=0.0),
-                unit="cosine",
+                Rule(above=0.0, unit="cosine"),
                 published=Published(text="lowest in layers 11 and 12, in all tasks but QQP"),
                 measure=partial(_less_alike, place),
             )

@@ -24,9 +24,8 @@ FEW = Statement(
     name="few",
     text="There are such dimensions, and they are fewer than one in a hundred.",
     number="share of outlier dimensions",
-    rule=Rule(above=0.0, below=0.01),
+    rule=Rule(above=0.0, below=0.01, unit="%"),
     weaker=Rule(above=0.0, below=0.03),
-    unit="%",
     published=Published(2 / 768, text="BERT base: dimensions 308 and 381", provenance="memory"),
 )
 

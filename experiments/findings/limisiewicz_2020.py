@@ -139,8 +139,7 @@ FINDINGS = (
                 name=name,
                 text=f"Trees from ensembles have an attachment score ({name}) of about {value:.0%}.",
                 number=f"{name} of trees that are made from ensembles",
-                rule=LearnedRule(above=value - 0.1, below=value + 0.1),
-                unit="%",
+                rule=LearnedRule(above=value - 0.1, below=value + 0.1, unit="%"),
                 published=Published(value, text="with parts of speech"),
             )
             for name, value in (("UAS", 0.665), ("LAS", 0.390))

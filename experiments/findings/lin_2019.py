@@ -79,8 +79,7 @@ FINDINGS = (
                 name=kind,
                 text=f"From a {kind}, the upper third of the layers is a tenth of a bit less confused than the lower.",
                 number="mean confusion of the upper third of the layers minus that of the lower third",
-                rule=LearnedRule(below=-FALL),
-                unit="bits",
+                rule=LearnedRule(below=-FALL, unit="bits"),
                 published=Published(text="confusion falls with depth (figure)", provenance="second-hand"),
                 measure=partial(_confusion, kind),
             )

@@ -99,9 +99,8 @@ FINDINGS = (
                     name=f"{task}: few",
                     text=f"Few of the heads change {told} significantly, each by itself: a twelfth, as in the paper.",
                     number="share of heads with p < 0.01, not corrected",
-                    rule=Rule(below=FEW),
+                    rule=Rule(below=FEW, unit="%"),
                     weaker=Rule(below=0.5),
-                    unit="%",
                     published=Published(value=FEW, text="8 of 96, 4 of which improve BLEU when out; BLEU 36.05"),
                     measure=partial(_few, task),
                 )
@@ -112,8 +111,7 @@ FINDINGS = (
                     name=f"{task}: some",
                     text=f"Ablating at least one head changes {told} significantly, for worse or better.",
                     number="heads with p < 0.05, corrected for all heads",
-                    rule=LearnedRule(above=0.0),
-                    unit="heads",
+                    rule=LearnedRule(above=0.0, unit="heads"),
                     published=Published(text="8 with p < 0.01"),
                     measure=partial(_some, task),
                 )
@@ -137,8 +135,7 @@ FINDINGS = (
                 name="rank",
                 text="Heads that the series says cost more do cost more.",
                 number="Spearman's rho over heads of what is predicted and what ablation costs",
-                rule=Rule(above=0.5),
-                unit="rho",
+                rule=Rule(above=0.5, unit="rho"),
                 published=Published(text="stands for ablation, which takes a pass a head"),
             )
         ],
@@ -159,8 +156,7 @@ FINDINGS = (
                 name="correlation",
                 text="What heads cost on two corpora is correlated.",
                 number="Pearson's r over heads, with a bootstrap over heads",
-                rule=Rule(above=0.0),
-                unit="r",
+                rule=Rule(above=0.0, unit="r"),
                 published=Published(value=0.68, text="BERT; 0.56 from WMT to MTNT; p < 0.01"),
             )
         ],
@@ -181,8 +177,7 @@ FINDINGS = (
                 name=f"batch {batch}",
                 text=f"In batches of {batch} half of the heads make it faster.",
                 number="examples a second with half of the heads, over those with all, less 1",
-                rule=Rule(above=0.0),
-                unit="%",
+                rule=Rule(above=0.0, unit="%"),
                 published=Published(value=faster, text=f"{whole:g} -> {half:g} examples a second"),
             )
             for batch, (whole, half, faster) in SPEED.items()

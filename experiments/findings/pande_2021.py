@@ -85,8 +85,7 @@ FINDINGS = (
                 name="as in the paper",
                 text="The share of heads that are local and syntactic is above that of the paper's lowest task.",
                 number="share of the heads with a score above 3 in both sieves",
-                rule=LearnedRule(above=0.42),
-                unit="%",
+                rule=LearnedRule(above=0.42, unit="%"),
                 published=Published(text="42 % to 88 %, by task; without correction"),
             )
         ],
@@ -103,8 +102,7 @@ FINDINGS = (
                 name="near 0 or 1",
                 text="More than 90 % of all p are within 0.05 of 0 or of 1.",
                 number="share of the tests of all heads and sieves",
-                rule=Rule(above=0.9),
-                unit="%",
+                rule=Rule(above=0.9, unit="%"),
                 published=Published(0.98, text="about 98 %"),
             )
         ],
@@ -121,8 +119,7 @@ FINDINGS = (
                 name="local",
                 text="The share of heads with a local score above 1 is higher than in the paper's lowest task.",
                 number="share of the heads",
-                rule=LearnedRule(above=0.76),
-                unit="%",
+                rule=LearnedRule(above=0.76, unit="%"),
                 published=Published(text="91 % QNLI, 76 % QQP, 90 % MRPC, 82 % SST-2"),
             )
         ],

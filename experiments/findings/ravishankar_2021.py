@@ -66,7 +66,6 @@ FINDINGS = (
                 "words",
                 "On average over seven languages the selected head has a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
-                "points",
                 Published(text="above the baseline in all languages (figures)", provenance="second-hand"),
             ),
             said(
@@ -74,7 +73,6 @@ FINDINGS = (
                 "On average it has a higher UUAS than the best head of untrained weights",
                 "It has a higher UUAS than the best head of untrained weights.",
                 Rule(above=0.0),
-                "points",
                 Published(text="not asked"),
             ),
         ],
@@ -90,7 +88,6 @@ FINDINGS = (
                 "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
                 "Heads selected in the other languages have a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
-                "points",
                 Published(text="the same heads across languages (figures)", provenance="second-hand"),
             ),
             said(
@@ -98,8 +95,7 @@ FINDINGS = (
                 "UUAS without adjacent words correlates over heads between languages",
                 "Heads with a high UUAS in one language have one in the others, adjacent words aside, more so than "
                 "untrained heads.",
-                Rule(above=0.0),
-                "",
+                Rule(above=0.0, unit=""),
                 Published(text="the same heads across languages (figures)", provenance="second-hand"),
             ),
         ],

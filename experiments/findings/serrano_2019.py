@@ -75,8 +75,7 @@ FINDINGS = (
                 name="no flip",
                 text="More than four fifths of the decisions stand.",
                 number="share of the decisions",
-                rule=LearnedRule(above=0.8),
-                unit="%",
+                rule=LearnedRule(above=0.8, unit="%"),
                 published=Published(0.856, text="IMDB; 89.6 to 90.8 % in the others", provenance="memory"),
             )
         ],

@@ -73,8 +73,7 @@ FINDINGS = (
                 name=f"{first} < {second}",
                 text=f"The task {first!r} is solved in lower layers than {second!r}.",
                 number="difference of the expected layers",
-                rule=LearnedRule(above=0.0),
-                unit="layers",
+                rule=LearnedRule(above=0.0, unit="layers"),
                 published=_published(first, second),
                 measure=partial(_later, first, second),
             )
@@ -90,8 +89,7 @@ FINDINGS = (
                 name=task,
                 text=f"The expected layer of {task} lies between those of parts of speech and of coreference.",
                 number="expected layer",
-                rule=LearnedRule(above=EXPECTED["part of speech"], below=EXPECTED["coreference"]),
-                unit="",
+                rule=LearnedRule(above=EXPECTED["part of speech"], below=EXPECTED["coreference"], unit=""),
                 published=Published(EXPECTED[task], provenance="memory"),
                 shown="layers",
             )

@@ -21,8 +21,7 @@ SEVERAL = (
         "loss",
         "Encoders with 8 heads a layer reach a lower loss",
         "Eight heads reach a lower loss than one of the same size together.",
-        Rule(below=0.0),
-        "nats",
+        Rule(below=0.0, unit="nats"),
     ),
     sentence(
         "heads",
@@ -30,7 +29,6 @@ SEVERAL = (
         "Encoders with 8 heads a layer are better at agreement",
         "Eight heads are better than one at agreement across a noun of the other number.",
         Rule(above=0.0),
-        "points",
     ),
 )
 
@@ -41,7 +39,6 @@ ROLES = (
         "With more heads, a larger share of them is specialised",
         "With twice as many heads a larger share of them is specialised; more heads are more chances.",
         Rule(above=0.0),
-        "points",
     ),
 )
 
@@ -52,7 +49,6 @@ AVERAGING = tuple(
         f"Two heads tell more than one of their size, width {width} and {items} ",
         f"Two heads tell more than one of their size, with values of width {width} and {items} in a set.",
         Rule(above=0.0),
-        "points",
     )
     for width, items in (
         *((width, "1 item") for width in (8, 16, 32, 64)),
@@ -155,16 +151,14 @@ FINDINGS = (
                 name="each",
                 text="Nearly every head is specialised in a relation.",
                 number="share of heads that are specialised in a relation",
-                rule=Rule(above=0.9),
-                unit="%",
+                rule=Rule(above=0.9, unit="%"),
                 published=Published(text="each head"),
             ),
             Statement(
                 name="one",
                 text="A head that is specialised in relations has one of them.",
                 number="mean number of relations of heads that have any",
-                rule=Rule(below=1.5),
-                unit="relations",
+                rule=Rule(below=1.5, unit="relations"),
                 published=Published(text="one relation"),
             ),
         ],

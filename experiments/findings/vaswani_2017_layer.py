@@ -7,7 +7,7 @@ from experiments.findings.vaswani_2017 import of_claim
 from experiments.statements.paper_sentence import sentence
 from experiments.statements.rule import SAME, Rule
 
-SIMILAR = Rule(above=0.8, below=1.25)
+SIMILAR = Rule(above=0.8, below=1.25, unit="times")
 
 COST = (
     sentence(
@@ -16,7 +16,6 @@ COST = (
         "8 heads of 64 and one head of 512 take equally many operations",
         "Eight heads take as many operations as one of full size.",
         SAME,
-        "times",
     ),
     *(
         sentence(
@@ -25,7 +24,6 @@ COST = (
             "8 heads of 64 and one head of 512 take similar time",
             f"They take similar time, in sequences of {length}.",
             SIMILAR,
-            "times",
             ending=f"of {length}",
         )
         for length in (64, 256, 1024)
@@ -38,16 +36,14 @@ DIVISION = (
         "variance",
         "The product of a random query and key",
         "The product of a random query and key has variance d_k.",
-        Rule(above=0.95, below=1.05),
-        "times",
+        Rule(above=0.95, below=1.05, unit="times"),
     ),
     sentence(
         "scaling",
         "gradient",
         "Without the division a larger d_k leaves a smaller gradient",
         "Without the division a larger d_k leaves a smaller gradient.",
-        Rule(below=1.0),
-        "times",
+        Rule(below=1.0, unit="times"),
     ),
 )
 
@@ -57,16 +53,14 @@ TRAINED = (
         "gradient",
         "Encoders trained without the division end with smaller gradients",
         "Encoders that do not divide end with smaller gradients for their scores.",
-        Rule(below=1.0),
-        "times",
+        Rule(below=1.0, unit="times"),
     ),
     sentence(
         "scaling",
         "loss",
         "Encoders trained without the division end with a higher loss",
         "Encoders that do not divide end with a higher loss.",
-        Rule(above=0.0),
-        "nats",
+        Rule(above=0.0, unit="nats"),
     ),
 )
 
@@ -78,8 +72,7 @@ RECURRENT = (
             f"length {length}",
             "Self-attention of width 512 is faster than an LSTM",
             f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",
-            Rule(above=1.0),
-            "times",
+            Rule(above=1.0, unit="times"),
             ending=f"of {length}",
         )
         for length in (16, 64, 256)
@@ -89,8 +82,7 @@ RECURRENT = (
         "length 1024",
         "ratio of times",
         "Past the width, in sequences of 1024, it is slower.",
-        Rule(below=1.0),
-        "times",
+        Rule(below=1.0, unit="times"),
         at=1024.0,
     ),
 )

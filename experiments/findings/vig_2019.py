@@ -84,8 +84,7 @@ FINDINGS = (
                 name=name,
                 text=f"Heads of the middle third give a tenth more to such words than those of the {name} third.",
                 number=f"mean share in the middle third over that in the {name} third, minus 1",
-                rule=LearnedRule(above=MORE),
-                unit="%",
+                rule=LearnedRule(above=MORE, unit="%"),
                 published=Published(text="most in the middle layers (figure)", provenance="second-hand"),
                 measure=partial(_middle, part),
             )
@@ -104,8 +103,7 @@ FINDINGS = (
                 name="distance",
                 text="Heads of the upper third look a tenth further than all others.",
                 number="mean distance in the upper third over that of all other heads, minus 1",
-                rule=LearnedRule(above=MORE),
-                unit="%",
+                rule=LearnedRule(above=MORE, unit="%"),
                 published=Published(text="the deepest layers: the longest distances", provenance="second-hand"),
                 shown="words",
             )

@@ -122,9 +122,8 @@ FINDINGS = (
                 name="left",
                 text="Of 48 heads 10, as in the paper, would be enough to lose less than 2 points of agreement.",
                 number="smallest share of heads left, over all prices, with less than 2 points of accuracy lost",
-                rule=Rule(below=10 / 48),
+                rule=Rule(below=10 / 48, unit="%"),
                 weaker=Rule(below=0.5),
-                unit="%",
                 published=Published(value=10 / 48, text="10 of 48 heads, 0.15 BLEU less; OpenSubtitles 4 of 48, 0.25"),
             )
         ],
@@ -180,8 +179,7 @@ FINDINGS = (
                 name=f"{data}, {heads}",
                 text=f"With {heads} heads BLEU is as good as with all.",
                 number="BLEU with the heads left",
-                rule=Rule(above=whole - 1),
-                unit="BLEU",
+                rule=Rule(above=whole - 1, unit="BLEU"),
                 published=Published(value, baseline=whole, text=f"trained so from scratch {scratch}"),
             )
             for data, whole, told in (

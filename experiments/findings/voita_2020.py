@@ -55,8 +55,7 @@ FINDINGS = (
                 name=TASK,
                 text="On the mean over heads, parts of speech are compressed a tenth more than labels drawn at random.",
                 number="compression over that of the control task, minus 1, mean over heads",
-                rule=LearnedRule(above=0.1),
-                unit="%",
+                rule=LearnedRule(above=0.1, unit="%"),
                 published=Published(53.06, text=ONLINE),
                 shown="times",
             )
@@ -73,8 +72,7 @@ FINDINGS = (
                 name="variational",
                 text="The variational code is not longer than the online code.",
                 number="compression of the variational code over that of the online code, minus 1",
-                rule=LearnedRule(above=0.0),
-                unit="%",
+                rule=LearnedRule(above=0.0, unit="%"),
                 published=Published(59.76, text="compression; 85 kbit; classifier pruned to 664-55-35"),
                 shown="times",
             )

@@ -38,8 +38,7 @@ def _statement(name: str, values: tuple[float, ...], level: str) -> Statement:
         name=name,
         text=f"On {name.replace('_', ' ')} the right sentence is preferred more often than {than} does.",
         number="share of pairs whose right sentence is preferred",
-        rule=LearnedRule(above=least),
-        unit="%",
+        rule=LearnedRule(above=least, unit="%"),
         published=Published(values[MODELS.index("GPT-2")], values[MODELS.index("5-gram")], text),
         measure=lambda evidence: preferred(evidence["constructions"], "blimp", **group),
     )

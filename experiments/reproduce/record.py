@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,9 @@ def written_down(finding: Finding, key: str) -> dict[str, Any]:
 def _statement(one: Statement) -> dict[str, Any]:
     published = asdict(one.published) | {"read": PROVENANCE[one.published.provenance]}
     said = {name: getattr(one, name) for name in ("name", "text", "number", "unit", "shown", "tolerance")}
-    bar = one.rule.words(one.unit)
+    bar = one.rule.words()
     if one.weaker is not None:
-        bar += f" Below that, a weaker version: {one.weaker.words(one.unit)}"
+        bar += f" Below that, a weaker version: {replace(one.weaker, unit=one.unit).words()}"
     return said | {"rule": bar, "published": published}
 
 

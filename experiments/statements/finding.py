@@ -63,17 +63,20 @@ class Statement:
     number: str
     "What the number is that decides."
     rule: Rule
-    unit: str = "points"
-    'Of the number that decides: "points" and "%" say that it is a fraction; else what it is in.'
     published: Published = Published()
     shown: str = FRACTION_OR_UNIT
-    'Unit of the published number and of ours beside it; where it is not said, "%" of a fraction, else `unit`.'
+    'Unit of the published number and of ours beside it; where it is not said, "%" of a fraction, else that of `rule`.'
     tolerance: float | None = None
     "How far our number may lie from the published one on the paper's own model; None where that is not asked."
     weaker: Rule | None = None
     "What remains of it below the paper's own bar: where only this holds, the verdict is that a weaker version does."
     measure: Measure | None = None
     "How it is measured, where it is measured by itself."
+
+    @property
+    def unit(self) -> str:
+        """What the number is in that decides."""
+        return self.rule.unit
 
     def __post_init__(self) -> None:
         """Fill in `shown`."""

@@ -54,7 +54,6 @@ def sentence(
     opening: str,
     text: str,
     rule: Rule,
-    unit: str,
     published: Published = IN_WORDS,
     *,
     ending: str = "",
@@ -64,7 +63,7 @@ def sentence(
     """Return a sentence of the paper for which a statement in the record of a claim stands, see InClaim."""
     number = f"see the claim {claim}"
     measure = InClaim(claim, opening, ending, learned, at)
-    return Statement(name, text, number, rule, unit, published, shown=unit, measure=measure)
+    return Statement(name, text, number, rule, published, shown=rule.unit, measure=measure)
 
 
 def drawn_claim(evidence: Evidence, claim: str, measure: str, title: str, across: str, up: str) -> Figure:

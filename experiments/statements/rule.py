@@ -22,6 +22,8 @@ class Rule:
 
     above: float | None = None
     below: float | None = None
+    unit: str = "points"
+    'Of the number that decides: "points" and "%" say that it is a fraction; else what it is in.'
 
     def __post_init__(self) -> None:
         """Refuse a range that has no end or no room."""
@@ -41,9 +43,9 @@ class Rule:
             return HOLDS
         return FAILS if high <= least or low >= most else OPEN
 
-    def words(self, unit: str = "") -> str:
+    def words(self) -> str:
         """Return the rule as a sentence; of fractions that are told in percent or points its ends are told so, too."""
-        scale, behind = {"%": (100, " %"), "points": (100, " points")}.get(unit, (1, ""))
+        scale, behind = {"%": (100, " %"), "points": (100, " points")}.get(self.unit, (1, ""))
         least, most = (None if end is None else f"{scale * end:g}{behind}" for end in (self.above, self.below))
         if least is not None and most is not None:
             inside, outside = f"between {least} and {most}", "outside of that"
@@ -57,7 +59,7 @@ class Rule:
         )
 
 
-SAME = Rule(above=0.999, below=1.001)
+SAME = Rule(above=0.999, below=1.001, unit="times")
 "Products that are counted: a ratio of 1, but for rounding of a division."
 
 UNMEASURED = "not measured"
@@ -127,10 +129,10 @@ class LearnedRule(Rule):
             return HOLDS
         return Rule(above=0.0).verdict(self.beyond(trained, mean))
 
-    def words(self, unit: str = "") -> str:
+    def words(self) -> str:
         """Return the rule as a sentence."""
         kinds = "randomly initialised weights and of permuted weights"
-        return f"{super().words(unit)} To hold, it must be significantly beyond that of {kinds}, {SEEDS} seeds each."
+        return f"{super().words()} To hold, it must be significantly beyond that of {kinds}, {SEEDS} seeds each."
 
 
 def independent_difference(first: Estimate, second: Estimate) -> Estimate:

@@ -8,6 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.reproduce.registry import all_findings
+from experiments.statements.paper_sentence import InClaim
+from experiments.statements.rule import Rule
 from reports import Run
 from reports.claims.record import ClaimRecord, Number, RecordedStatement
 from reports.run.record import RunRecord
@@ -89,3 +92,13 @@ def claimed(reading: str, numbers: Mapping[str, float]) -> dict[str, ClaimRecord
         for text, value in numbers.items()
     )
     return {reading: ClaimRecord({}, statements, ())}
+
+
+def rules_in(claim: str) -> Mapping[str, Rule]:
+    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+    every = [one for finding in all_findings().values() for one in finding.statements]
+    return {
+        one.measure.opening: one.rule
+        for one in every
+        if isinstance(one.measure, InClaim) and one.measure.claim == claim
+    }

@@ -43,5 +43,5 @@ def test_a_claim_that_says_something_else_has_no_number(asked: InClaim, why: str
 
 
 def test_a_sentence_is_shown_in_the_unit_that_decides() -> None:
-    one = sentence("x", "kept", "The half keeps", "What is left keeps it.", Rule(above=0.9), "points")
+    one = sentence("x", "kept", "The half keeps", "What is left keeps it.", Rule(above=0.9))
     assert (one.number, one.unit, one.shown) == ("see the claim x", "points", "points")
