@@ -82,7 +82,6 @@ def retired_phrases(root: Path = ROOT) -> list[str]:
 
 def _all(root: Path) -> Iterator[tuple[str, int, str]]:
     pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
-    pages += (root / "experiments" / "findings").glob("*.toml")
     published = (root / "reports" / "published").glob("*/report.md")
     pages += (path for path in published if path.parent.name not in OLDER)
     for path in sorted(path for path in (*pages, *(root / "reports").rglob("*.j2")) if path.exists()):

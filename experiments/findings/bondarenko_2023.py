@@ -13,7 +13,6 @@ PAPER = Paper(
     "Quantizable Transformers: Removing Outliers by Helping Attention Heads Do Nothing",
 )
 
-
 finding = partial(Finding, model="BERT base, masked-LM", data="text for masked-LM")
 
 FINDINGS = (

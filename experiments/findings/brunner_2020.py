@@ -21,9 +21,7 @@ PAPER = Paper(
     "On Identifiability in Transformers",
 )
 
-
 DIFFERS = "Effective attention is that of values with their bias; means are over heads and texts, intervals too."
-
 
 BY_TEXT = "effective_texts"
 "The table with a row a head and text."

@@ -14,12 +14,9 @@ PAPER = Paper(
     "Finding Universal Grammatical Relations in Multilingual BERT",
 )
 
-
 ABOVE = Published(text="above baselines in every language (table of transfer)", provenance="memory")
 
-
 said = partial(sentence, "language-trees")
-
 
 FINDINGS = (
     Finding(

@@ -18,10 +18,8 @@ PAPER = Paper(
     "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
 )
 
-
 METRIC = "Relative residual: norm of the states minus their mean over tokens, over the norm of the states; the norm is "
 METRIC += "sqrt(|X|_1 |X|_inf). Parts of the layers are left out in the pass, nothing is trained anew."
-
 
 DIFFERS = "The mean stands for the vector that is nearest in the norm of the paper. LayerNorm stays where it is."
 

@@ -39,7 +39,6 @@ METRIC = "Directions of a property are removed from the states by iterative null
 METRIC += "classifier no longer tells it; the effect is the accuracy without as many random directions minus that "
 METRIC += "without these."
 
-
 FACT = (
     "a word's form says much about its part of speech and relation, so without the directions of these words are told "
     "less well also from the states of randomly initialised weights"

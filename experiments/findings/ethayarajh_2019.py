@@ -29,7 +29,6 @@ RANDOM, SELF, SENTENCE, BEYOND, VARIANCE = (
 
 NO_STATES = "the states of words were not read"
 
-
 DIFFERS = "States of words are means over subwords. Intervals are over words, sentences and pairs of random words."
 
 ADJUSTS = (

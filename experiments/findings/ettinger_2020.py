@@ -17,10 +17,8 @@ PAPER = Paper(
 
 READING = "negation-and-roles"
 
-
 MOSTLY, HARDLY = 0.9, 0.1
 "Shares from which on nearly all, and nearly none, of the true words are preferred; the paper has all and none."
-
 
 finding = partial(Finding, model="bert-base-uncased and bert-large-uncased", readings=(READING,))
 

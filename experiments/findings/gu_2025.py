@@ -10,7 +10,6 @@ from experiments.statements.rule import Rule
 
 PAPER = Paper("gu-2025", "Gu et al. 2025", "When Attention Sink Emerges in Language Models: An Empirical View")
 
-
 finding = partial(
     Finding,
     model="Decoders, trained for this",

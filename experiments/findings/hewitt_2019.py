@@ -15,7 +15,6 @@ PAPER = Paper("hewitt-2019", "Hewitt and Liang 2019", "Designing and Interpretin
 
 TASK = "part of speech"
 
-
 METRIC = "Selectivity: accuracy minus that in a control task, in which every word form has one label that is drawn at "
 METRIC += "random, as often as labels occur."
 

@@ -45,7 +45,6 @@ OURS, PROJECTED, LINEAR = (
     "baseline: words in a row (linear)",
 )
 
-
 ARCS = ("tree distances", "undirected attachment")
 
 PUBLISHED = " Published: " + ", ".join(f"{name} {100 * value:.1f}" for name, value in TREES.items()) + "."

@@ -16,7 +16,6 @@ PAPER = Paper(
 
 RELATIONS = ("nsubj", "obj", "advmod", "amod")
 
-
 finding = partial(
     Finding,
     model="BERT large and base, cased, and RoBERTa",

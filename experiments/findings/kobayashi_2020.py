@@ -19,7 +19,6 @@ PAPER = Paper(
     "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms",
 )
 
-
 SPECIAL = ("[CLS]", "[SEP]")
 
 

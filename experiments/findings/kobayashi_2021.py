@@ -16,7 +16,6 @@ PAPER = Paper(
     "Incorporating Residual and Normalization Layers into Analysis of Masked Language Models",
 )
 
-
 METRIC = (
     "Mixing ratio: |c| / (|c| + |o|), c what the attention block takes from other tokens, o what it keeps of the token "
 )

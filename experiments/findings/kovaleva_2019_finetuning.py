@@ -13,7 +13,6 @@ from experiments.statements.rule import Rule
 
 TUNED, RANDOM_START = "fine-tuned", "fine-tuned-fresh"
 
-
 STANDS_IN = (
     "MiniLM (6 layers of 12 heads), trained further on verbs of UD English EWT: the number of each is to be told "
     "from the words before it. The answer is predicted at a mask before these words. 200 steps of 16 rows of 64 pieces."

@@ -15,10 +15,8 @@ PAPER = Paper(
     "BERT Busters: Outlier Dimensions that Disrupt Transformers",
 )
 
-
 TOLERATED = 0.05
 "Loss of accuracy beyond random dimensions that counts as harm; the limit is ours."
-
 
 FEW = Statement(
     name="few",
@@ -28,7 +26,6 @@ FEW = Statement(
     weaker=Rule(above=0.0, below=0.03),
     published=Published(2 / 768, text="BERT base: dimensions 308 and 381", provenance="memory"),
 )
-
 
 NO_OUTLIER = "no dimension is an outlier in half of the layers"
 

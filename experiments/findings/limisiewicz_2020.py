@@ -16,7 +16,6 @@ PAPER = Paper(
     "Universal Dependencies According to BERT: Both More Specific and More General",
 )
 
-
 DATA = "Universal Dependencies, English, the development part"
 
 ENOUGH = 8

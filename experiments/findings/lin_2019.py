@@ -13,7 +13,6 @@ from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
 
-
 DATA = "sentences that a grammar writes, 10,000 a condition"
 
 KINDS = ("verb", "reflexive")

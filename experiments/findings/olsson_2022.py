@@ -11,17 +11,13 @@ from experiments.statements.rule import LearnedRule, Rule
 
 PAPER = Paper("olsson-2022", "Olsson et al. 2022", "In-context Learning and Induction Heads")
 
-
 GUM = "UD English GUM, in windows of 100 words; the head is selected on train and evaluated on dev."
 
 DECODERS = "claim-induction"
 
-
 HALF = Published(text="in models of two layers or more, not of one; the bars are ours", provenance="second-hand")
 
-
 said = partial(sentence, "induction")
-
 
 finding = partial(
     Finding,

@@ -16,9 +16,7 @@ PAPER = Paper(
 
 READING = "claim-subnetworks"
 
-
 said = partial(sentence, "subnetworks", learned="all heads, after retraining")
-
 
 finding = partial(
     Finding,

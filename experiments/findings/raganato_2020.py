@@ -16,9 +16,7 @@ PAPER = Paper(
 
 READING = "claim-patterns"
 
-
 said = partial(sentence, "patterns", learned="learnt")
-
 
 FINDINGS = (
     Finding(

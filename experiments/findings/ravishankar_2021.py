@@ -15,12 +15,9 @@ PAPER = Paper(
     "Attention Can Reflect Syntactic Structure (If You Let It)",
 )
 
-
 LANGUAGES = "claim-language-trees"
 
-
 said = partial(sentence, "language-trees")
-
 
 finding = partial(
     Finding,

@@ -11,7 +11,6 @@ from experiments.statements.rule import LearnedRule, Rule
 
 PAPER = Paper("serrano-2019", "Serrano and Smith 2019", "Is Attention Interpretable?")
 
-
 ORDERS = ("at random", "by attention", "by attention and gradient")
 
 FACT = "the largest weights of a weighted mean move it most, whatever the weights of the encoder"

@@ -25,7 +25,6 @@ EXPECTED = {
 ORDER = (("part of speech", "dependency label"), ("dependency label", "coreference"))
 "Tasks of ours that stand for those of the paper: what is solved before what."
 
-
 METRIC = (
     "Expected layer: sum over layers of layer x gain over the sum of gains, where a gain is what a layer adds to the "
 )

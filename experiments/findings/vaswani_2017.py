@@ -14,7 +14,6 @@ from experiments.statements.rule import Rule
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
 
-
 SEVERAL = (
     sentence(
         "heads",

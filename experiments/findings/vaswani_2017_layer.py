@@ -64,7 +64,6 @@ TRAINED = (
     ),
 )
 
-
 RECURRENT = (
     *(
         sentence(
@@ -86,7 +85,6 @@ RECURRENT = (
         at=1024.0,
     ),
 )
-
 
 WIDE = "the layer of the original paper, d_model 512, on this machine"
 

@@ -13,7 +13,6 @@ PAPER = Paper("voita-2020", "Voita and Titov 2020", "Information-Theoretic Probi
 
 TASK = "part of speech"
 
-
 ONLINE = "compression; 96.02 kbit; accuracy 97.48 %; on OntoNotes, layer 0: 24.47, 461.55 kbit, 91.28 %"
 
 

@@ -11,7 +11,6 @@ from experiments.statements.rule import Rule
 
 PAPER = Paper("wiegreffe-2019", "Wiegreffe and Pinter 2019", "Attention is not not Explanation")
 
-
 GUIDES = {"trained": 0.824, "uniform": 0.812, "adversarial": 0.592}
 "Attention that the network without context is given -> F1 on SST, from memory."
 

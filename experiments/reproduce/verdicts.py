@@ -15,7 +15,6 @@ from experiments.reproduce.judge import (
     plain,
     untestable,
 )
-from experiments.reproduce.moved import moved
 from experiments.reproduce.record import Entry, missing_entry
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate, mean_of
@@ -24,13 +23,10 @@ from experiments.statements.rule import OPEN, ControlNumbers, Controls
 
 
 def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record, as `record.today` makes it, in which every result is judged from the numbers in it.
-
-    It names in `moved` the verdicts that are other ones than in the record that was published before.
-    """
+    """Return a record, as `record.today` makes it, in which every result is judged from the numbers in it."""
     findings = all_findings()
     results = [_result(findings[one["finding"]], one, record) for one in record["results"]]
-    return {**record, "results": results, "moved": moved(results)}
+    return {**record, "results": results}
 
 
 def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, Any]) -> Entry:

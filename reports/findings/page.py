@@ -16,7 +16,7 @@ from reports.findings.figure import save_finding_figure
 from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD as RECORD
 from reports.findings.record import VERDICTS, Findings, read_findings
-from reports.findings.text_tables import all_findings, moved, runs, statements, verdict_counts
+from reports.findings.text_tables import all_findings, runs, statements, verdict_counts
 from reports.findings.words import common, counted_words, exceptions, provenance, with_network, without_untrained
 from reports.formats import day
 from reports.progress import Step, each, silent
@@ -132,7 +132,7 @@ def _rendered(template: str, page: FindingsPage) -> str:
     drawing |= {"charts": charts, "vega": vega() if any(charts.values()) else ""}
     told: dict[str, object] = {"common": common, "exceptions": exceptions, "tally": tally, "provenance": provenance}
     told |= {"panels": partial(panels_of, findings=page.findings), "with_network": with_network, "runs_of": runs_of}
-    told |= {"verdict_class": verdict_class, "moved": moved, "without_untrained": without_untrained}
+    told |= {"verdict_class": verdict_class, "without_untrained": without_untrained}
     tables = {"verdict_counts": verdict_counts, "all_findings": all_findings, "statements": statements, "runs": runs}
     told["version"] = page.version
     return made.get_template(template).render(page=page, findings=page.findings, **drawing, **told, **tables)

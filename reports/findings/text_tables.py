@@ -123,20 +123,6 @@ def _ours(told_of: list[Mapping[str, Any]], row: tuple[int, Mapping[str, Any]]) 
     return Cell(ours, decides, page=page, markdown=" ".join(markdown) + after)
 
 
-MOVED: Final = (
-    TextColumn("Finding", lambda row: Cell(row["finding"], link=f"#{row['finding']}"), "row"),
-    TextColumn("Model", lambda row: row["model"], "text"),
-    TextColumn("Before", lambda row: verdict_cell(row["old"]), "text"),
-    TextColumn("Today", lambda row: verdict_cell(row["new"]), "text"),
-    TextColumn("Why", lambda row: row["why"], "text"),
-)
-
-
-def moved(findings: Findings) -> TextTable:
-    """Return the verdicts that are other ones than in the record before, and why."""
-    return TextTable.of("Changed verdicts", MOVED, findings.record.get("moved", ()))
-
-
 def _hash(run: Mapping[str, Any]) -> Cell:
     short = run["sha256"][:12]
     return Cell(short, page=Markup("<code>{}</code>").format(short), markdown=f"`{short}`")

@@ -29,7 +29,6 @@ def test_no_retired_phrase_is_left() -> None:
         ("mha/a.py", 'said = "the head is switched off"\n', 1),
         ("experiments/findings/a.py", 'claim = "heads surely do"\n', 1),
         ("reports/published/run/report.md", "# A run\n\nA head is surely there.\n", 3),
-        ("experiments/findings/moved.toml", 'why = "It is surely beyond that."\n', 1),
     ],
 )
 def test_a_planted_phrase_is_found_with_its_place(tmp_path: Path, path: str, text: str, line: int) -> None:

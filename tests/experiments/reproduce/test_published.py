@@ -4,7 +4,6 @@ from itertools import combinations
 
 import pytest
 
-from experiments.reproduce.moved import moved, verdicts_before
 from experiments.reproduce.record import read_record, today
 from experiments.reproduce.registry import all_findings
 from experiments.reproduce.summary import published_verdicts
@@ -88,22 +87,6 @@ def test_what_training_puts_in_holds_beside_three_seeds_of_both_kinds_of_untrain
             if (result["finding"], one["name"]) in learned and one["verdict"] in ("holds", "weaker version holds"):
                 seeds = {kind: number["seeds"] for kind, number in one["minus"].items()}
                 assert seeds == {kind: SEEDS for kind in CONTROLS if not absent(record, result, one["name"], kind)}
-
-
-def test_every_verdict_that_moved_is_told_with_its_reason(record):
-    assert record["moved"] == moved(record["results"])
-    assert record["moved"]
-    assert all(one["why"] for one in record["moved"])
-    findings = all_findings()
-    for name in {one["finding"] for one in record["moved"]} - {name for name in verdicts_before()}:
-        raise AssertionError(f"{name} moved and was not there before")
-    for one in record["moved"]:
-        if one["why"] == verdicts_before()["untrained"]:
-            assert any(isinstance(said.rule, LearnedRule) for said in findings[one["finding"]].statements), one
-
-
-def test_verdicts_before_are_of_findings_that_are_there():
-    assert set(verdicts_before()) - {"untrained"} <= set(all_findings())
 
 
 @pytest.mark.parametrize("finding", all_findings().values(), ids=lambda finding: finding.id)

@@ -6,7 +6,8 @@ from experiments.statements.estimates import Estimate
 from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
 
 NAN = math.nan
-ABOVE, BELOW, BETWEEN = Rule(above=0.0, unit=""), Rule(below=0.0), Rule(above=0.8, below=1.25)
+ABOVE, BELOW = Rule(above=0.0, unit=""), Rule(below=0.0, unit="nats")
+BETWEEN = Rule(above=0.8, below=1.25, unit="times")
 
 
 @pytest.mark.parametrize(
