@@ -87,7 +87,7 @@ def _agreement_drawn(evidence: Evidence) -> Figure:
     return replace(drawn_claim(evidence, "syntax", "agreement", title, "step", "accuracy"), level=0.5)
 
 
-said = partial(sentence, "syntax", learned="no term")
+in_claim = partial(sentence, "syntax", learned="no term")
 
 
 def _of_syntax(name: str, claim: str, how: str, *statements: Statement) -> Finding:
@@ -163,7 +163,7 @@ FINDINGS = (
         "suppression",
         "Without syntax in attention grammar is not learned.",
         "The term is punished in all steps: the paper's runs without syntactic attention structure.",
-        said(
+        in_claim(
             "blocked",
             "Punished throughout, agreement is worse than where",
             "Where attention to syntax is suppressed, grammar is worse at the end than where attention to other words, "
@@ -171,7 +171,7 @@ FINDINGS = (
             Rule(below=0.0),
             Published(text="BLiMP does not rise", provenance="memory"),
         ),
-        said(
+        in_claim(
             "not learnt",
             "Punished throughout, agreement across a noun",
             "Agreement across a noun of the other number is then not learnt: less than 55 %.",
@@ -183,7 +183,7 @@ FINDINGS = (
         "early-suppression",
         "Kept from syntax in attention for a short time at the start, a model ends better.",
         "The term is punished in the first 300 of 2,000 steps; in the paper in 3,000 of 100,000.",
-        said(
+        in_claim(
             "agreement",
             "Punished to step",
             "Grammar is better at the end than without the term.",
@@ -191,7 +191,7 @@ FINDINGS = (
             Published(text="a suppression of 3,000 steps improves BLiMP", provenance="memory"),
             ending="agreement is better at the end",
         ),
-        said(
+        in_claim(
             "loss",
             "Punished to step",
             "So is the loss.",
@@ -204,14 +204,14 @@ FINDINGS = (
         "promotion",
         "A reward for syntax in attention throughout makes a model worse.",
         "The term is rewarded in all steps.",
-        said(
+        in_claim(
             "agreement",
             "Rewarded throughout, agreement is worse",
             "Grammar is worse at the end than without the term.",
             Rule(below=0.0),
             Published(text="worse, though syntax in attention comes sooner", provenance="memory"),
         ),
-        said(
+        in_claim(
             "loss",
             "Rewarded throughout, the loss is higher",
             "So is the loss.",

@@ -16,7 +16,7 @@ PAPER = Paper(
 
 ABOVE = Published(text="above baselines in every language (table of transfer)", provenance="memory")
 
-said = partial(sentence, "language-trees")
+in_claim = partial(sentence, "language-trees")
 
 FINDINGS = (
     Finding(
@@ -30,28 +30,28 @@ FINDINGS = (
         stands_in="Seven PUD treebanks, the same 500 sentences in each: learned on half, evaluated on the other.",
         differs="multilingual-e5-small, layer 7 of 12; 250 sentences to learn from, where the paper has thousands.",
         statements=[
-            said(
+            in_claim(
                 "row",
                 "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
                 "A structural probe trained on another language has a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
                 ABOVE,
             ),
-            said(
+            in_claim(
                 "untrained",
                 "It has a higher UUAS than a structural probe of untrained weights trained on another language",
                 "It has a higher UUAS than a structural probe of untrained weights.",
                 Rule(above=0.0),
                 ABOVE,
             ),
-            said(
+            in_claim(
                 "together",
                 "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
                 "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
                 ABOVE,
             ),
-            said(
+            in_claim(
                 "kept",
                 "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language "
                 "itself",

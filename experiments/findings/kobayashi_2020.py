@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import Pairs, over_units, points, rows
 from experiments.statements.rule import LearnedRule, Rule
 
@@ -29,6 +29,8 @@ def _of_heads(evidence: Evidence) -> pd.DataFrame:
         found = rows(evidence[reading].scores, probe="position", split="report")
         of_heads = found[found.label.isin(SPECIAL)].set_index(["label", "layer", "name"])
         columns |= {f"{column} of {kind}": of_heads[column] for column in ("mass", "share")}
+    if not len(of_heads):
+        raise Missing("special tokens were not scored")
     return pd.DataFrame(columns).reset_index()
 
 

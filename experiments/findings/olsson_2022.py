@@ -17,7 +17,7 @@ DECODERS = "claim-induction"
 
 HALF = Published(text="in models of two layers or more, not of one; the bars are ours", provenance="second-hand")
 
-said = partial(sentence, "induction")
+in_claim = partial(sentence, "induction")
 
 finding = partial(
     Finding,
@@ -76,14 +76,14 @@ FINDINGS = (
         where="definition of induction heads; models of one layer",
         metric="How often the most attended piece of random pieces that come twice is the one that followed before.",
         statements=[
-            said(
+            in_claim(
                 "two layers",
                 "With two layers a head attends to what followed the same piece before",
                 "With two layers a head attends to what followed before at half of the queries.",
                 Rule(above=0.5, unit="%"),
                 published=HALF,
             ),
-            said(
+            in_claim(
                 "one layer",
                 "With one layer of the same size no head does",
                 "With one layer no head does, at a tenth of them.",
@@ -99,7 +99,7 @@ FINDINGS = (
         where="phase change",
         metric="In-context learning score: loss late in a text minus loss early in it, in nats.",
         statements=[
-            said(
+            in_claim(
                 "abrupt",
                 "The head arises within half of the steps that it took to begin",
                 "It rises from a quarter to three quarters of its height within half of the steps that it took to a "
@@ -107,7 +107,7 @@ FINDINGS = (
                 Rule(below=0.5, unit="times"),
                 Published(text="between 2.5 and 5 billion tokens; the bar is ours", provenance="second-hand"),
             ),
-            said(
+            in_claim(
                 "in-context learning",
                 "While the head arises, the in-context learning score falls",
                 "Meanwhile the in-context learning score falls by 0.1 nats more than with one layer of the same size.",
@@ -122,7 +122,7 @@ FINDINGS = (
         where="ablations; the mechanism of induction heads",
         metric="In-context learning score, and attention of induction heads, without heads and without as many others.",
         statements=[
-            said(
+            in_claim(
                 "score",
                 "Without its induction head a decoder has less in-context learning",
                 "Without the induction head the in-context learning score is higher than without another head of its "
@@ -130,7 +130,7 @@ FINDINGS = (
                 Rule(above=0.0, unit="nats"),
                 Published(text="ablation, in small models (figures)", provenance="memory"),
             ),
-            said(
+            in_claim(
                 "token before",
                 "The induction head is built on a head that attends to the token before",
                 "Without the head for the token before, the induction head attends to what followed before at fewer "

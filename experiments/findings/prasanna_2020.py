@@ -16,7 +16,7 @@ PAPER = Paper(
 
 READING = "claim-subnetworks"
 
-said = partial(sentence, "subnetworks", learned="all heads, after retraining")
+in_claim = partial(sentence, "subnetworks", learned="all heads, after retraining")
 
 finding = partial(
     Finding,
@@ -37,21 +37,21 @@ FINDINGS = (
         metric="The score after fine-tuning of what is left. We: agreement after retraining over that of all heads, "
         "and the loss beside that of the other half.",
         statements=[
-            said(
+            in_claim(
                 "kept",
                 "The good half, trained further, keeps",
                 "What is left keeps nine tenths of the behaviour beyond chance.",
                 Rule(above=0.9, unit="times"),
                 Published(text="pruned until 90 % of the score are left, and retrained to that", provenance="memory"),
             ),
-            said(
+            in_claim(
                 "better",
                 "After retraining the bad half",
                 "It ends better than as many of the heads that matter least.",
                 Rule(above=0.0, unit="nats"),
                 Published(text="bad subnetworks are some points below good ones", provenance="memory"),
             ),
-            said(
+            in_claim(
                 "beyond random",
                 "After retraining a random half",
                 "It ends better than as many random heads.",
@@ -66,14 +66,14 @@ FINDINGS = (
         where="the section on structured pruning: bad subnetworks",
         metric="The same of the heads that pruning took out.",
         statements=[
-            said(
+            in_claim(
                 "kept",
                 "The bad half, trained further, keeps",
                 "What matters least keeps nine tenths of the behaviour beyond chance too, once it is trained further.",
                 Rule(above=0.9, unit="times"),
                 Published(text="bad subnetworks remain highly trainable", provenance="memory"),
             ),
-            said(
+            in_claim(
                 "beyond random weights",
                 "The bad half, trained further, has a lower loss",
                 "It ends better than with randomly initialised heads in the place of these.",

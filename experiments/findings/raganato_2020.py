@@ -16,7 +16,7 @@ PAPER = Paper(
 
 READING = "claim-patterns"
 
-said = partial(sentence, "patterns", learned="learnt")
+in_claim = partial(sentence, "patterns", learned="learnt")
 
 FINDINGS = (
     Finding(
@@ -29,14 +29,14 @@ FINDINGS = (
         stands_in="Encoders of 2 layers of 8 heads trained here on the embedded grammar, 5 seeds.",
         differs="No translation and no decoder, whose attention stays learnt in the paper.",
         statements=[
-            said(
+            in_claim(
                 "loss",
                 "Encoders with seven fixed patterns reach a loss",
                 "The loss is then less than 5 % higher than where all heads learn.",
                 Rule(below=1.05, unit="times"),
                 Published(text="at most about one BLEU less; up to 3 more with few data", provenance="memory"),
             ),
-            said(
+            in_claim(
                 "agreement",
                 "Encoders with seven fixed patterns lose less than 2 points of agreement",
                 "Less than 2 points of agreement are lost.",
@@ -44,7 +44,7 @@ FINDINGS = (
                 Published(text="contrastive tests of agreement: as good, but at long distances", provenance="memory"),
                 ending="agreement",
             ),
-            said(
+            in_claim(
                 "across",
                 "Encoders with seven fixed patterns lose less than 2 points of agreement across",
                 "Nor are more across a noun of the other number.",

@@ -17,7 +17,7 @@ PAPER = Paper(
 
 LANGUAGES = "claim-language-trees"
 
-said = partial(sentence, "language-trees")
+in_claim = partial(sentence, "language-trees")
 
 finding = partial(
     Finding,
@@ -57,7 +57,7 @@ FINDINGS = (
         claim="A single head holds more of a tree than the baseline, in different languages.",
         metric="UUAS of maximum spanning trees of a head's attention; the baseline: the chain of adjacent words.",
         statements=[
-            said(
+            in_claim(
                 "row",
                 "On average over languages the tree of a single head has a higher UUAS than the chain of adjacent "
                 "words",
@@ -65,7 +65,7 @@ FINDINGS = (
                 Rule(above=0.0),
                 Published(text="above the baseline in all languages (figures)", provenance="second-hand"),
             ),
-            said(
+            in_claim(
                 "untrained",
                 "On average it has a higher UUAS than the best head of untrained weights",
                 "It has a higher UUAS than the best head of untrained weights.",
@@ -80,14 +80,14 @@ FINDINGS = (
         claim="The same heads hold the trees of different languages.",
         metric="UUAS of the trees of every head, language by language.",
         statements=[
-            said(
+            in_claim(
                 "selected elsewhere",
                 "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
                 "Heads selected in the other languages have a higher UUAS than the chain of adjacent words.",
                 Rule(above=0.0),
                 Published(text="the same heads across languages (figures)", provenance="second-hand"),
             ),
-            said(
+            in_claim(
                 "same heads",
                 "UUAS without adjacent words correlates over heads between languages",
                 "Heads with a high UUAS in one language have one in the others, adjacent words aside, more so than "

@@ -108,7 +108,7 @@ class Missing(Exception):  # noqa: N818 - a result, which measures also raise
     Else it could not be measured, which says nothing of them."""
 
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 Evidence = Mapping[str, Any]
 "Name of a reading -> the `reports.Run` of it, or the record of a claim."
@@ -207,7 +207,7 @@ class Finding:
         return not self.uncounted
 
 
-def _measured(measure: Callable[[Evidence], Found], evidence: Evidence) -> Found | Missing:
+def _measured(measure: Callable[[Evidence], Result], evidence: Evidence) -> Result | Missing:
     try:
         return measure(evidence)
     except Missing as missing:

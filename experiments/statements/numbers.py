@@ -52,7 +52,7 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     return told.iloc[int(np.argmax(marks))]
 
 
-def chosen_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series:
+def known_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series:
     """Return what `best_head` does; raises what is missing."""
     row = best_head(run, probe, label, variant)
     if isinstance(row, Missing):
@@ -92,11 +92,11 @@ def table(evidence: Evidence, reading: str, name: str, why: str = "", **values: 
     return found
 
 
-def known(found: Measured | Missing) -> Measured:
+def known(result: Measured | Missing) -> Measured:
     """Return what was measured; raises what is missing."""
-    if isinstance(found, Missing):
-        raise found
-    return found
+    if isinstance(result, Missing):
+        raise result
+    return result
 
 
 def points(frame: pd.DataFrame, x: str, y: str, *ends: str, first: int = 0) -> list[Point]:
@@ -145,7 +145,12 @@ def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Meas
 def heads_above(
     frame: pd.DataFrame, threshold: float, value: str = "value", low: str = "ci_low", high: str = "ci_high"
 ) -> Estimate:
-    """Return how many heads are above a threshold: from those significantly above to those not significantly below."""
+    """Return how many heads are above a threshold: from those significantly above to those not significantly below.
+
+    Raises Missing for no heads.
+    """
+    if not len(frame):
+        raise Missing("no head has this measure")
     known = frame[frame[value].notna()]
     low_end = known[low].fillna(known[value])
     high_end = known[high].fillna(known[value])
@@ -154,9 +159,7 @@ def heads_above(
 
 
 def share_above(frame: pd.DataFrame, threshold: float) -> Estimate:
-    """Return the share of heads above a threshold, with the ends of `heads_above`; raises Missing for no heads."""
-    if not len(frame):
-        raise Missing("no head has this measure")
+    """Return the share of heads above a threshold, with the ends of `heads_above`."""
     above, of = heads_above(frame, threshold), len(frame)
     return Estimate(above.value / of, above.low / of, above.high / of, of)
 
@@ -228,12 +231,11 @@ class Pairs:
 
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
-    """Return one row a head of what `shapes` holds of a measure; empty where the run did not measure it."""
-    shapes = run.studies.get("shapes")
-    if shapes is None:
-        return pd.DataFrame(columns=["layer", "head", "name", "value", "ci_low", "ci_high"])
-    same = (shapes.kind == kind) & (shapes.measure == measure) & (shapes.scope == scope) & (shapes.split == split)
-    return shapes[same]
+    """Return one row a head of what `shapes` holds of a measure; raises Missing where the run did not measure it."""
+    found = rows(run.studies.get("shapes"), kind=kind, measure=measure, scope=scope, split=split)
+    if not len(found):
+        raise Missing(f"the run did not measure {kind}: {measure}")
+    return found
 
 
 def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import mean_of
 from experiments.statements.finding import Measured, Missing
 from tests.experiments.findings.jain_2019 import correlated, explained
-from tests.experiments.findings.planted import planted_run
 
 READ = [finding for finding in all_findings().values() if "explanation" in finding.readings]
 
@@ -38,13 +37,6 @@ def test_numbers_over_classifiers_stand_beside_those_over_held_out_sentences() -
     above = numbers["above leaving out"]
     assert isinstance(above, Measured)
     assert above.decides.value == pytest.approx(0.5)
-
-
-def test_a_run_of_before_the_rank_correlations_has_no_number_for_them() -> None:
-    run = planted_run(explanation=explained()["explanation"].studies["explanation"])
-    numbers = all_findings()["jain-ranks"].numbers({"explanation": run})
-    assert {type(one) for one in numbers.values()} == {Missing}
-    assert isinstance(all_findings()["jain-permuted"].numbers({"explanation": run})["permuted"], Measured)
 
 
 def test_gradients_that_agree_with_leaving_out_no_more_than_with_attention_are_no_reference() -> None:

@@ -7,10 +7,12 @@ import pytest
 
 import tests.experiments.findings as here
 from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judge
-from experiments.reproduce.readings import get_reading
+from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings, papers
-from experiments.statements.finding import Measured
+from experiments.statements.finding import Measured, Missing
 from experiments.statements.rule import ControlNumbers, LearnedRule
+from reports.claims.record import ClaimRecord
+from tests.experiments.findings.planted import planted_run
 
 NO_PAPERS = ("planted", "conftest")
 
@@ -80,6 +82,17 @@ def test_a_finding_is_drawn_from_planted_tables(finding):
     drawn = finding.drawn(planted, finding.numbers(planted)).recorded()
     assert drawn["series"] or drawn["matrix"]
     assert len(drawn["rows"]) == len(drawn["matrix"]), "every row has its name"
+
+
+@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+def test_where_nothing_was_measured_no_statement_has_a_number(finding):
+    nothing = {
+        name: ClaimRecord({"claim": name}, (), ()) if name.startswith(CLAIM) else planted_run()
+        for name in finding.readings
+    }
+    numbers = finding.numbers(nothing)
+    assert {one.name for one in finding.statements} == set(numbers)
+    assert all(isinstance(one, Missing) and one.why for one in numbers.values()), numbers
 
 
 @pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)

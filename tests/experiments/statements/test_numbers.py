@@ -96,7 +96,8 @@ def test_shapes_are_those_of_one_measure_scope_and_split():
         shaped("entropy", "all tokens", 0, 0, 3.0, split="select"),
     ]
     assert list(shape(planted_run(shapes=rows), "entropy", "all tokens").value) == [1.0]
-    assert shape(planted_run(), "entropy", "all tokens").empty
+    with pytest.raises(Missing, match="the run did not measure entropy: all tokens"):
+        shape(planted_run(), "entropy", "all tokens")
 
 
 def test_minimal_pairs_are_those_of_a_corpus_or_of_a_group_in_it():
