@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from experiments.findings.clark_2019.rows import DEPENDENCY, NOTEBOOK, STRANGERS, TABLE, PublishedRow
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
-from experiments.statements.numbers import known_head, compared, estimate_of, margin
+from experiments.statements.numbers import compared, estimate_of, known_head, margin
 from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import ORIGINALS
 

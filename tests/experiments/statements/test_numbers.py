@@ -69,15 +69,6 @@ def test_a_difference_of_two_numbers_has_the_interval_of_independent_errors():
     assert together(lambda values: float(values[0] - values[1]), [one, other]) == found
 
 
-def test_the_bootstrap_over_groups_is_wider_than_over_rows():
-    frame = pd.DataFrame({"layer": np.repeat(np.arange(8), 20), "value": np.repeat(np.linspace(0, 1, 8), 20)})
-    rows = over_units(lambda part: float(part.value.mean()), frame)
-    layers = over_units(lambda part: float(part.value.mean()), frame, "layer")
-    assert rows.value == layers.value == pytest.approx(0.5)
-    assert layers.high - layers.low > 3 * (rows.high - rows.low)
-    assert (rows.n, layers.n) == (160, 8)
-
-
 def test_rank_correlation_is_scipys_and_leaves_out_what_is_missing():
     rng = np.random.default_rng(3)
     one = rng.normal(size=40)
