@@ -4,9 +4,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
-MINUTES ?= 600
 ROUNDS ?= 3
-EXECUTIONS ?= 1000000
 # The tests of a file share what they make, so one process runs them.
 DIST := loadfile
 
@@ -22,9 +20,8 @@ BROWSER := $(VENV)/.browser
 PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
 ROOMS := mha probes reports experiments
 
-.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate \
-	bench-precision bench-page bench-quickstart bench-atlas bench-plan \
-	fuzz faults kills same mutants versions docs docs-commands clean
+.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
+	kills docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -71,47 +68,14 @@ bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers, into docs/training-cost.json
 	@$(BIN)/python -m experiments.bench.train
 
-bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
-	@$(BIN)/python -m experiments.bench.prune
-
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain passes, into docs/ablation-cost.json
 	@$(BIN)/python -m experiments.bench.ablate
-
-bench-precision: $(INSTALLED)  ## compare scores on EWT in fp32, in bf16 and with another seed, into docs/precision.json
-	@$(BIN)/python -m experiments.bench.precision
-
-bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
-	@$(BIN)/python -m experiments.bench.page
 
 bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
 	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
 
-bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, and a run, into docs/atlas-cost.json
-	@$(BIN)/python -m experiments.bench.workers
-
-bench-plan: $(INSTALLED)  ## time shards, fit the cost model, and plan large studies, into docs/planning.md
-	@$(BIN)/python -m experiments.bench.planning
-
-fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
-	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
-	@$(BIN)/python -m tests.fuzz --executions $(EXECUTIONS) --minutes $(MINUTES)
-
 kills: $(TOOLS)  ## kill trainings, runs, reports and reproductions at 100 random moments
 	@$(BIN)/python -m tests.hardness.kills
-
-faults: $(TOOLS) $(BROWSER)  ## do the tests of what may happen from outside: full disks, damaged files, lost workers
-	@$(BIN)/python -m tests.hardness.faults
-
-mutants: $(TOOLS)  ## change one thing in a module, again and again: its tests must fail
-	@$(BIN)/pip install -qq mutmut
-	@$(BIN)/python -m tests.hardness.mutants
-
-versions: $(TOOLS)  ## run the quick tests in a new environment of PYTHON, and in one of the oldest libraries
-	@$(BIN)/python -m tests.hardness.versions --python $(PYTHON)
-	@$(BIN)/python -m tests.hardness.versions --python $(PYTHON) --lowest
-
-same: $(TOOLS)  ## train on the grammar ten times: the weights must be the same, byte for byte
-	@$(BIN)/python -m tests.hardness.same
 
 docs: $(TOOLS)  ## write the documentation to site/, which opens from disk
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -14,9 +14,6 @@ CONTROLS = (RANDOM, PERMUTED, WORDS, CONTROL_ARCS)
 """What the best head achieves when it should achieve nothing: randomly initialised weights; weights permuted within
 each matrix; the words of every sentence in another order; random gold at the distances of the gold."""
 
-POSITION = "position"
-"The probe whose roles are places and special tokens: all others ask for roles of language."
-
 NEEDS = {
     "words": "words",
     "trees": "trees",

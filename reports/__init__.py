@@ -7,39 +7,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
+    from reports.measures.registry import write_measures
     from reports.notebook.run import Run
     from reports.page.page import write_report
     from reports.run.sentence_attention import write_attention
-    from reports.studies.tables import write_studies
     from reports.tables.run_files import (
         read_examples,
         read_scores,
-        validate,
-        write_behaviour,
         write_examples,
         write_metrics,
         write_scores,
     )
-    from reports.tables.scores import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
     from reports.view.view import write_view
 
 _NAMES = {
-    "reports.notebook.paper_figures": ("best_heads_figure", "heat_map_figure"),
     "reports.notebook.run": ("Run",),
     "reports.page.page": ("write_report",),
     "reports.run.sentence_attention": ("write_attention",),
-    "reports.studies.tables": ("write_studies",),
+    "reports.measures.registry": ("write_measures",),
     "reports.tables.run_files": (
         "read_examples",
         "read_scores",
-        "validate",
-        "write_behaviour",
         "write_examples",
         "write_metrics",
         "write_scores",
     ),
-    "reports.tables.scores": ("BEHAVIOUR_COLUMNS", "EXAMPLE_COLUMNS", "SCORE_COLUMNS"),
     "reports.view.view": ("write_view",),
 }
 "Module -> the names that are exported from it."
@@ -47,22 +39,15 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "BEHAVIOUR_COLUMNS",
-    "EXAMPLE_COLUMNS",
-    "SCORE_COLUMNS",
     "Run",
-    "best_heads_figure",
-    "heat_map_figure",
     "read_examples",
     "read_scores",
-    "validate",
     "write_attention",
-    "write_behaviour",
     "write_examples",
+    "write_measures",
     "write_metrics",
     "write_report",
     "write_scores",
-    "write_studies",
     "write_view",
 ]
 

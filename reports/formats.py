@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from numbers import Integral
 from typing import Any, Final
 
 MISSING = "–"
@@ -128,7 +129,7 @@ def signed_interval(low: float, high: float) -> str:
 
 def count(number: object) -> str:
     """Write a whole number with thousands separated; what is no number is returned as text."""
-    return f"{number:,}" if isinstance(number, int) else MISSING if number is None else str(number)
+    return f"{int(number):,}" if isinstance(number, Integral) else MISSING if number is None else str(number)
 
 
 def duration(seconds: object) -> str:
@@ -204,3 +205,12 @@ def moment(step: float) -> str:
 
 UNITS: Final[Mapping[object, str]] = {percent: "%", whole_percent: "%", signed_percent: "%", signed: "points"}
 "Writer -> the unit that it leaves out, which the heading of a column says."
+
+
+def named_file(name: str) -> str:
+    """Return a name that a file can have: letters, digits and hyphens.
+
+    >>> named_file("nsubj:*, head->dependent")
+    'nsubj-head-dependent'
+    """
+    return re.sub(r"[^0-9A-Za-z]+", "-", name).strip("-") or "unnamed"

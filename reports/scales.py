@@ -1,12 +1,19 @@
-"""How a page writes the values and costs of a behaviour: accuracies in percent, all else as it was measured."""
+"""How a page writes behaviours, their values and costs: accuracies in percent, all else as it was measured."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from reports.formats import cost, decimal3, percent
+from reports.tables.shared_columns import COSINE, VALUE
+
+Row = Mapping[Any, Any] | pd.Series
+"A row of a table that is about a behaviour: it has behaviour, unit and measure."
 
 ACCURACY = "accuracy"
 "What the unit, or the name of the measure, of an accuracy begins with."
@@ -43,3 +50,23 @@ class NumberScale:
     def interval(write: Callable[[float], str], low: float, high: float) -> str:
         """Return the end of a cell that tells an interval; "" where there is none."""
         return "" if math.isnan(low) else f" [{write(low)}, {write(high)}]"
+
+
+def scale_of(row: Row) -> NumberScale:
+    """Return how the numbers of a row are written."""
+    return NumberScale.of(str(row["unit"]), str(row["measure"]))
+
+
+def cost_text(row: Row) -> str:
+    """Write the cost of a row with its interval."""
+    return scale_of(row).with_interval(row["cost"], row["ci_low"], row["ci_high"])
+
+
+def behaviour_text(row: Row) -> str:
+    """Return the behaviour, and the measure where it is not its value."""
+    return str(row["behaviour"]) if row["measure"] == VALUE else f"{row['behaviour']}, {row['measure']}"
+
+
+def is_distance(row: Row) -> bool:
+    """Return whether the behaviour is a distance from the intact model, which is tested against the median head."""
+    return str(row["unit"]).startswith(COSINE)

@@ -27,8 +27,8 @@ def with_shapes() -> list[str]:
 # Shapes and types in signatures are checked at every call.
 install_import_hook(with_shapes(), "beartype.beartype")
 
-# a script beside its test; a device for a process of its own; what needs a library that only its command installs
-collect_ignore = ["kill_training.py", "second_device.py", "hardness/mutants.py"]
+# a script beside its test; a device for a process of its own
+collect_ignore = ["kill_training.py", "second_device.py"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the test processes share the cores already

@@ -1,14 +1,15 @@
 """Imports form layers: no two files, and no two folders, import each other, directly or by way of others."""
 
 import ast
-import importlib
 from collections.abc import Iterable, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+ROOMS = ("mha", "probes", "reports", "experiments")
 MOST = 15
 "Python files in a folder at the most, its __init__ aside."
 
@@ -18,70 +19,107 @@ ONE_FILE_EACH = ("experiments/findings",)
 Graph = Mapping[str, frozenset[str]]
 
 
-def _import_graph() -> ModuleType:
-    """Return the module that finds who imports whom, which the documentation draws from; docs/ is no package."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs"))
-        return importlib.import_module("import_graph")
+def module_files() -> dict[str, Path]:
+    """Return module -> its file; a package is the module of its __init__."""
+    return {_module(file): file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))}
 
 
-graph_of = _import_graph()
-ROOMS = graph_of.ROOMS
+def _module(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups of nodes that reach each other (Tarjan 1972), each sorted."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
+def imports_between_files() -> dict[str, frozenset[str]]:
+    """Return module -> the modules of ours that it imports, wherever the import stands."""
+    files = module_files()
+    sources = {name: file.read_text("utf-8") for name, file in files.items()}
+    return {name: frozenset(imported(source, set(files)) - {name}) for name, source in sources.items()}
 
-    def visit(node: str) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in graph.get(node, ()):
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            group = [stack.pop()]
-            while group[-1] != node:
-                group.append(stack.pop())
-            if len(group) > 1:
-                found.append(sorted(group))
 
-    for node in graph:
-        if node not in index:
-            visit(node)
+def imported(source: str, known: set[str]) -> set[str]:
+    """Return the modules among `known` that `source` imports: a name that is none is an attribute of its package."""
+    found: set[str] = set()
+    for module, names in _imports(source):
+        full = {f"{module}.{name}" for name in names}
+        found |= full & known or {module}
+    return found & known
+
+
+@cache
+def _imports(source: str) -> list[tuple[str, list[str]]]:
+    """Return every module that `source` imports, and the names that it takes from there."""
+    found: list[tuple[str, list[str]]] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, []) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.append((node.module, [alias.name for alias in node.names]))
     return found
 
 
+def between_folders(files: Graph) -> dict[str, frozenset[str]]:
+    """Return folder -> the folders that its files import; what a room or folder exports is no file of its own."""
+    packages = {name for name in files if (ROOT / name.replace(".", "/")).is_dir()}
+    folders: dict[str, set[str]] = {}
+    for name, others in files.items():
+        if name not in packages:
+            here = name.rpartition(".")[0]
+            found = {other.rpartition(".")[0] for other in others - packages} | (set(others) & packages - set(ROOMS))
+            folders.setdefault(here, set()).update(found - {here})
+    return {name: frozenset(others) for name, others in folders.items()}
+
+
+def folder_graph() -> dict[str, frozenset[str]]:
+    """Return folder -> the folders that it imports; what it takes from a room counts as taken from where that lies."""
+    files = module_files()
+    sources = {name: file.read_text("utf-8") for name, file in files.items()}
+    homes = {room: _homes(sources[room]) for room in ROOMS}
+    graph: dict[str, set[str]] = {name: set(imported(source, set(files))) for name, source in sources.items()}
+    for name, source in sources.items():
+        for module, names in _imports(source):
+            if module in homes:
+                graph[name] |= {homes[module][one] for one in names if one in homes[module]} & set(files)
+    return between_folders({name: frozenset(others - {name}) for name, others in graph.items()})
+
+
+def _homes(source: str) -> dict[str, str]:
+    """Return name -> the module that it comes from, of what the __init__ of a room exports."""
+    return {name: module for module, names in _imports(source) for name in names}
+
+
+def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return nodes that reach each other, the first of them also at the end; none where imports form layers."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 @pytest.mark.parametrize(
-    ("graph", "groups"),
+    ("graph", "nodes"),
     [
-        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
-        ({"a": {"b"}, "b": {"a"}}, [["a", "b"]]),
-        ({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}, [["a", "b", "c"]]),
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, set()),
+        ({"a": {"b"}, "b": {"a"}}, {"a", "b"}),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}, {"a", "b", "c"}),
     ],
 )
-def test_a_circle_is_seen_by_way_of_others_too(graph: Mapping[str, Iterable[str]], groups: list[list[str]]) -> None:
-    assert circles({node: frozenset(others) for node, others in graph.items()}) == groups
+def test_a_circle_is_seen_by_way_of_others_too(graph: Mapping[str, Iterable[str]], nodes: set[str]) -> None:
+    assert {*circle(graph)} == nodes
 
 
 def test_an_import_inside_a_function_counts() -> None:
     known = {"mha.hub", "mha.hooks", "probes"}
     source = "from mha.hooks import watch\ndef late():\n    from mha import hub\n    import probes"
-    assert graph_of.imported(source, known) == known
+    assert imported(source, known) == known
 
 
 def test_no_files_import_each_other() -> None:
-    assert circles(graph_of.imports_between_files()) == []
+    assert circle(imports_between_files()) == []
 
 
 def test_no_folders_import_each_other() -> None:
-    assert circles(graph_of.folder_graph()) == []
+    assert circle(folder_graph()) == []
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "tests"])

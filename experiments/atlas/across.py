@@ -14,10 +14,10 @@ from experiments.atlas.grid import GridRun
 from experiments.compare.sides import QUESTION, Question
 from experiments.config.sections import CorpusSection
 from experiments.targets.answers import strongest_baseline
-from probes.evidence.contrast import paired_difference
+from probes.evidence.leads import paired_difference
 from reports import Run
 from reports.atlas.tables import ACROSS
-from reports.scores.best_heads import CLASSIFIER, BestHead, page_scores
+from reports.scores.best_heads import CLASSIFIER, BestHead, best_head, page_scores
 from reports.tables.grades import POSITION
 
 
@@ -57,7 +57,7 @@ class ScoredRun:
         if key not in self.rows.index:
             return None
         row: dict[Any, Any] = self.rows.loc[key].to_dict()
-        return BestHead.of(row | dict(zip((*QUESTION, "name"), key, strict=True)))
+        return best_head(row | dict(zip((*QUESTION, "name"), key, strict=True)))
 
 
 def across(runs: Sequence[tuple[GridRun, Run]]) -> tuple[pd.DataFrame, list[str]]:
@@ -115,5 +115,5 @@ def _difference(counts: pd.DataFrame | None, moved: BestHead, own: BestHead) -> 
     if counts is None:
         return dict(zip(names, (moved.accuracy - own.accuracy, np.nan, np.nan), strict=True))
     n, before, now = (counts[column].to_numpy(np.float64) for column in ("n", own.name, moved.name))
-    pair = paired_difference(n, before, now)
+    pair, _ = paired_difference(n, before, now)
     return dict(zip(names, (pair.value, pair.low, pair.high), strict=True))

@@ -84,7 +84,7 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
     notes += _notes(atlas.cells, folder, done) + _differences(opened)
     between, left_out = _across(atlas.cells, folder, done, progress)
     version = ", ".join(dict.fromkeys(filter(None, (record.headscope for _, record in opened))))
-    return AtlasRecord(atlas.name, tuple(runs), rows, described, version, between, (*notes, *left_out))
+    return AtlasRecord(version, atlas.name, described, (*notes, *left_out), tuple(runs), rows, between)
 
 
 def _across(
@@ -116,7 +116,7 @@ def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done]) -
 def _differences(runs: Sequence[tuple[GridRun, RunRecord]]) -> list[str]:
     """Say where runs that were kept are of other code, other weights or other texts than those beside them."""
     again = "delete the folders of the older runs and repeat the command"
-    made_by = {(record.headscope, record.git_commit, *sorted((record.versions or {}).items())) for _, record in runs}
+    made_by = {(record.headscope, record.git_commit, *sorted(record.versions.items())) for _, record in runs}
     notes = [f"The runs were made by different versions of headscope or its packages; {again}."] * (len(made_by) > 1)
     weights: dict[str, set[object]] = {}
     texts: dict[str, set[object]] = {}

@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import NAME, Config, ConfigError
 from experiments.config.file import find_config, read_toml, resolve_paths, validated
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable
 from experiments.run.config import checked
 
 Title = Annotated[str, StringConstraints(pattern=NAME)]
@@ -27,7 +27,7 @@ LEFT_OUT: Final = ("train", "biographies")
 "Tables of a run's config that a grid cannot have: a training is one job by itself."
 
 
-class Grid(Section):
+class Grid(ConfigTable):
     """A grid, but for the tables that all of its runs share."""
 
     name: Title

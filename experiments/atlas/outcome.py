@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pandas as pd
 
 from experiments.atlas.grid import GridRun
@@ -39,6 +37,6 @@ def answers(cell: GridRun, run: Run) -> tuple[pd.DataFrame, list[str]]:
     about = {"run": cell.name, "model": cell.model, "corpus": cell.corpus, "seed": cell.seed}
     rows = []
     for row in (row for probe in probes(scores) for row in best_heads(scores, probe) if row.n and row.name):
-        known = asdict(row) | strongest_baseline(row) | highest(scores, row) | about
+        known = vars(row) | strongest_baseline(row) | highest(scores, row) | about
         rows.append({name: known[name] for name in ATLAS.names})
     return pd.DataFrame(rows, columns=[*ATLAS.names]), left_out

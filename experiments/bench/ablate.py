@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +20,9 @@ from jaxtyping import Float
 from scipy.stats import spearmanr
 from torch import Tensor
 
-from experiments.bench.passes import EWT, plain_pass, plain_texts, sentences
-from experiments.bench.records import Goal, goal_table, keep, machine, new_record, paragraphs
+from experiments.bench.passes import EWT, plain_pass, plain_texts, sentences, take_turns
+from experiments.bench.records import Goal, end, exits_with_2, goal_table, machine, new_record, paragraphs
 from mha import load_model
-from mha.models.folders import ModelError
 from mha.models.model import Model
 from probes import Document
 from probes.causal.ablation import BATCH_PIECES, measure
@@ -32,6 +30,9 @@ from probes.causal.behaviours import sentence_embeddings
 from probes.causal.head_sets import single_heads
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned
+
+Part = tuple[int, Sequence[Document]]
+"Of a round: how many plain passes there are, and the texts that heads are ablated in."
 
 RECORD: Final = Path("docs") / "ablation-cost.json"
 PAGES: Final = (Path("docs") / "cost.md",)
@@ -53,19 +54,14 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=6, help="parts of the sweep, and groups of passes (default 6)")
     options = parser.parse_args()
     torch.set_num_threads(min(2, os.cpu_count() or 1))
-    try:
+    with exits_with_2():
         model = load_model("minilm")
-    except ModelError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        sys.exit(2)
     corpus, texts = sentences(options.sentences)
     record = new_record("make bench-ablate") | {"threads": torch.get_num_threads(), "torch": torch.__version__}
     record |= {"corpus": corpus, "sentences": len(texts), "heads": model.layers * model.heads}
     record |= time_all(model, texts, options.parts)
-    print(blocks(record)["ablation cost"])
-    if (corpus, len(texts)) == (EWT, SENTENCES):
-        keep(record, RECORD, PAGES, blocks(record))
-    sys.exit(not all(goal.met for goal in goals(record)))
+    kept = (corpus, len(texts)) == (EWT, SENTENCES)
+    end(record, RECORD, PAGES, blocks(record), goals(record), kept=kept)
 
 
 def goals(record: Mapping[str, Any]) -> list[Goal]:
@@ -109,21 +105,17 @@ def time_all(model: Model, texts: Sequence[Document], parts: int) -> dict[str, A
     shares = [by_length[number::parts] for number in range(parts)]
     run, ids = plain_pass(), plain_texts(texts)
     sweeps = {name: replace(model, precision=precision) for name, precision in PRECISIONS.items()}
-    run(plain_texts(shares[0]))
-    for read in sweeps.values():
-        _sweep(read, shares[0], 1)
-    seconds: dict[str, list[float]] = {name: [] for name in (PLAIN, *sweeps)}
     cosines: dict[str, list[Tensor]] = {name: [] for name in sweeps}
-    for passes, share in zip(groups, shares, strict=True):
-        start = time.perf_counter()
-        for _ in range(passes):
-            run(ids)
-        seconds[PLAIN].append(round(time.perf_counter() - start, 3))
-        for name, read in sweeps.items():
-            start = time.perf_counter()
-            cosines[name].append(_sweep(read, share, heads))
-            seconds[name].append(round(time.perf_counter() - start, 3))
-    exact, bf16 = (1 - torch.cat(cosines[name], 1).mean(1) for name in PRECISIONS)
+
+    def sweep(name: str, part: Part) -> None:
+        cosines[name].append(_sweep(sweeps[name], part[1], heads))
+
+    work: dict[str, Callable[[Part], object]] = {
+        PLAIN: lambda part: [run(ids) for _ in range(part[0])],
+        **{name: partial(sweep, name) for name in sweeps},
+    }
+    seconds = take_turns(work, zip(groups, shares, strict=True), warm=(1, shares[0]))
+    exact, bf16 = (1 - torch.cat(cosines[name][1:], 1).mean(1) for name in PRECISIONS)
     return {"seconds": seconds, "effects in bf16": differences(exact, bf16)}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 
@@ -16,6 +16,8 @@ from probes import Corpus, Document, Probe, Settings, get_probe, learn_baselines
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Texts, corpus_path
 from probes.maps.shapes import Shapes
+
+Given = TypeVar("Given")
 
 PROBES: Final = ("position", "dependency", "agreement")
 EWT: Final = "EWT dev"
@@ -96,6 +98,23 @@ def timed(work: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
     work(*arguments)
     return round(time.perf_counter() - start, 3)
+
+
+def take_turns(
+    work: Mapping[str, Callable[[Given], object]], rounds: Iterable[Given], *, warm: Given | None = None
+) -> dict[str, list[float]]:
+    """Return the seconds, by name, that each work takes on what every round gives; on `warm` all are warmed up before.
+
+    They take turns, so that other work on the machine hits all alike.
+    """
+    if warm is not None:
+        for one in work.values():
+            one(warm)
+    seconds: dict[str, list[float]] = {name: [] for name in work}
+    for given in rounds:
+        for name, one in work.items():
+            seconds[name].append(timed(one, given))
+    return seconds
 
 
 def sentences(count: int) -> tuple[str, Sequence[Document]]:

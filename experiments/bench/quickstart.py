@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.bench.records import BenchError, exits_with_2, keep, machine, new_record
+from experiments.bench.records import BenchError, Goal, end, exits_with_2, machine, new_record
 from experiments.run.first_page import first_page_path
 
 GOAL = 45
@@ -49,10 +49,8 @@ def main() -> None:
             "install seconds": None if options.no_install else _timed_install(options.python),
             **time_runs(options.rounds),
         }
-    print(sentence(record))
-    if options.rounds >= ROUNDS and not options.no_install:
-        keep(record, RECORD, PAGES, blocks(record))
-    sys.exit(median(record) > GOAL)
+    kept = options.rounds >= ROUNDS and not options.no_install
+    end(record, RECORD, PAGES, blocks(record), [Goal("seconds of the quickstart", median(record), GOAL)], kept=kept)
 
 
 def _timed_install(python: str) -> float:
@@ -106,9 +104,9 @@ def median(record: Mapping[str, Any]) -> float:
 def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
     runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
-    before = f", installing before it in an empty environment {installed:.0f}" if installed is not None else ""
-    if first := record.get("first page seconds"):  # which older records lack
-        before = f", {statistics.median(first):.0f} to the first page{before}"
+    before = f", {statistics.median(record['first page seconds']):.0f} to the first page"
+    if installed is not None:
+        before += f", installing before it in an empty environment {installed:.0f}"
     of = f"median of {runs} runs" if runs > 1 else "one run"
     return (
         f"On {machine(record)} the quickstart takes {seconds} seconds ({of}){before}; "

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CalledProcessError
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from experiments.record.provenance import git_commit, processor_name
 from mha.foreign import has_bf16_instructions
@@ -81,11 +81,22 @@ def new_record(made_by: str) -> dict[str, Any]:
     }
 
 
-def keep(record: Mapping[str, Any], path: Path, pages: Iterable[Path], blocks: Mapping[str, str]) -> None:
-    """Write a record, and into pages, by name, what they say of it."""
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    for page in pages:
-        page.write_text(with_blocks(page.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+def end(
+    record: Mapping[str, Any],
+    path: Path,
+    pages: Iterable[Path],
+    blocks: Mapping[str, str],
+    goals: Iterable[Goal],
+    *,
+    kept: bool,
+) -> NoReturn:
+    """Print the blocks of a record, write it and its pages where it is kept, and exit with 1 where a goal is missed."""
+    print("\n\n".join(blocks.values()))
+    if kept:
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        for page in pages:
+            page.write_text(with_blocks(page.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+    sys.exit(not all(goal.met for goal in goals))
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
@@ -103,6 +114,6 @@ def blocks_of(page: str) -> dict[str, str]:
 
 
 def machine(record: Mapping[str, Any]) -> str:
-    """Name the machine of a record, as in "2 cores of AMD EPYC with bf16 instructions"; older records lack the last."""
-    has = {True: " with bf16 instructions", False: " without bf16 instructions", None: ""}
-    return f"{record['cores']} cores of {record['processor']}{has[record.get('bf16 instructions')]}"
+    """Name the machine of a record, as in "2 cores of AMD EPYC with bf16 instructions"."""
+    has = "with" if record["bf16 instructions"] else "without"
+    return f"{record['cores']} cores of {record['processor']} {has} bf16 instructions"

@@ -7,15 +7,17 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import torch
 
-from experiments.bench.passes import read_plainly, score, sentences, timed
+from experiments.bench.passes import read_plainly, score, sentences, take_turns, timed
 from experiments.cluster.calls import one_call
 from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.cluster_section import ClusterSection
@@ -39,16 +41,14 @@ SHARDS: Final = 2
 def time_lengths(rounds: int) -> dict[str, dict[str, list[float]]]:
     """Return the seconds of plain pass and scoring, by round, on texts of so many words; a word is mostly one piece."""
     model, plain = load_model("minilm"), read_plainly()
-    found: dict[str, dict[str, list[float]]] = {}
+    ways: dict[str, Callable[[list[Document]], object]] = {
+        "plain": plain,
+        "scoring": lambda texts: score(model, MemoryTexts(texts), ["position", "coreference"]),
+    }
+    found = {}
     for length in LENGTHS:
         texts = texts_of(length, max(WORDS // length, 1))
-        seconds: dict[str, list[float]] = {"plain": [], "scoring": []}
-        for number in range(rounds + 1):
-            times = timed(plain, texts), timed(score, model, MemoryTexts(texts), ["position", "coreference"])
-            if number:
-                for name, one in zip(seconds, times, strict=True):
-                    seconds[name].append(one)
-        found[str(length)] = seconds
+        found[str(length)] = take_turns(ways, [texts] * rounds, warm=texts)
     return found
 
 
@@ -64,20 +64,16 @@ def time_workers(count: int, rounds: int) -> dict[str, list[float]]:
 
     Workers have one thread each, and have loaded model and sentences before.
     """
-    found: dict[str, list[float]] = {"1": [], "2": []}
     with ExitStack() as stack:
         clusters = {
-            name: stack.enter_context(open_cluster(ClusterSection(address=f"local:{name}", threads=1)))
-            for name in found
+            name: stack.enter_context(open_cluster(ClusterSection(address=f"local:{name}", threads=1))) for name in "12"
         }
         for name, workers in clusters.items():
             ready: set[int] = set()
             while len(ready) < int(name):
                 ready |= {*_score_shards(workers, count, 2 * int(name))}
-        for _ in range(rounds):
-            for name, workers in clusters.items():
-                found[name].append(timed(_score_shards, workers, count, SHARDS))
-    return found
+        ways = {name: partial(_score_shards, workers, count) for name, workers in clusters.items()}
+        return take_turns(ways, [SHARDS] * rounds)
 
 
 def _score_shards(workers: DaskWorkers, count: int, shards: int) -> list[int]:

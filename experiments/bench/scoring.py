@@ -31,15 +31,15 @@ from experiments.bench.passes import (
     read_plainly,
     score,
     sentences,
-    timed,
+    take_turns,
 )
 from experiments.bench.quickstart import time_runs
 from experiments.bench.records import (
     BenchError,
     Goal,
+    end,
     exits_with_2,
     goal_table,
-    keep,
     machine,
     new_record,
     paragraphs,
@@ -99,10 +99,7 @@ def main() -> None:
         if not for_the_record:
             return
     record |= others
-    print(blocks(record)["scoring cost"])
-    if for_the_record:
-        keep(record, RECORD, PAGES, blocks(record))
-    sys.exit(not all(goal.met for goal in goals(record)))
+    end(record, RECORD, PAGES, blocks(record), goals(record), kept=for_the_record)
 
 
 def _ready(count: int) -> tuple[str, Sequence[Document]]:
@@ -135,14 +132,7 @@ def _others(record: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
 
 def time_all(texts: Sequence[Document], rounds: int) -> dict[str, list[float]]:
     """Return the seconds of every round of the contestants, in turn; all are warmed up on some texts before."""
-    few, contestants = texts[:50], _contestants(load_model("minilm"))
-    raw: dict[str, list[float]] = {name: [] for name in contestants}
-    for contestant in contestants.values():
-        contestant(few)
-    for _ in range(rounds):
-        for name, contestant in contestants.items():
-            raw[name].append(timed(contestant, texts))
-    return raw
+    return take_turns(_contestants(load_model("minilm")), [texts] * rounds, warm=texts[:50])
 
 
 def _contestants(model: Model) -> dict[str, Callable[[Sequence[Document]], object]]:
@@ -175,9 +165,7 @@ def time_cutting(texts: Sequence[Document], rounds: int) -> dict[str, list[float
         BY_WORD: word_by_word,
         SCORED: lambda texts: score(model, MemoryTexts(texts)),
     }
-    for way in ways.values():
-        way(texts)
-    return {name: [timed(way, texts) for _ in range(rounds)] for name, way in ways.items()}
+    return take_turns(ways, [texts] * rounds, warm=texts)
 
 
 def time_run(rounds: int) -> dict[str, float]:
@@ -189,8 +177,8 @@ def time_run(rounds: int) -> dict[str, float]:
     words = config.scoring.window_words
     kinds = [kind for corpus in open_corpora(config) for kind in (corpus.sentences(), corpus.windows(words))]
     read = [texts.take(range(len(texts))) for texts in kinds]
-    passes = [sum(timed(plain, texts) for texts in read) for _ in range(rounds + 1)]
-    return {"run": time_runs(1)["run seconds"][0], "plain passes": round(min(passes[1:]), 3)}
+    passes = take_turns({"plain": lambda read: [plain(texts) for texts in read]}, [read] * rounds, warm=read)
+    return {"run": time_runs(1)["run seconds"][0], "plain passes": min(passes["plain"])}
 
 
 PARTS: Final[Mapping[str, Callable[[Sequence[Document], int], Any]]] = {

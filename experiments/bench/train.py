@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
-from experiments.bench.records import Goal, goal_table, keep, machine, new_record, paragraphs
+from experiments.bench.records import Goal, end, goal_table, machine, new_record, paragraphs
 from experiments.bench.trainers import ATTENTION, BF16, evaluation_loss, train_ours, train_theirs
 from mha import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch
@@ -40,7 +39,6 @@ PAGES: Final = (Path("docs") / "cost.md",)
 OURS: Final = "headscope"
 DEFAULTS: Final = {"rounds": 5, "steps": 3, "loss_steps": 200, "seeds": 3}
 "Options of the command; the record is kept where none is less."
-QUICK: Final = {"rounds": 2, "steps": 1, "loss_steps": 20, "seeds": 1}
 
 
 def main() -> None:
@@ -53,11 +51,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="timed steps a round, after one that warms up (default 3)")
     parser.add_argument("--loss-steps", type=int, help="steps of 16 rows before losses are compared (default 200)")
     parser.add_argument("--seeds", type=int, help="seeds whose losses are compared (default 3)")
-    parser.add_argument("--quick", action="store_true", help="2 rounds of one step, one seed of 20 steps; no record")
     parser.set_defaults(**DEFAULTS)
     options = parser.parse_args()
-    if options.quick:
-        vars(options).update(QUICK)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     torch.set_flush_denormal(True)  # before any thread is started, so that all inherit it, on both sides
@@ -67,10 +62,8 @@ def main() -> None:
     record |= {"loss rows": LOSS_ROWS, "product": PRODUCT}
     record |= time_all(SHAPE, ROWS, options.rounds, options.steps)
     record["losses"] = compare_losses(SHAPE, options.seeds, options.loss_steps)
-    print(blocks(record)["training cost"])
-    if all(vars(options)[name] >= least for name, least in DEFAULTS.items()):
-        keep(record, RECORD, PAGES, blocks(record))
-    sys.exit(not all(goal.met for goal in goals(record)))
+    kept = all(vars(options)[name] >= least for name, least in DEFAULTS.items())
+    end(record, RECORD, PAGES, blocks(record), goals(record), kept=kept)
 
 
 def random_batches(config: EncoderConfig, rows: int, count: int, seed: int) -> list[MaskedBatch]:

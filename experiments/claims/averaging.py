@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from experiments.claims.claim import Claim, ClaimSection, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.claims.two_sets import Examples, TwoSets, bound, draw, explained, one_distribution
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
@@ -147,7 +147,7 @@ def _of(found: dict[int, Shares], name: str, width: int, each: int) -> dict[int,
 
 def _measure(
     name: str, axis: str, section: AveragingSection, cells: Sequence[tuple[int, int]], found: dict[int, Shares], at: int
-) -> Measure:
+) -> ClaimMeasure:
     rows = [
         Row(model, cell[at], seed, value)
         for model in KINDS
@@ -159,7 +159,7 @@ def _measure(
         for mixtures, number in (("one mixture", 1), ("two mixtures", 2))
         for cell in cells
     ]
-    return Measure(name, "%", tuple(rows), axis=axis)
+    return ClaimMeasure(name, "%", tuple(rows), axis=axis)
 
 
 def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[ClaimStatement]:

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from experiments.claims.record import ClaimResult
 from experiments.config.config import NAME
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable
 from experiments.record.parts import Parts
 from experiments.record.progress import Progress
 
 
-class ClaimSection(Section):
+class ClaimSection(ConfigTable):
     """What the config of every claim has."""
 
     claim: str

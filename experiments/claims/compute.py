@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import exact, ratio
 from experiments.statements.rule import SAME, Rule
@@ -81,25 +81,25 @@ def _heads(heads: object) -> str:
     return f"{heads} head{'' if str(heads) == '1' else 's'}"
 
 
-def _counted(found: dict[int, Any], kind: str, name: str, unit: str, section: ComputeSection) -> Measure:
+def _counted(found: dict[int, Any], kind: str, name: str, unit: str, section: ComputeSection) -> ClaimMeasure:
     rows = [
         Row(_heads(heads), length, 0, number / tokens_of(section, length) / (1e6 if kind == "products" else 1))
         for length, parts in found.items()
         for heads, number in parts[kind].items()
     ]
-    return Measure(name, unit, tuple(rows), "count", "length")
+    return ClaimMeasure(name, unit, tuple(rows), "count", "length")
 
 
-def _timed(found: dict[int, Any], way: str, section: ComputeSection) -> Measure:
+def _timed(found: dict[int, Any], way: str, section: ComputeSection) -> ClaimMeasure:
     rows: list[Row] = []
     for length, parts in found.items():
         for heads in parts["products"]:
             seconds = parts["seconds"][f"{heads} {way}"]
             rows += rounds_of([1e6 * one / tokens_of(section, length) for one in seconds], _heads(heads), length)
-    return Measure(f"time a token, {way}", "µs", tuple(rows), "round", "length", geometric=True)
+    return ClaimMeasure(f"time a token, {way}", "µs", tuple(rows), "round", "length", geometric=True)
 
 
-def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> Measure:
+def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> ClaimMeasure:
     rows: list[Row] = []
     for length, parts in found.items():
         one = parts["seconds"][f"1 {way}"]
@@ -107,7 +107,7 @@ def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> Measure:
             several = parts["seconds"][f"{heads} {way}"]
             ratios = [mine / theirs for mine, theirs in zip(several, one, strict=True)]
             rows += rounds_of(ratios, f"{_heads(heads)} / 1 head", length)
-    return Measure(f"ratio of times, {way}", "times", tuple(rows), "round", "length", geometric=True)
+    return ClaimMeasure(f"ratio of times, {way}", "times", tuple(rows), "round", "length", geometric=True)
 
 
 def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimStatement]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
 from experiments.claims.trained import ScoredSection, by_seed, heads_of, specialised, trainings
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
@@ -40,7 +40,7 @@ def measure(section: EmergenceSection, work: Work) -> ClaimResult:
         work.progress("emergence", done + 1, len(folders))
     pairs, heads = ({when: by_seed(seeds, name) for when, seeds in found.items()} for name in ("pairs", "heads"))
     measures = [
-        Measure(title, unit, tuple(row for when in (START, END) for row in rows_of(values[when], when)))
+        ClaimMeasure(title, unit, tuple(row for when in (START, END) for row in rows_of(values[when], when)))
         for title, unit, values in (
             ("pairs of head and label with a specialised head", "pairs", pairs),
             ("heads specialised in a label", "heads", heads),

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
 from experiments.claims.trained import (
     ScoredSection,
     agreement_accuracy,
@@ -96,7 +96,7 @@ def check_equal_size(models: Mapping[int, Seeds]) -> int:
     return next(iter(sizes.values()))
 
 
-def _measures(found: Mapping[int, Seeds], section: HeadCountSection) -> list[Measure]:
+def _measures(found: Mapping[int, Seeds], section: HeadCountSection) -> list[ClaimMeasure]:
     told = (
         ("loss", "evaluation loss", "nats"),
         ("agreement", "agreement accuracy with attractors", "%"),
@@ -104,12 +104,14 @@ def _measures(found: Mapping[int, Seeds], section: HeadCountSection) -> list[Mea
     )
     size = f"d_model {section.train.encoder.model}"
     measures = [
-        Measure(title, unit, tuple(row for h, seeds in found.items() for row in rows_of(by_seed(seeds, name), size, h)),
-                axis="heads in a layer")
+        ClaimMeasure(
+            *(title, unit, tuple(row for h, seeds in found.items() for row in rows_of(by_seed(seeds, name), size, h))),
+            axis="heads in a layer",
+        )
         for name, title, unit in told
-    ]  # fmt: skip
+    ]
     shares = tuple(row for heads, seeds in found.items() for row in rows_of(share(seeds), size, heads))
-    return [*measures, Measure("share of all heads that are specialised", "%", shares, axis="heads in a layer")]
+    return [*measures, ClaimMeasure("share of all heads that are specialised", "%", shares, axis="heads in a layer")]
 
 
 def share(seeds: Seeds) -> dict[int, float]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, Row, rounds_of
+from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import geometric_mean
 from experiments.statements.rule import Rule
@@ -74,8 +74,8 @@ def measure(section: LoopSection, work: Work) -> ClaimResult:
         ratios += rounds_of(slower, _threads(count), length)
         work.progress("loop", done + 1, len(cases))
     measures = [
-        Measure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
-        Measure("time of the loop / time at once", "times", tuple(ratios), "round", "length", geometric=True),
+        ClaimMeasure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
+        ClaimMeasure("time of the loop / time at once", "times", tuple(ratios), "round", "length", geometric=True),
     ]
     return ClaimResult(measures, [_statement(ratios, count, section) for count in section.threads])
 

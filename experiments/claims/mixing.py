@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
@@ -63,9 +63,11 @@ def measure(section: MixingSection, work: Work) -> ClaimResult:
     told = {name: by_seed(found, name) for name in (*STAGES, "maps", "fan_in")}
     stages = tuple(row for name, said in STAGES.items() for row in rows_of(told[name], said))
     measures = [
-        Measure("interaction of two heads, as a share of their effect", "%", stages),
-        Measure("change of later heads’ maps when one head is off", "%", tuple(rows_of(told["maps"], "later layers"))),
-        Measure("heads from which a coordinate takes", "heads", tuple(rows_of(told["fan_in"], STAGES["W_O"]))),
+        ClaimMeasure("interaction of two heads, as a share of their effect", "%", stages),
+        ClaimMeasure(
+            "change of later heads’ maps when one head is off", "%", tuple(rows_of(told["maps"], "later layers"))
+        ),
+        ClaimMeasure("heads from which a coordinate takes", "heads", tuple(rows_of(told["fan_in"], STAGES["W_O"]))),
     ]
     return ClaimResult(measures, _statements({name: mean_of([*one.values()]) for name, one in told.items()}))
 

@@ -28,7 +28,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Measure:
+class ClaimMeasure:
     """One quantity under all conditions."""
 
     name: str
@@ -101,7 +101,7 @@ class ClaimStatement:
 class ClaimResult:
     """What the experiment of a claim found."""
 
-    measures: Sequence[Measure]
+    measures: Sequence[ClaimMeasure]
     statements: Sequence[ClaimStatement]
     noticed: Sequence[str] = field(default_factory=tuple)
     "Sentences about the numbers that no statement says."

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import ratio
 from experiments.statements.rule import Rule
@@ -38,8 +38,8 @@ def measure(section: RecurrenceSection, work: Work) -> ClaimResult:
             statements.append(_statement(section, length, seconds))
         work.progress("recurrence", done + 1, len(section.lengths))
     measures = [
-        Measure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
-        Measure("ratio of times", "times", tuple(ratios), "round", "length", geometric=True),
+        ClaimMeasure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
+        ClaimMeasure("ratio of times", "times", tuple(ratios), "round", "length", geometric=True),
     ]
     return ClaimResult(measures, statements)
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of, rows_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
 from experiments.statements.estimates import difference, mean_of, ratio
 from experiments.statements.rule import Rule
@@ -98,13 +98,13 @@ def _examine(training: Path, batches: list[MaskedBatch]) -> dict[str, float]:
     return result
 
 
-def _drawn_measures(drawn: Mapping[int, Mapping[str, list[float]]]) -> list[Measure]:
+def _drawn_measures(drawn: Mapping[int, Mapping[str, list[float]]]) -> list[ClaimMeasure]:
     told = (
         ("entropy", "entropy of patterns of random scores", "nats"),
         ("gradient", "gradient for random scores", "norm"),
     )
     return [
-        Measure(
+        ClaimMeasure(
             title,
             unit,
             tuple(
@@ -121,7 +121,7 @@ def _drawn_measures(drawn: Mapping[int, Mapping[str, list[float]]]) -> list[Meas
     ]
 
 
-def _trained_measures(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[Measure]:
+def _trained_measures(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[ClaimMeasure]:
     told = (
         ("entropy", "entropy of an encoder’s patterns", "nats"),
         ("gradient", "gradient of the loss for scores", "norm"),
@@ -132,9 +132,9 @@ def _trained_measures(found: Mapping[str, Mapping[int, Mapping[str, float]]]) ->
         for when in (START, END):
             for way, seeds in found.items():
                 rows += rows_of(by_seed(seeds, f"{name} {when}"), f"{way}, {when}")
-        measures.append(Measure(title, unit, tuple(rows), geometric=name == "gradient"))
+        measures.append(ClaimMeasure(title, unit, tuple(rows), geometric=name == "gradient"))
     losses = tuple(row for way, seeds in found.items() for row in rows_of(by_seed(seeds, "loss"), way))
-    return [*measures, Measure("evaluation loss", "nats", losses)]
+    return [*measures, ClaimMeasure("evaluation loss", "nats", losses)]
 
 
 def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, list[float]]]) -> list[ClaimStatement]:

@@ -27,7 +27,7 @@ from experiments.inputs.corpora import open_corpora
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
-from experiments.studies.scope import Part
+from experiments.run.scope import Part
 from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes import get_probe

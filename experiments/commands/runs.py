@@ -140,7 +140,7 @@ def report(
     """Make the page of a run, comparison, atlas, targets, sandbox, claims or findings again from its numbers.
 
     Needs a folder that headscope made; no model is loaded.
-    Makes index.html, report.md and figures in place of the old ones.
+    Makes index.html and report.md in place of the old ones.
 
     Example: headscope report runs/quickstart
     """
@@ -190,10 +190,8 @@ def export(
     Example: headscope export runs/quickstart --to latex --probe dependency
     """
     with loading():
-        from experiments.heads.exports import FIGURES
         from experiments.heads.exports import export as do_export
-        from experiments.record.progress import silent
 
-    with shown() if to in FIGURES else working("writing the table") as progress:
-        written = do_export(folder, to, out, table=table, probes=probes or (), progress=progress or silent)
+    with working(f"writing {to}"):
+        written = do_export(folder, to, out, table=table, probes=probes or ())
     typer.echo(f"written: {written}")

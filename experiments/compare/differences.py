@@ -12,8 +12,9 @@ import pandas as pd
 
 from experiments.compare.sides import QUESTION, Question, Row, Side
 from experiments.record.progress import Progress, silent
-from probes.evidence.contrast import Difference, Interval, independent_difference, paired_difference
+from probes.evidence.leads import independent_difference, paired_difference
 from reports.progress import each
+from reports.tables.estimate import Estimate
 
 
 def differences(
@@ -52,14 +53,14 @@ def _row(question: Question, one: Side, other: Side, of: Mapping[str, str]) -> d
     """Return what both sides say of a question: the chosen heads, and what became of the first one's."""
     mine, theirs = one.best[question], other.best[question]
     partner = of.get(mine["name"], "")
-    best = _difference(question, (one, mine), (other, theirs))
+    best, p, paired = _difference(question, (one, mine), (other, theirs))
     row = dict(zip(QUESTION, question, strict=True)) | {
         "n": int(mine["n"]),
         **_told("one", mine),
         **_told("other", theirs),
     }
-    row |= {"difference": best.value, "difference_low": best.low, "difference_high": best.high, "p": best.p}
-    row |= {"paired": best.paired, "partner": partner, "partner_accuracy": math.nan, "partner_graded": False}
+    row |= {"difference": best.value, "difference_low": best.low, "difference_high": best.high, "p": p}
+    row |= {"paired": paired, "partner": partner, "partner_accuracy": math.nan, "partner_graded": False}
     row |= dict.fromkeys(("partner_difference", "partner_low", "partner_high", "partner_p"), math.nan)
     now = other.every.get((question, partner))
     if now is None:
@@ -67,8 +68,8 @@ def _row(question: Question, one: Side, other: Side, of: Mapping[str, str]) -> d
     row |= {"partner_accuracy": float(now["accuracy"]), "partner_graded": bool(now["graded"])}
     if partner == theirs["name"] and not one.checkpoint:
         return row | dict(zip(_PARTNER, (best.value, best.low, best.high), strict=True))  # tested already
-    moved = _difference(question, (one, one.every[question, mine["name"]]), (other, now))
-    return row | dict(zip(_PARTNER, (moved.value, moved.low, moved.high), strict=True)) | {"partner_p": moved.p}
+    moved, p, _ = _difference(question, (one, one.every[question, mine["name"]]), (other, now))
+    return row | dict(zip(_PARTNER, (moved.value, moved.low, moved.high), strict=True)) | {"partner_p": p}
 
 
 _PARTNER = ("partner_difference", "partner_low", "partner_high")
@@ -83,17 +84,17 @@ def _told(side: str, row: Row) -> dict[str, Any]:
     }
 
 
-def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, Row]) -> Difference:
-    """Return the difference of two heads: paired where both runs kept counts of the same items, else independent."""
+def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, Row]) -> tuple[Estimate, float, bool]:
+    """Return the difference of two heads, its p, and whether it is paired: both runs kept counts of the same items."""
     (one, before), (other, now) = mine, theirs
     found, beside = one.counts.get(question), other.counts.get(question)
     if found is not None and beside is not None and found["n"].equals(beside["n"]):
         n, hits, others = (
             column.to_numpy(np.float64) for column in (found["n"], found[before["name"]], beside[now["name"]])
         )
-        return paired_difference(n, hits, others)
-    return independent_difference(_interval(before), _interval(now))
+        return *paired_difference(n, hits, others), True
+    return *independent_difference(_estimate(before), _estimate(now)), False
 
 
-def _interval(row: Row) -> Interval:
-    return float(row["accuracy"]), float(row["ci_low"]), float(row["ci_high"])
+def _estimate(row: Row) -> Estimate:
+    return Estimate(float(row["accuracy"]), float(row["ci_low"]), float(row["ci_high"]), int(row["n"]))

@@ -12,7 +12,8 @@ from experiments.record.progress import Progress, silent
 from reports.compare.page import write_comparison
 from reports.compare.record import Compared
 from reports.compare.table import RunPair
-from reports.formats import count, day, interval, percent, signed, signed_interval
+from reports.compare.text_tables import change_table
+from reports.formats import count, day
 
 
 def write_compared(
@@ -44,7 +45,6 @@ def _compared(title: str, side: Side) -> Compared:
 def print_pairs(pairs: Sequence[RunPair]) -> None:
     """Print what came out, the roles that are no longer the same head's, and every significant difference."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
@@ -52,19 +52,8 @@ def print_pairs(pairs: Sequence[RunPair]) -> None:
         console.print(Text(f"{pair.first} → {pair.second}", style="bold"))
         for sentence in (*pair.sentences, *pair.notes):
             console.print(Text(sentence))
-        table = Table(box=None, pad_edge=False)
-        for column in ("label", "change", f"in {pair.first}, %", f"in {pair.second}, %", "difference"):
-            table.add_column(Text(column), overflow="fold")
-        for row in pair.changed.to_dict("records"):
-            told = [
-                f"{row[f'{side}_head']} {percent(row[f'{side}_accuracy'])}\n"
-                f"{interval(row[f'{side}_low'], row[f'{side}_high'])}"
-                for side in ("one", "other")
-            ]
-            gap = f"{signed(row['difference'])}\n{signed_interval(row['difference_low'], row['difference_high'])}"
-            table.add_row(*map(Text, (f"{row['probe']}: {row['label']}\n{row['variant']}", row["change"], *told, gap)))
-        if table.row_count:
-            console.print(table)
+        if len(pair.changed):
+            console.print(change_table(pair))
         console.print()
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.measures.counts import COUNTS
 from mha.training.checkpoints import checkpoint_path
 from probes.training.concentration import is_role
 from reports import Run
 from reports.scores.best_heads import CLASSIFIER, page_scores
 from reports.scores.thresholds import RunThresholds
-from reports.studies.counts.tables import COUNTS
 
 Question = tuple[str, str, str]
 "Probe, label and variant."

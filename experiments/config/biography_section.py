@@ -6,10 +6,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from experiments.config.section import ProbeNames, Section
+from experiments.config.section import ConfigTable, ProbeNames
 
 
-class BiographiesSection(Section):
+class BiographiesSection(ConfigTable):
     """What is asked at every checkpoint; the report corpus is read."""
 
     probes: ProbeNames = ("position", "dependency", "agreement")

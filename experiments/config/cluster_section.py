@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable
 
 
 def _checked(address: str) -> str:
@@ -17,7 +17,7 @@ def _checked(address: str) -> str:
     return address
 
 
-class ClusterSection(Section):
+class ClusterSection(ConfigTable):
     """The Dask workers that read controls and checkpoints of a run, or do the runs of a grid; else this process does.
 
     Numbers do not depend on it, so it is neither written into a run folder nor compared with one.

@@ -1,16 +1,16 @@
-"""What a run is asked to do, but for its studies, whose tables stand beside them; frozen, and closed to other keys."""
+"""What a run is asked to do, but for its measures, whose keys are their tables; frozen, and closed to other keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, create_model, model_validator
 
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.cluster_section import ClusterSection
 from experiments.config.section import ConfigError as ConfigError
-from experiments.config.section import Section
+from experiments.config.section import ConfigTable, Placed
 from experiments.config.sections import BehaviourSection as BehaviourSection
 from experiments.config.sections import ControlsSection as ControlsSection
 from experiments.config.sections import CorpusPart as CorpusPart
@@ -27,8 +27,8 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 "What a folder may be called."
 
 
-class Tables(Section):
-    """What stands before the tables of studies in a config."""
+class Tables(ConfigTable):
+    """What stands before the tables of measures in a config."""
 
     name: str = Field(pattern=NAME)
     "Name of the run folder."
@@ -43,10 +43,12 @@ class Tables(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    measures: Annotated[tuple[str, ...], Placed(())] = ()
+    "Python files with measures of your own, relative to the config file; their tables stand in the config as well."
 
 
-class LastTables(Section):
-    """What stands after the tables of studies."""
+class LastTables(ConfigTable):
+    """What stands after the tables of measures."""
 
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
@@ -56,52 +58,35 @@ class LastTables(Section):
 
 
 class Config(LastTables, Tables):
-    """A run; the tables of its studies are in `experiments.run.config.RunConfig`, and only with them is one made."""
+    """A run; the tables of its measures are in `experiments.run.config.RunConfig`, and only with them is one made."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if type(self) is Config:
-            raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the studies too")
+            raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the measures too")
         if self.model.source == "train" and self.train is None:
             raise ValueError('model.source is "train", but there is no table [train]')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
         for name in type(self).model_fields:
-            if isinstance(section := getattr(self, name), StudySection):
+            if hasattr(section := getattr(self, name), "check"):
                 section.check(self)
         return self
 
 
-class StudySection(Section):
-    """The table that a study has in a config, see `experiments.run.studies`."""
-
-    table: ClassVar[str]
-    "Its name."
-
-    @classmethod
-    def of(cls, config: Config) -> Self:
-        """Return this table of a config that has the tables of studies (`with_studies`)."""
-        section = getattr(config, cls.table)
-        assert isinstance(section, cls)
-        return section
-
-    def check(self, config: Config) -> None:
-        """Raise ValueError where another table of `config` does not fit this one."""
-
-
-def with_studies(name: str, module: str, sections: Iterable[type[StudySection]]) -> type[Config]:
-    """Return the model of configs that have these tables too, between [behaviour] and [page].
+def with_tables(name: str, module: str, sections: Mapping[str, type[ConfigTable]]) -> type[Config]:
+    """Return the model of configs that have these tables of measures too, by name, between [behaviour] and [page].
 
     Fields stand in the order of the reversed bases, so the new tables come in between those of `Config` by a base of
     their own. `name` is what the model is called in `module`.
     """
-    fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
-    studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
-    bases: Any = (Config, studies)  # which the types of pydantic want to be of one class
+    fields: dict[str, Any] = {table: (section, section()) for table, section in sections.items()}
+    measures = create_model("Measures", __base__=Tables, __module__=module, **fields)
+    bases: Any = (Config, measures)  # which the types of pydantic want to be of one class
     return cast(type[Config], create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__))
 
 
-class TrainingConfig(Section):
+class TrainingConfig(ConfigTable):
     """A training without a run: what `headscope train` needs of a config."""
 
     name: str = Field(pattern=NAME)

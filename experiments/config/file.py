@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from experiments.config.section import ConfigError, Placed, Section
+from experiments.config.section import ConfigError, ConfigTable, Placed
 from mha.models.folders import NAMED
 from mha.nearest_name import nearest_name
 
@@ -61,7 +61,7 @@ def named(path: Path) -> Iterator[None]:
         raise ConfigError(f"{path}: {error}") from None
 
 
-Kind = TypeVar("Kind", bound=Section)
+Kind = TypeVar("Kind", bound=ConfigTable)
 
 
 def validated(kind: type[Kind], values: dict[str, Any], path: Path) -> Kind:
@@ -105,16 +105,18 @@ def resolve_paths(values: dict[str, Any], folder: Path) -> None:
     _resolve_model(values.get("model"), folder)
 
 
-def resolve_tables(values: dict[str, Any], folder: Path, kind: type[Section]) -> None:
+def resolve_tables(values: dict[str, Any], folder: Path, kind: type[ConfigTable]) -> None:
     """Make the paths absolute that tables of `kind` name: those that are of no other kind, and those that are `Placed`.
 
     The former are relative to the config; the latter too where they lie there, else to the current folder.
     """
     for table, field in kind.model_fields.items():
         part, section = values.get(table), field.annotation
-        if isinstance(part, dict) and isinstance(section, type) and issubclass(section, Section):
+        if isinstance(part, dict) and isinstance(section, type) and issubclass(section, ConfigTable):
             for key in part.keys() & section.model_fields.keys():
                 _resolve_key(part, key, section.model_fields[key], folder)
+        elif table in values:
+            _resolve_key(values, table, field, folder)
 
 
 def _resolve_key(part: dict[str, Any], key: str, field: FieldInfo, folder: Path) -> None:

@@ -12,6 +12,9 @@ from mha.messages import OneLineError
 from probes import get_probe
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 
+GRAMMAR = "grammar"
+"Name of the embedded corpus, which is generated."
+
 LOSS, EMBEDDING = "loss", "embedding"
 "Behaviours that are measured on the sentences of the report split: the masked-LM loss, and the sentence embedding."
 
@@ -23,7 +26,7 @@ class ConfigError(OneLineError):
     """A config that cannot be used; the message is one line."""
 
 
-class Section(BaseModel):
+class ConfigTable(BaseModel):
     """A table of a config file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

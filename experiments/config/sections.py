@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from experiments.config.section import Placed, ProbeNames, Section
+from experiments.config.section import ConfigTable, Placed, ProbeNames
 from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
 from mha.device import DEVICES
@@ -25,7 +25,7 @@ Precision = Literal["auto", "bf16", "fp32"]
 "Those of `mha.precision.PRECISIONS`."
 
 
-class ModelSection(Section):
+class ModelSection(ConfigTable):
     """Which model is looked at."""
 
     name: str = "minilm"
@@ -73,7 +73,7 @@ GENERATED = (GRAMMAR, SENSES, AGREEMENT, REACTIONS)
 "Embedded corpora, which are made and not read, and those of several sets."
 
 
-class CorpusPart(Section):
+class CorpusPart(ConfigTable):
     """A corpus by name or by file."""
 
     name: str | None = None
@@ -135,7 +135,7 @@ _UNHEARD = {
 "Embedded corpus -> the keys that say nothing of it."
 
 
-class CorpusSection(Section):
+class CorpusSection(ConfigTable):
     """The two splits: the best heads are selected on one and evaluated on the other."""
 
     select: CorpusPart
@@ -164,7 +164,7 @@ class CorpusSection(Section):
         return self
 
 
-class ProbesSection(Section):
+class ProbesSection(ConfigTable):
     """What is asked."""
 
     names: ProbeNames = ("position", "dependency", "agreement", "coreference")
@@ -175,7 +175,7 @@ class ProbesSection(Section):
     "Arcs a label and split that the trained probe is given at the most."
 
 
-class ScoringSection(Section):
+class ScoringSection(ConfigTable):
     """How maps are read and numbers are made."""
 
     batch_pieces: int = Field(default=2048, ge=1)
@@ -199,7 +199,7 @@ class ScoringSection(Section):
     texts once more for each of trained probes, ensembles and other metrics."""
 
 
-class ControlsSection(Section):
+class ControlsSection(ConfigTable):
     """What goes the same way without the knowledge in question, and counts as a baseline; 0 and false switch off."""
 
     random: int = Field(default=2, ge=0)
@@ -230,7 +230,7 @@ class ControlsSection(Section):
         return self
 
 
-class VerdictSection(Section):
+class VerdictSection(ConfigTable):
     """When a head has a grade on a question, see `probes.evidence.statistics.VerdictRule`."""
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
@@ -239,7 +239,7 @@ class VerdictSection(Section):
     "The lead that is tested: by more than this the head must significantly be ahead of every baseline."
 
 
-class BehaviourSection(Section):
+class BehaviourSection(ConfigTable):
     """Which of two sentences the model prefers; for models with a masked-LM head."""
 
     corpora: Annotated[tuple[str, ...], Placed((*GENERATED_PAIRS, *NAMED_PAIRS))] = ()
@@ -261,7 +261,7 @@ class BehaviourSection(Section):
         return self
 
 
-class PageSection(Section):
+class PageSection(ConfigTable):
     """What the page shows."""
 
     examples: int = Field(default=12, ge=0)

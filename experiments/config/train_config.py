@@ -7,17 +7,15 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from experiments.config.section import Section
+from experiments.config.section import GRAMMAR as GRAMMAR
+from experiments.config.section import ConfigTable
 from mha.causal.fixed_patterns import PATTERNS
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
 from probes.training.texts import NAMED_TEXTS, texts_path
 
-GRAMMAR = "grammar"
-"Name of the embedded corpus, which is generated."
 
-
-class TextsSection(Section):
+class TextsSection(ConfigTable):
     """Where texts come from: one of name, path and dataset."""
 
     name: str | None = None
@@ -80,7 +78,7 @@ class TextsSection(Section):
             texts_path(str(self.name))
 
 
-class TokenizerSection(Section):
+class TokenizerSection(ConfigTable):
     """How the vocabulary is learnt, see `mha.training.vocabulary.VocabularySettings`, or whose it is."""
 
     size: int = Field(default=8192, ge=6)
@@ -93,7 +91,7 @@ class TokenizerSection(Section):
     "A folder with tokenizer.json, relative to the config file, instead of learning one."
 
 
-class EncoderSection(Section):
+class EncoderSection(ConfigTable):
     """The shape of the encoder, see `mha.EncoderConfig`."""
 
     layers: int = Field(default=4, ge=1)
@@ -119,7 +117,7 @@ class EncoderSection(Section):
     projections times that number, so that every reader of BERT's weights gets the same maps; training.json says so."""
 
 
-class MaskingSection(Section):
+class MaskingSection(ConfigTable):
     """Which pieces are to be predicted, see `mha.training.masking.Masking`."""
 
     rate: float = Field(default=0.15, gt=0, lt=1)
@@ -129,7 +127,7 @@ class MaskingSection(Section):
     answers: tuple[str, ...] = ()
 
 
-class ArcsSection(Section):
+class ArcsSection(ConfigTable):
     """A term of the loss for attention on the trees of the training texts, see `mha.training.arcs.ArcTerm`."""
 
     weight: float
@@ -144,7 +142,7 @@ class ArcsSection(Section):
     "Random arcs at the distances of these in the place of them, as a control, see `mha.training.arcs.control_arcs`."
 
 
-class CheckpointsSection(Section):
+class CheckpointsSection(ConfigTable):
     """When checkpoints are written, see `mha.training.checkpoints.Schedule`, and which of them stay."""
 
     per_doubling: int = Field(default=2, ge=0)
@@ -156,7 +154,7 @@ class CheckpointsSection(Section):
     "Number of checkpoints that training can go on from."
 
 
-class StartSection(Section):
+class StartSection(ConfigTable):
     """A model of the BERT family whose shape and tokenizer a training takes, and whose weights it begins with."""
 
     name: str
@@ -165,7 +163,7 @@ class StartSection(Section):
     "Whether weights are fresh all the same: what the training alone gives."
 
 
-class TrainSection(Section):
+class TrainSection(ConfigTable):
     """A training, see `mha.training.settings.TrainingSettings`."""
 
     data: TextsSection

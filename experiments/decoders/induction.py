@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, Measure, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, Row
 from experiments.claims.trained import trainings
 from experiments.decoders.in_context import SINK_AT
 from experiments.decoders.induction_measures import (
@@ -74,9 +74,11 @@ def one_layer(section: InductionSection) -> dict[str, Any]:
     return {"layers": 1, "feed_forward": 2 * ((shape.feed_forward or 4 * shape.model) + shape.model)}
 
 
-def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str, Mapping[int, Any]]) -> list[Measure]:
+def _measures(
+    courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str, Mapping[int, Any]]
+) -> list[ClaimMeasure]:
     told = [
-        Measure(
+        ClaimMeasure(
             name,
             unit,
             tuple(
@@ -90,7 +92,7 @@ def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str,
         for key, name, unit in COURSES
     ]
     told += [
-        Measure(
+        ClaimMeasure(
             f"{name} at the end",
             unit,
             tuple(
@@ -104,7 +106,7 @@ def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str,
         if key in (SCORE, EARLY, COPIED)
     ]
     told.append(
-        Measure(
+        ClaimMeasure(
             "abruptness (steps of the rise over steps before it)",
             "times",
             tuple(
@@ -120,7 +122,7 @@ def _measures(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str,
         for role in ROLES
         for seed, one in by.items()
     ]
-    return [*told, Measure(f"heads with a role ({100 * HAS_ROLE:.0f} % of queries)", "heads", tuple(counts))]
+    return [*told, ClaimMeasure(f"heads with a role ({100 * HAS_ROLE:.0f} % of queries)", "heads", tuple(counts))]
 
 
 def _noticed(effects: Mapping[str, Mapping[int, Any]], texts: DecoderTexts | None) -> list[str]:

@@ -26,12 +26,10 @@ DIFFERS = "Effective attention is that of values with their bias; means are over
 BY_TEXT = "effective_texts"
 "The table with a row a head and text."
 
-OLDER = "the run is of a headscope that did not keep effective attention by text: --fresh reads it anew"
-
 
 def _sums(evidence: Evidence, columns: list[str], least: int, most: int, why: str) -> CrossedSums:
     """Return the sums over texts of a length, in sizes of a head."""
-    texts = table(evidence, "mixing", BY_TEXT, OLDER)
+    texts = table(evidence, "mixing", BY_TEXT)
     counted = texts["sizes"].between(least, most)
     if not counted.any():
         raise Missing(why)

@@ -55,15 +55,13 @@ def mean(values: Mapping[int, float]) -> Estimate:
 
 HALF = "That a weak correlation is below a half is our bar; the highest of the data sets that are named is 0.44."
 
-OLDER = "the run is of a headscope that did not correlate attention with gradients: --fresh reads it anew"
-
 AGREE, BY_GRADIENT, BY_LEAVING_OUT = "gradient and leaving out", "attention and gradient", "attention and leaving out"
 
 
 def _ranks(evidence: Evidence) -> Numbers:
     """Return rank correlations of attention, and how far those of gradients and leaving out are above them."""
     by_measure(evidence)
-    ranks = table(evidence, "explanation", "explanation_ranks", OLDER)
+    ranks = table(evidence, "explanation", "explanation_ranks")
     pairs = {str(pair): part.set_index("seed") for pair, part in ranks.groupby("pair")}
     numbers: dict[str, Measured | Missing] = {}
     for pair, name in ((BY_GRADIENT, "gradients"), (BY_LEAVING_OUT, "leaving out")):

@@ -182,6 +182,6 @@ FINDINGS = (
             )
             for batch, (whole, half, faster) in SPEED.items()
         ],
-        missing="a number of a certain machine: `make bench-prune` measures the speed-up on the machine at hand",
+        missing="a number of a certain machine",
     ),
 )

@@ -7,13 +7,16 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from experiments.record.progress import Progress, silent
 from reports import Run
-from reports.notebook.paper_figures import save_paper_figures
-from reports.page.columns import RUN_TABLES
+from reports.blocks.block import Charts, every_block
+from reports.drawing.picture import FORMATS, save_pictures
+from reports.measures.registry import measures
+from reports.notebook.run_charts import run_pictures
+from reports.page.columns import run_tables
 from reports.page.dataset_card import dataset_card
 from reports.scores.taxonomy import EXPORTED_SCORES, with_canonical_names
 from reports.tables.files import replace_file
@@ -23,9 +26,6 @@ from reports.tables.text_table import TextTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}
 "What a table can be exported as -> the ending of its file; a data set is a folder."
-
-FIGURES = ("pdf", "png", "svg")
-"What figures can be exported as."
 
 BEST, SCORES = "best", "scores"
 "The table of best heads, and that of all heads; every other is named as the run's file is."
@@ -42,23 +42,23 @@ def export(
     *,
     table: str = "",
     probes: Sequence[str] = (),
-    progress: Progress = silent,
 ) -> Path:
     """Write a table of a run, or its figures, and return the file or folder.
 
     `to` is csv, parquet, latex (booktabs), markdown, dataset (a `datasets.DatasetDict` with a card), or, for the
-    figures of all probes, pdf, png or svg. `table` is "best" (as papers print it: the default of latex and markdown),
-    "scores" (of every head: the default of the others), or that of a study. `probes` keeps only theirs. Without `out`
-    it is named after the run, in the current folder. Raises ExportError with what there is; no folder is replaced.
+    charts of all probes and of the page's sections, pdf, png or svg. `table` is "best" (as papers print it: the default
+    of latex and markdown), "scores" (of every head: the default of the others), or that of a measure. `probes` keeps
+    only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is;
+    no folder is replaced.
     """
     opened = run if isinstance(run, Run) else _opened(Path(run))
     try:
-        if to in FIGURES:
+        if to in FORMATS:
             folder = _free(Path(out or f"{opened.name}-figures"))
-            save_paper_figures(opened, folder, f".{to}", probes, progress)
+            save_pictures(_pictures(opened, probes), folder, to)
             return folder
         if to not in SUFFIXES:
-            raise ExportError(f"unknown form {to!r}; known are {', '.join((*SUFFIXES, *FIGURES))}")
+            raise ExportError(f"unknown form {to!r}; known are {', '.join((*SUFFIXES, *FORMATS))}")
         name = table or (BEST if to in ("latex", "markdown") else SCORES)
         found = _table(opened, name, probes)
     except ValueError as error:
@@ -73,6 +73,17 @@ def export(
     if path.suffix != SUFFIXES[to]:
         raise ExportError(f"{path}: a table as {to} is a file that ends in {SUFFIXES[to]}")
     return replace_file(found.frame, path)
+
+
+def _pictures(run: Run, probes: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return charts of a run in Vega-Lite: of its probes, and where none is named those of its page's sections."""
+    found = run_pictures(run, probes)
+    for measure in () if probes else measures():
+        drawn = [
+            chart for block in every_block(measure.page(run)) if isinstance(block, Charts) for chart in block.charts
+        ]
+        found |= {f"{measure.name}-{place}": chart.spec for place, chart in enumerate(drawn, 1)}
+    return found
 
 
 def _opened(folder: Path) -> Run:
@@ -90,8 +101,6 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
         rows = tuple(best.rows[place] for place in keep)
         return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
     tables = {SCORES: run.scores, **run.studies}
-    if run.behaviour is not None:
-        tables["behaviour"] = run.behaviour
     if name not in tables:
         raise ExportError(f"{run.folder}: no table {name!r}; there are {', '.join((BEST, *tables))}")
     frame = tables[name]
@@ -100,7 +109,7 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
             if "probe" not in frame or not (frame["probe"] == probe).any():
                 raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
         frame = frame[frame["probe"].isin(probes)]
-    return RUN_TABLES[name].shown(frame, f"{run.name}: {name}")
+    return run_tables()[name].shown(frame, f"{run.name}: {name}")
 
 
 def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
@@ -129,7 +138,7 @@ def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
 def _write_schema(name: str, frame: pd.DataFrame, folder: Path) -> None:
     """Write the table as NAME.parquet, and what its columns mean as NAME.schema.json."""
     replace_file(frame, folder / f"{name}.parquet")
-    tables = {**RUN_TABLES, SCORES: EXPORTED_SCORES}
+    tables = {**run_tables(), SCORES: EXPORTED_SCORES}
     if name in tables:  # the best heads are a choice of columns of the scores
         schema = json.dumps(json_schema(name, tables[name]), indent=2, ensure_ascii=False)
         (folder / f"{name}.schema.json").write_text(schema + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
 from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.interventions.syntax import NONE, folder_of
 from experiments.statements.estimates import difference, ratio
@@ -60,14 +60,14 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 "Condition -> seed -> what was measured."
 
 
-def _measures(found: Results) -> list[Measure]:
+def _measures(found: Results) -> list[ClaimMeasure]:
     told = (
         ("loss", "evaluation loss", "nats"),
         ("agreement", "agreement", "%"),
         ("across", "agreement across a noun of the other number", "%"),
     )
     return [
-        Measure(title, unit, tuple(row for way in found for row in rows_of(by_seed(found[way], name), way)))
+        ClaimMeasure(title, unit, tuple(row for way in found for row in rows_of(by_seed(found[way], name), way)))
         for name, title, unit in told
     ]
 

@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
 from experiments.claims.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.interventions.syntax import NONE, folder_of
 from experiments.statements.estimates import difference, mean_of
@@ -153,7 +153,7 @@ class Retraining:
         return load_encoder(train(folder, task, settings, resume=True))
 
     def _examine(self, encoder: Encoder, of: Model) -> dict[str, float]:
-        """Measure an encoder, some heads of which may be gone, with the tokenizer of another model."""
+        """ClaimMeasure an encoder, some heads of which may be gone, with the tokenizer of another model."""
         ones = torch.ones(encoder.config.layers, encoder.config.heads)
         model = replace(of, module=zeroed(encoder.eval(), ones))  # of full size, with the same outputs
         return {
@@ -170,10 +170,10 @@ def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float
     return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
 
 
-def _measures(found: Results) -> list[Measure]:
+def _measures(found: Results) -> list[ClaimMeasure]:
     conditions = list(next(iter(found.values())))
     return [
-        Measure(
+        ClaimMeasure(
             title,
             unit,
             tuple(

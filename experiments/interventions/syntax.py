@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection
@@ -39,7 +39,7 @@ CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
 Course = Mapping[str, list[Any]]
-"Measure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
+"ClaimMeasure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
 Courses = Mapping[str, Mapping[int, Course]]
 "Cell -> seed -> course."
@@ -125,9 +125,9 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def _measures(found: Courses) -> list[Measure]:
+def _measures(found: Courses) -> list[ClaimMeasure]:
     return [
-        Measure(
+        ClaimMeasure(
             name,
             unit,
             tuple(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.multilingual.tree_measures import (
     PERMUTED,
     RANDOM,
@@ -200,7 +200,7 @@ def _higher(first: ByLanguage, second: ByLanguage) -> ByLanguage:
     return {place: max(value, second[place]) for place, value in first.items()}
 
 
-def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Measure]:
+def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[ClaimMeasure]:
     rows: dict[str, list[Row]] = {"heads": [], "projections": [], "agreement": []}
     for place, language in enumerate(languages):
         row = float(heads[TRAINED][0][language]["row"])
@@ -223,7 +223,8 @@ def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Me
         ("projections", "arcs that projected states attach", "%"),
     )
     return [
-        Measure(title, unit, tuple(sorted(rows[name], key=lambda one: one.condition))) for name, title, unit in titles
+        ClaimMeasure(title, unit, tuple(sorted(rows[name], key=lambda one: one.condition)))
+        for name, title, unit in titles
     ]
 
 

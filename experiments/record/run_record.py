@@ -11,9 +11,8 @@ from typing import Any, Final
 from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
-FACTS: Final = ("behaviour", "circuits", "classifiers", "patching", "heads")
+FACTS: Final = ("facts",)
 "Fields of the record that are noted where they are measured."
 
 
@@ -32,13 +31,8 @@ class Journal:
     "What came of it, that a reader should know."
     inputs: list[str] = field(default_factory=list)
     "What a reader should know of its texts and its model, and how they were read."
-    behaviour: dict[str, DecidedPairs] | None = None
-    "By corpus of minimal pairs; None where the run asks about none."
-    circuits: CircuitsRead | None = None
-    classifiers: dict[str, dict[str, TaskExamples]] | None = None
-    "Task -> split -> its examples; None where no classifiers are trained."
-    patching: PatchingFacts | None = None
-    heads: HeadSetFacts | None = None
+    facts: dict[str, Mapping[str, Any]] | None = None
+    "By measure: what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def log(self, what: str, **details: Any) -> None:
@@ -93,7 +87,7 @@ class Journal:
         """Take over what an interrupted run had noted."""
         for note in record.notes:
             self.note(note)
-        self.dropped += [lost for lost in record.dropped or () if lost not in self.dropped]
+        self.dropped += [lost for lost in record.dropped if lost not in self.dropped]
         for fact in FACTS:
             if (noted := getattr(record, fact)) is not None:
                 setattr(self, fact, noted)

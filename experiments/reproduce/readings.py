@@ -88,13 +88,13 @@ class Reading:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config; keys that came later count with their defaults."""
+    """Return whether `folder` holds a whole run of this config."""
     path = folder / CONFIG
     if not (path.is_file() and (folder / "scores.parquet").is_file()):
         return False
     try:
         return load_config(path) == config
-    except ConfigError:  # of a version that knew other keys
+    except ConfigError:
         return False
 
 

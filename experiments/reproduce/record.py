@@ -21,7 +21,7 @@ from experiments.statements.finding import (
     PaperFindings,
     Statement,
 )
-from experiments.statements.subject import BASE, Subject
+from experiments.statements.subject import Subject
 from reports.findings.record import RECORD
 from reports.run.replacing import replace_text
 
@@ -129,36 +129,22 @@ def updated(
 
 
 def today(before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with findings as they stand today; each statement of a result names the number that it has."""
+    """Return a record with papers and findings as they stand today, and without results of those that are no more."""
     every = [(one, finding) for one in papers() for finding in one.findings]
-    numbers = {
-        (one["id"], statement["name"]): statement["number"]
-        for one in before.get("findings", ())
-        for statement in one["statements"]
-    }
     ids = {finding.id for _, finding in every}
-    results = [_named(one, numbers) for one in before.get("results", ()) if one["finding"] in ids]
     return {
         "papers": [paper_entry(one) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
-        "models": [{"of": BASE if one["control"] else "", "known_as": "", **one} for one in before.get("models", ())],
-        "results": results,
+        "models": list(before.get("models", ())),
+        "results": [one for one in before.get("results", ()) if one["finding"] in ids],
         "runs": list(before.get("runs", ())),
         "requested": list(before.get("requested", ())),
     }
 
 
-def _named(result: Mapping[str, Any], numbers: Mapping[tuple[str, str], str]) -> Entry:
-    """Return a result whose statements name their numbers, also where an older record does not."""
-    named = [{"number": numbers.get((result["finding"], one["name"]), ""), **one} for one in result["statements"]]
-    untestable = "" if any("decides" in one for one in named) else str(result.get("why", ""))
-    return {"untestable": untestable, **result, "statements": named}
-
-
 def _with_seed(before: Mapping[str, Any], result: Mapping[str, Any], seed: int) -> Entry:
     """Return the result of untrained weights with the numbers of one more seed; those of other seeds stay."""
-    old = before.get("seeds") or ({"0": before["statements"]} if before.get("runs") else {})
-    seeds = {**old, str(seed): result["statements"]}
+    seeds = {**before.get("seeds", {}), str(seed): result["statements"]}
     named = {name if not seed else f"{name}, seed {seed}": sha for name, sha in result["runs"].items()}
     ordered = {key: seeds[key] for key in sorted(seeds, key=int)}
     return {**before, **result, "seeds": ordered, "runs": {**before.get("runs", {}), **named}}

@@ -25,8 +25,7 @@ from experiments.statements.rule import OPEN, ControlNumbers, Controls
 def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record, as `record.today` makes it, in which every result is judged from the numbers in it."""
     findings = all_findings()
-    results = [_result(findings[one["finding"]], one, record) for one in record["results"]]
-    return {**record, "results": results}
+    return {**record, "results": [_result(findings[one["finding"]], one, record) for one in record["results"]]}
 
 
 def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, Any]) -> Entry:
@@ -45,8 +44,7 @@ def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, An
 
 def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:
     """Return the result of untrained weights: the verdict that all seeds share, and the mean of their numbers."""
-    seeds = result.get("seeds") or {"0": result["statements"]}
-    by_seed = {seed: judge(finding, numbers_of(finding, told)) for seed, told in seeds.items()}
+    by_seed = {seed: judge(finding, numbers_of(finding, told)) for seed, told in result["seeds"].items()}
     verdicts = {one.verdict for one in by_seed.values()}
     first = next(iter(by_seed.values()))
     why = "; ".join(f"seed {seed}: {one.verdict}" for seed, one in by_seed.items())
@@ -56,7 +54,7 @@ def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:
     columns = zip(*(one.statements for one in by_seed.values()), strict=True)
     statements = [_pooled(list(of_seeds)) for of_seeds in columns]
     seen = {"verdict": verdict, "why": why, "by_seed": [one.verdict for one in by_seed.values()]}
-    return {**result, **seen, "seeds": dict(seeds), "statements": statements}
+    return {**result, **seen, "statements": statements}
 
 
 def _pooled(seeds: Sequence[Judged]) -> Entry:
@@ -108,7 +106,7 @@ def _controls(
     found = {}
     for result in record["results"]:
         if result["finding"] == finding.id and result["model"] in kinds and not result["untestable"]:
-            seeds = (result.get("seeds") or {"0": result["statements"]}).values()
+            seeds = result["seeds"].values()
             told = [_number(next((one for one in of if one["name"] == name), None), number) for of in seeds]
             current = [one for one in told if not (isinstance(one, Missing) and one.why == CHANGED)]
             values = [one.decides for one in current if isinstance(one, Measured)]

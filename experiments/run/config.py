@@ -1,19 +1,27 @@
-"""The config of a run with the tables of all its studies, read from TOML."""
+"""The config of a run with the tables of all measures, read from TOML."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.config.config import Config, ConfigError, TrainingConfig, with_studies
+from experiments.config.config import Config, ConfigError, TrainingConfig, with_tables
 from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
-from experiments.run.studies import STUDIES
+from experiments.run.measure import Measure
+from experiments.run.measures import measure_types
+from reports.measures.registry import MeasureError, use
 
-RunConfig: Final = with_studies(
-    "RunConfig", __name__, dict.fromkeys(study.reads for study in STUDIES if study.reads is not None)
-)
-"A config with the tables of all studies, in their order."
+
+@cache
+def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
+    """Return the config with the tables of those measures that have keys."""
+    return with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
+
+
+RunConfig: Final = _config_of(measure_types())
+"A config with the tables of all measures that are installed, in their order."
 
 
 def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
@@ -41,5 +49,13 @@ def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
 def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
     with named(where):
-        resolve_tables(values, folder, RunConfig)
-    return validated(RunConfig, values, where)
+        resolve_tables(values, folder, Config)
+        files = values.get("measures")
+        try:
+            for file in files if isinstance(files, list) else ():
+                use(Path(str(file)))
+            kind = _config_of(measure_types())
+        except MeasureError as error:
+            raise ConfigError(f"measures: {error}") from None
+        resolve_tables(values, folder, kind)
+    return validated(kind, values, where)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.studies.scope import ShowScores
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.run.scope import ShowScores
 from probes.registry import PERMUTED, RANDOM, WORDS
 from reports.page.first_page import write_first_page
 
@@ -44,11 +44,11 @@ class FirstPage:
     frames: list[pd.DataFrame] = field(default_factory=list)
     "Their scores, where there are any."
 
-    def of(self, run: Surroundings) -> ShowScores | None:
+    def of(self, run: RunContext) -> ShowScores | None:
         """Return what adds the next scope of a run; None for no page, or where no other model reads."""
         return None if self.show is None or not _controls(run.config) else lambda scores: self._add(run, scores)
 
-    def _add(self, run: Surroundings, scores: pd.DataFrame) -> None:
+    def _add(self, run: RunContext, scores: pd.DataFrame) -> None:
         self.scopes += 1
         if not len(scores):
             return

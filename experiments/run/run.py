@@ -21,13 +21,13 @@ from experiments.record.parts import delete_parts
 from experiments.record.progress import Progress, counter, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import Examination
+from experiments.run.behaviour import grader
+from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
+from experiments.run.measures import Measures
+from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
-from experiments.run.studies import Studies
-from experiments.studies.scope import Part, Scored, ShowScores
-from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
@@ -36,10 +36,7 @@ from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
 from probes.maps.page_maps import EveryHead
 from reports import (
-    EXAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     write_attention,
-    write_behaviour,
     write_examples,
     write_metrics,
     write_report,
@@ -48,6 +45,7 @@ from reports import (
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.layer_attention import GLOBAL
+from reports.tables.scores import EXAMPLES, SCORES
 
 
 class RunError(ValueError):
@@ -93,7 +91,7 @@ def run(
         for said in corpus_notes(corpora):
             journal.note_input(said)
         kept = Kept.open(folder, config, record, resume=resume)
-        around = Surroundings(opened.config, opened, corpora, journal, progress, kept)
+        around = RunContext(opened.config, opened, corpora, journal, progress, kept)
         try:
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
@@ -121,7 +119,7 @@ def resume_or_run(config: Config, out: Path, **options: Any) -> Path:
 
 def _work(
     config: Config,
-    around: Surroundings,
+    around: RunContext,
     record: RunRecord,
     folder: Path,
     started: Start,
@@ -130,18 +128,15 @@ def _work(
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
-    examination = Examination.of(config, opened.model)
-    studies = Studies.of(around)
+    measures = Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, studies, every, shards, first)
+    parts, examples, compared = _read(around, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
-    if examination is not None:
-        write_behaviour(around.of_run(examination.hold(journal, around.progress)), folder)
     _refuse_nothing(frames, around.corpora, journal)
-    studies.write(parts, folder)
+    measures.write(parts, folder)
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
-    write_scores(scores[list(SCORE_COLUMNS)], folder)
+    write_scores(scores[list(SCORES.names)], folder)
     write_examples(_renumbered(examples), folder)
     _copy_annotated(around.corpora, folder)
     _write_every_head(every, around, folder)
@@ -162,11 +157,11 @@ def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
         shutil.copyfile(path, folder / "annotated" / path.name)
 
 
-def _follow(config: Config, around: Surroundings, folder: Path, started: Start, shards: Shards | None) -> None:
+def _follow(config: Config, around: RunContext, folder: Path, started: Start, shards: Shards | None) -> None:
     """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
     follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
     if shards is None:
-        found, workers = follow(progress=around.progress, behaviour=Examination.grader(config, around.model)), None
+        found, workers = follow(progress=around.progress, behaviour=grader(config, around.model)), None
     else:
         found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
     add_biographies(found, folder, started, workers=workers, resumed=around.kept.taken)
@@ -178,7 +173,7 @@ def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:
     return layers.map(dict(enumerate(GLOBAL if one is None else f"local (window {one})" for one in windows)))
 
 
-def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
+def _write_every_head(every: EveryHead, run: RunContext, folder: Path) -> None:
     """Write what every head does on the texts of the examples, and note how many were too many."""
     if kept := every.tables():
         write_attention(kept, folder)
@@ -190,8 +185,8 @@ def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None
 
 
 def _read(
-    run: Surroundings,
-    studies: Studies,
+    run: RunContext,
+    measures: Measures,
     every: EveryHead,
     shards: Shards | None,
     first: ShowScores | None,
@@ -205,17 +200,17 @@ def _read(
     parts, examples, compared = [], [], []
     permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
-    codelength = any(study.codelength for study in studies)
+    codelength = measures.codelength
     for scope in run.scopes:
         asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*studies], codelength, run.kept, first)
+        part = make(config, model, scope, asked, run.texts(scope), [*measures], codelength, run.kept, first)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
             permutations = part.permutations(journal)
         scored = part.score(journal, run.progress, permutations or list)
-        studies.add(scored)
+        measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
@@ -277,4 +272,4 @@ def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         if len(part):
             shifted.append(part.assign(example=part.example + start))
             start += int(part.example.max()) + 1
-    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLE_COLUMNS))
+    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLES.names))

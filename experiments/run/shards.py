@@ -25,9 +25,9 @@ from experiments.record.kept import packed, unpacked
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import Examination
-from experiments.studies.scope import Part, Scored
-from experiments.studies.surroundings import Surroundings
+from experiments.run.behaviour import grader
+from experiments.run.context import RunContext
+from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
@@ -176,7 +176,7 @@ def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> Checkpoi
 class _Job:
     """A run that a worker has opened."""
 
-    run: Surroundings
+    run: RunContext
     threads: int
 
     @cached_property
@@ -184,7 +184,7 @@ class _Job:
         """What reads checkpoints of its trainings."""
         config = self.run.config
         assert config.biographies is not None
-        grade = Examination.grader(config, self.run.model)
+        grade = grader(config, self.run.model)
         return CheckpointReader(config, config.biographies, self.run.corpora, grade)
 
 
@@ -225,7 +225,7 @@ def _opened(job: bytes) -> _Job:
         told = " ".join(str(error).split())
         raise ClusterError(f"a worker on {platform.node()} cannot open the run: {told}") from None
     _refuse_differing(inputs, _inputs(config, machine_record(config, opened.model, corpora, Start())))
-    return _Job(Surroundings(config, opened, corpora, Journal(), silent), number)
+    return _Job(RunContext(config, opened, corpora, Journal(), silent), number)
 
 
 def _refuse_differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from experiments.sandbox.former import former_finds
-from probes.evidence.question import Effort
+from probes.evidence.question import GRADED, Effort
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
@@ -122,29 +121,14 @@ def count_power(
     for role, (question, head) in cell.planted.items():
         one, truth = judged.get(question), truths[question]
         counts.add(("graded", role), one is not None and one.grade[head] >= cell.grade)
-        counts.add(("items", role), 0 if one is None else one.evidence.n)
+        counts.add(("items", role), 0 if one is None else one.scores["n"])
         if one is None:
             continue
-        evidence = one.evidence
-        counts.add(("estimate", role), evidence.accuracy[head])
-        for name, interval, true in (
-            ("accuracy", evidence.accuracy_interval, truth.accuracy),
-            ("mass", evidence.mass_interval, truth.mass),
-            ("margin", evidence.margin_interval, truth.margin),
-        ):
-            if name == "margin" or 0 < true[head] < 1:  # at the ends of a share nothing varies
-                counts.add((name, role), interval[0, head] <= true[head] <= interval[1, head])
-
-
-def count_former(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
-    """Count how often the former rule called planted heads of the first grade specialised."""
-    if cell.grade > 1:
-        return
-    found = former_finds(judged, cell.documents)
-    for role, (question, head) in cell.planted.items():
-        counts.add(("former", role), question in found and found[question][head])
+        counts.add(("estimate", role), one.scores["accuracy"][head])
+        for name, ends in (("accuracy", "ci"), ("mass", "mass"), ("margin", "margin")):
+            true, low, high = getattr(truth, name)[head], one.scores[f"{ends}_low"], one.scores[f"{ends}_high"]
+            if name == "margin" or 0 < true < 1:  # at the ends of a share nothing varies
+                counts.add((name, role), low[head] <= true <= high[head])
 
 
 def count_false(
@@ -155,14 +139,14 @@ def count_false(
     for grade in GRADES:
         tested = {question: one for question, one in judged.items() if np.isfinite(one.p_adjusted[grade - 1]).any()}
         labels = [
-            bool((one.evidence.p_label[grade - 1][null] < ALPHA).any())
+            bool((one.scores[GRADED[grade - 1]][null] < ALPHA).any())
             for question, one in tested.items()
             if (null := nulls[question][grade - 1]).any()
         ]
         if labels:
             counts.add((f"{LABEL}, grade {grade}",), float(np.mean(labels)))
         _count_finds(tested, nulls, grade, counts)
-    singles = [one.evidence.p[nulls[question][0]] < ALPHA for question, one in judged.items()]
+    singles = [one.scores["p"][nulls[question][0]] < ALPHA for question, one in judged.items()]
     if any(map(len, singles)):
         counts.add(("per head, uncorrected",), np.concatenate(singles).mean())
 
@@ -199,7 +183,7 @@ def count_coverage(
     """Count which share of all heads has a margin interval that holds the true value."""
     held = []
     for question, one in judged.items():
-        (low, high), true = one.evidence.margin_interval, truths[question].margin
+        low, high, true = one.scores["margin_low"], one.scores["margin_high"], truths[question].margin
         if np.isfinite(low).any():
             held.append(((low <= true) & (true <= high)).mean())
     if held:

@@ -16,8 +16,8 @@ from experiments.inputs.open_model import Opened
 from experiments.record.progress import Progress, silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
-from experiments.studies.scope import Part
-from experiments.studies.surroundings import Surroundings
+from experiments.run.context import RunContext
+from experiments.run.scope import Part
 from mha import load_model
 from probes import Corpus, Probe
 from probes.corpora.named import NAMED, data_folder
@@ -106,7 +106,7 @@ class NullRuns:
         """Return the scores of a run, with verdicts."""
         config = null_config(self.corpus, source, seed, self.sentences)
         model = load_model(config.model.reference, source, seed, device=config.model.device)
-        run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
+        run = RunContext(config, Opened(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
         permutations: Callable[[], Sequence[int]] | None = None
         for scope in run.scopes:

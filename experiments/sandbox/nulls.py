@@ -22,24 +22,24 @@ LENGTHS, SLOPE = 1.0, 0.1
 def nulls(box: Sandbox, pool: Pool, drawings: int) -> Iterator[tuple[str, Pool]]:
     """Yield the name and the population of every null hypothesis; `pool` is that of the sandbox.
 
-    Right answers are drawn `drawings` times for the null of random ones.
+    Gold is drawn `drawings` times for the null of permuted gold.
     """
     layout, dependency = box.layout, ("dependency", "dependent->head")
     first = {role: layout.planted[role, 1, MARGIN] for role in ROLES}
     planted = [*layout.bystanders, *(head for (_, grade, _), head in layout.planted.items() if grade == 1)]
     yield "random weights", pool.columns(layout.bystanders)
     random = box.random_pool(drawings).only([*ROLES.values()])
-    yield "random right answers", random.columns(planted)
+    yield "permuted gold", random.columns(planted)
     decoys = pool.columns([*layout.bystanders, *layout.decoys])
     yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
     places = {ROLES[role]: len(layout.bystanders) + place for place, role in enumerate(first)}
     alone = [*layout.bystanders, *first.values()]
     yield "one head at the margin", pool.only([*ROLES.values()]).columns(alone).level(1, MARGIN, places)
-    yield "one head, random right answers", random.columns(alone).level(1, MARGIN, places)
+    yield "one head, permuted gold", random.columns(alone).level(1, MARGIN, places)
     for grade in GRADES:
         yield from _at_the_margin(pool.columns(planted).only([*ROLES.values()]), grade, box.seed)
     yield "heads and controls alike", _alike(pool.documents, box.seed)
-    yield "rarely right", _rarely_right(pool.documents, box.seed)
+    yield "rarely correct", _rarely_right(pool.documents, box.seed)
     yield "wrong in whole documents", _wrong_in_whole_documents(pool.documents, box.seed)
 
 

@@ -18,12 +18,10 @@ from experiments.sandbox.cells import (
     count_coverage,
     count_equivalence,
     count_false,
-    count_former,
     count_power,
     simulate_all,
 )
 from experiments.sandbox.checks import planted_by_weights, whole_run, with_roles
-from experiments.sandbox.former import FLIPS
 from experiments.sandbox.null_runs import null_corpora, null_runs
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
@@ -65,7 +63,7 @@ FULL = Scale(500, 200, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50,
 QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
 "A few of the runs."
 
-EFFORT = Effort(replicates=2, flips=FLIPS)
+EFFORT = Effort(replicates=2, flips=999)
 "Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
 
 CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
@@ -151,17 +149,13 @@ class SandboxStudy:
         }
 
     def power(self, progress: Report) -> list[dict[str, Any]]:
-        """Return how often planted heads are found, and how often intervals hold, by role, grade, margin and size.
-
-        Heads of the first grade are also judged by the former rule, in the same runs.
-        """
+        """Return how often planted heads are found, and how often intervals hold, by role, grade, margin and size."""
         cells = {
             (grade, margin, size): self._cell(grade, margin, size)
             for grade, margin in dict.fromkeys(place[1:] for place in self.box.layout.planted)
             for size in self.scale.documents
         }
-        counts = (count_power, count_false, count_former)
-        found = self._simulate(cells, self.scale.power_runs, counts, (0,), progress)
+        found = self._simulate(cells, self.scale.power_runs, (count_power, count_false), (0,), progress)
         return [
             _power_row(cells[where], role, where[1], counts)
             for where, counts in found.items()
@@ -285,7 +279,6 @@ def _power_row(cell: SandboxCell, role: str, margin: float, counts: RunCounts) -
         "items": float(np.mean(counts.values["items", role])),
         "runs": len(counts.values["graded", role]),
         "graded": counts.rate(("graded", role)),
-        "former": counts.rate(("former", role)),
         "coverage": {
             name: counts.rate((name, role)) for name in ("accuracy", "mass", "margin") if (name, role) in counts.values
         },

@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reports.tables.estimate import Estimate as Estimate
+
 LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number and the interval that holds its true value in 95 % of repetitions."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    "Repeats that it is made from."
-
-    def at(self, place: float) -> tuple[float, float, float, float]:
-        """Return it as a point of a figure at a place on x."""
-        return place, self.value, self.low, self.high
-
-    def within(self, lowest: float, highest: float) -> Estimate:
-        """Return the same with an interval that leaves out what cannot be, such as shares above 1."""
-        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
 
 def exact(value: float) -> Estimate:

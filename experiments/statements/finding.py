@@ -127,7 +127,7 @@ class Finding:
     id: str
     claim: str
     where: str
-    "Section, table or figure of the paper."
+    "ConfigTable, table or figure of the paper."
     model: str
     "What the paper looked at."
     data: str

@@ -120,7 +120,7 @@ def preferred(run: Run, corpus: str, **group: object) -> Measured | Missing:
 
     The name of a group is what its pairs have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
     """
-    found = rows(run.behaviour, corpus=corpus, level=next(iter(group), "corpus"), **group)
+    found = rows(run.studies.get("behaviour"), corpus=corpus, level=next(iter(group), "corpus"), **group)
     if not len(found) or not found.iloc[0].n:
         return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
     row = found.iloc[0]
@@ -142,9 +142,7 @@ def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Meas
     )
 
 
-def heads_above(
-    frame: pd.DataFrame, threshold: float, value: str = "value", low: str = "ci_low", high: str = "ci_high"
-) -> Estimate:
+def heads_above(frame: pd.DataFrame, threshold: float, value: str = "value") -> Estimate:
     """Return how many heads are above a threshold: from those significantly above to those not significantly below.
 
     Raises Missing for no heads.
@@ -152,8 +150,8 @@ def heads_above(
     if not len(frame):
         raise Missing("no head has this measure")
     known = frame[frame[value].notna()]
-    low_end = known[low].fillna(known[value])
-    high_end = known[high].fillna(known[value])
+    low_end = known["ci_low"].fillna(known[value])
+    high_end = known["ci_high"].fillna(known[value])
     counts = [float((column > threshold).sum()) for column in (known[value], low_end, high_end)]
     return Estimate(counts[0], counts[1], counts[2], len(known))
 

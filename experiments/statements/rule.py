@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.statements.estimates import Estimate, mean_of
+from probes.evidence.leads import independent_difference
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 
@@ -110,8 +111,8 @@ class LearnedRule(Rule):
     def beyond(self, trained: Estimate, control: Estimate) -> Estimate:
         """Return how far the trained number is beyond that of the control, in the direction of the rule."""
         if self.below is None or (self.above is not None and trained.value >= control.value):
-            return independent_difference(trained, control)
-        return independent_difference(control, trained)
+            return independent_difference(control, trained)[0]
+        return independent_difference(trained, control)[0]
 
     def verdict_beside(self, trained: Estimate, controls: Controls) -> str:
         """Return the verdict on a trained model: that of the range, unless it holds and untrained weights are near."""
@@ -133,17 +134,3 @@ class LearnedRule(Rule):
         """Return the rule as a sentence."""
         kinds = "randomly initialised weights and of permuted weights"
         return f"{super().words()} To hold, it must be significantly beyond that of {kinds}, {SEEDS} seeds each."
-
-
-def independent_difference(first: Estimate, second: Estimate) -> Estimate:
-    """Return one - other with the interval of two numbers that err independently (Zou and Donner 2008).
-
-    The ends are NaN where one of the numbers has no interval.
-
-    >>> independent_difference(Estimate(5.0, 2.0, 6.0, 9), Estimate(1.0, 0.0, 5.0, 9))
-    Estimate(value=4.0, low=-1.0, high=5.414213562373095, n=9)
-    """
-    value = first.value - second.value
-    low = value - math.hypot(first.value - first.low, second.high - second.value)
-    high = value + math.hypot(first.high - first.value, second.value - second.low)
-    return Estimate(value, low, high, min(first.n, second.n))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -53,7 +52,7 @@ def _placed(target: RoleTarget, asked: Sequence[BestHead]) -> Iterator[tuple[tup
 
 
 def _answer(target: RoleTarget, run: NamedRun, row: BestHead, place: str, *, summary: bool) -> dict[str, Any]:
-    known = asdict(row)
+    known = vars(row)
     corpus = run.scores.loc[run.scores["split"] == "report", "corpus"]
     about: dict[str, Any] = {"target": target.name, "run": run.title, "model": run.model, "corpus": corpus.iloc[0]}
     about |= {"place": place, "summary": summary, **strongest_baseline(row), **highest(run.scores, row)}

@@ -31,7 +31,7 @@ def write_target_page(names: Sequence[str], out: Path, progress: Progress = sile
     about = tuple(_about(run) for run in runs)
     headless = tuple(dict.fromkeys(run.model for run in runs if run.run.record.model.masked_lm is False))
     said, version = tuple(_notes(runs)), ", ".join(versions)
-    record = TargetRecord(about, asked, effects(asked, runs), said, version, BEHAVIOURS, headless)
+    record = TargetRecord(version, about, said, BEHAVIOURS, headless, asked, effects(asked, runs))
     return write_targets(out, record, progress), record
 
 

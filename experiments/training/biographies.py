@@ -105,7 +105,7 @@ def add_biographies(
         for reason, count in dropped.counts.items()
     ]
     stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
-    dropped = (*(record.dropped or ()), *lost)
+    dropped = (*record.dropped, *lost)
     record = replace(record, workers=workers or record.workers, resumed=tuple(resumed) or record.resumed)
     finished(replace(record, stages=stages, dropped=dropped), started).write(path)
 

@@ -63,7 +63,7 @@ def write_model_card(checkpoint: Path, name: str, data: TextsSection) -> Path:
 def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
     """Return the card of a checkpoint with that training.json, in Markdown with front matter in YAML."""
     shape, settings = record["encoder"], record["settings"]
-    causal = bool(shape.get("causal"))
+    causal = shape["causal"]
     tags = ["attention-heads", "interpretability", "headscope"]
     task = {} if causal else {"pipeline_tag": "fill-mask"}  # its tokenizer ends a text, after which it learnt nothing
     front = {"library_name": "transformers", **task, "model_name": name, "tags": tags}

@@ -179,11 +179,10 @@ def changed(changes: Sequence[Change], seen: Seen) -> Tensor:
 
 
 @contextmanager
-def gated(model: nn.Module, gates: Float[Tensor, "*batch layer head"], *, first: int = 0) -> Iterator[None]:
+def gated(model: nn.Module, gates: Float[Tensor, "*batch layer head"]) -> Iterator[None]:
     """Multiply the output of every head, before W_O, by its gate while the block runs (Michel et al. 2019, 2.2).
 
-    `gates` are [layer, head], or [batch, layer, head] for each text its own; gradients flow into them. `first` as in
-    `watch`.
+    `gates` are [layer, head], or [batch, layer, head] for each text its own; gradients flow into them.
     """
 
     def apply(seen: Seen) -> Tensor:
@@ -192,5 +191,5 @@ def gated(model: nn.Module, gates: Float[Tensor, "*batch layer head"], *, first:
             raise HookError(f"{gate.shape[-1]} gates for the {seen.tensor.shape[1]} heads of layer index {seen.layer}")
         return seen.tensor * gate[..., None, None]
 
-    with watch(model, apply, ["head_output"], first=first):
+    with watch(model, apply, ["head_output"]):
         yield

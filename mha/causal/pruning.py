@@ -2,7 +2,7 @@
 
 Both give the outputs of the model whose head outputs (the site head_output) are multiplied by the gates. They can, for
 a gate is a factor of the head's rows of W_O, which the bias of W_V meets too; the bias of W_O belongs to no head and
-stays. How much faster the smaller one is, `python -m experiments.bench.prune` measures.
+stays.
 """
 
 from __future__ import annotations

@@ -111,21 +111,13 @@ class TrainingSettings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the settings as they stand in a checkpoint."""
-        # as older checkpoints have it
-        unsaid = {name for name in ("threads", "arcs", "fixed") if getattr(self, name) in (None, ())}
-        found = {name: value for name, value in asdict(self).items() if name not in unsaid}
-        # nothing where no answer is named, which is also what older checkpoints say
-        found["masking"] = {name: value for name, value in found["masking"].items() if name != "answers" or value}
-        as_json: dict[str, Any] = json.loads(json.dumps(found))
+        as_json: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return as_json
 
 
-def check_threads(where: str, before: int | None, now: int, settings: TrainingSettings) -> None:
-    """Raise CheckpointError where a training would go on with another number of threads without having been told.
-
-    `before` is None for checkpoints that do not say with how many they were trained.
-    """
-    if before in (None, now) or settings.threads is not None:
+def check_threads(where: str, before: int, now: int, settings: TrainingSettings) -> None:
+    """Raise CheckpointError where a training would go on with another number of threads without having been told."""
+    if before == now or settings.threads is not None:
         return
     raise CheckpointError(
         f"{where} was trained with {before} threads, and torch has {now} here, so the last bits of numbers would "

@@ -56,13 +56,11 @@ class Task:
 
     def recorded(self) -> dict[str, Any]:
         """Return what a checkpoint says of the task."""
-        texts = {"rows": self.rows.fingerprint, "held_out": self.held_out.fingerprint if self.held_out else None}
-        if self.arcs is not None:
-            texts["arcs"] = self.arcs.fingerprint
-        shape = asdict(self.encoder)
-        # as JSON has it; None where nothing was taken out, which is also what older checkpoints say
-        shape["pruned"] = [list(head) for head in self.encoder.pruned] or None
-        shape["causal"] = self.encoder.causal or None
+        texts = {
+            name: read.fingerprint if read else None
+            for name, read in (("rows", self.rows), ("held_out", self.held_out), ("arcs", self.arcs))
+        }
+        shape = asdict(self.encoder) | {"pruned": [list(head) for head in self.encoder.pruned]}
         found = {"tokenizer": self.vocabulary.fingerprint, "encoder": shape, "texts": texts}
         return found if self.start is None else found | {"start": {"sha256": _fingerprint(self.start)}}
 

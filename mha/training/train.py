@@ -140,7 +140,7 @@ class _Training:
             before = "bf16" if record["bf16"] else "fp32"
             raise TrainingError(f"{checkpoint} was trained in {before}, which 'auto' is not here: set precision")
         if self.accelerator.device.type == "cpu":
-            check_threads(str(checkpoint), record.get("threads"), torch.get_num_threads(), self.settings)
+            check_threads(str(checkpoint), record["threads"], torch.get_num_threads(), self.settings)
         restore_state(self.encoder, self.optimizer, read_state(checkpoint))
         self.step, self.tokens = record["step"], record["tokens"]
         self.loss, self.evaluation_loss = record["loss"], record["evaluation_loss"]

@@ -7,6 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -17,7 +19,10 @@ from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from probes.causal.ablation import BATCH_PIECES
+from probes.causal.ablation_table import measures
 from probes.causal.behaviours import Behaviour, BehaviourError, Embedding, of_items
+from probes.evidence.question import Effort
+from probes.evidence.results import named_heads
 
 
 @dataclass(frozen=True)
@@ -95,3 +100,36 @@ def _with_copy(behaviour: Behaviour) -> Behaviour:
         )
     copy = deepcopy(lm.module).requires_grad_(True)
     return replace(behaviour, reader=replace(lm, model=replace(lm.model, module=copy), module=copy))
+
+
+def gate_table(found: Gated, told_of: Behaviour) -> pd.DataFrame:
+    """Return a row a head: its gate, and the probability that it is open."""
+    learned = {"gate": found.learned.gates.flatten().numpy(), "open": found.learned.open.flatten().numpy()}
+    layers, heads = found.learned.gates.shape
+    return pd.DataFrame(named_heads((layers, heads)) | learned).assign(behaviour=told_of.name, unit=told_of.unit)
+
+
+def path_table(found: Gated, told_of: Behaviour, effort: Effort) -> pd.DataFrame:
+    """Return what the behaviour is with the gates, on items that they were not learned on; a row a measure."""
+    intact = gated_values(told_of, found.learned.gates.new_ones(found.learned.gates.shape))
+    values = np.stack([intact.numpy(), found.values(told_of).numpy()])
+    rows = []
+    for measured in measures(told_of, values):
+        low, high = measured.interval(measured.cost, effort)[:, 0]
+        rows.append(
+            {
+                "behaviour": told_of.name,
+                "unit": measured.unit,
+                "measure": measured.name,
+                "left": len(found.learned.survivors),
+                "heads": found.learned.gates.numel(),
+                "n": measured.values.shape[1],
+                "clusters": measured.clusters,
+                "intact": measured.values[0].mean(),
+                "value": measured.values[1].mean(),
+                "cost": measured.cost.mean(),
+                "ci_low": low,
+                "ci_high": high,
+            }
+        )
+    return pd.DataFrame(rows)

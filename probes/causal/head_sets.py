@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from probes.causal.ablation import Heads
 
@@ -14,6 +15,9 @@ HEAD, LAYER, SELECTED, RANDOM = "head", "layer", "selected", "random"
 
 KINDS = (HEAD, LAYER, SELECTED, RANDOM)
 """Kinds of sets: one head; all heads of a layer; those that a probe's label selects; as many random heads as these."""
+
+SPECIALISED, MARGIN = "specialised", "largest margin"
+"What heads of a label are selected by: their grades, or their margins on the selection split."
 
 
 @dataclass(frozen=True)
@@ -80,3 +84,26 @@ def random_sets(selected: Heads, shape: tuple[int, int], draws: int, seed: Seque
         rest = [head for pool in others.values() for head in pool if head not in taken]
         sets.append(tuple(sorted(taken + drawn(rest, elsewhere))))
     return RandomSets(tuple(sets), elsewhere)
+
+
+def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:
+    """Return the heads of "probe: label", or of any label of "probe", in order, and what they are chosen by.
+
+    With `top` those with the largest margins on the selection split, in any variant; without it those that have a
+    grade, or the one with the largest margin where there is none. None where nothing of the label was scored.
+    """
+    probe, _, name = label.partition(": ")
+    rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
+    found, by = rows[(rows["split"] == "report") & (rows["grade"] > 0)], SPECIALISED
+    if top or found.empty:
+        best = rows[(rows["split"] == "select") & rows["margin"].notna()]
+        best = best.sort_values(["margin", "layer", "head"], ascending=[False, True, True])
+        found, by = best.drop_duplicates(["layer", "head"]).head(max(top, 1)), MARGIN
+    places = zip(found["layer"].tolist(), found["head"].tolist(), strict=True)
+    return tuple(sorted(set(places))), by
+
+
+def against_random(label: str, chosen: Heads, by: str, drawn: RandomSets) -> list[HeadSet]:
+    """Return the set of the heads that a label chose, and those of random heads."""
+    random = (HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1))
+    return [HeadSet(SELECTED, label, chosen, by=by), *random]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from probes.corpora.conllu_block import Block, ConlluLayout
+from probes.corpora.conllu_block import ConlluBlock, ConlluLayout
 from probes.corpora.line_reader import CorpusError as CorpusError
 from probes.corpora.line_reader import UniqueIds, numbered_lines
 from probes.records import Document, Sentence
@@ -68,7 +68,7 @@ def _documents(path: Path, first: int | None) -> Iterator[Document]:
         yield Document(document or "", tuple(gathered))
 
 
-def _blocks(path: Path) -> Iterator[Block]:
+def _blocks(path: Path) -> Iterator[ConlluBlock]:
     """Cut a file at its blank lines; of blocks of nothing but comments those of the file go on to the next."""
     lines: list[tuple[int, str]] = []
     for number, line in numbered_lines(path):
@@ -77,7 +77,7 @@ def _blocks(path: Path) -> Iterator[Block]:
         elif all(text.startswith("#") for _, text in lines):
             lines = [(at, text) for at, text in lines if _OF_FILE.match(text)]
         else:
-            yield Block(path, lines)
+            yield ConlluBlock(path, lines)
             lines = []
     if not all(text.startswith("#") for _, text in lines):
-        yield Block(path, lines)
+        yield ConlluBlock(path, lines)

@@ -51,7 +51,7 @@ class ConlluLayout:
 
 
 @dataclass
-class Block:
+class ConlluBlock:
     """The lines of one sentence."""
 
     path: Path

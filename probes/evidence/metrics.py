@@ -16,12 +16,14 @@ from mha.batches import collate
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.corpora.corpus import Texts
+from probes.evidence.results import named_heads
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings, ask
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers, Question
 from probes.targets import OTHERS, TOKENS, Items
+from reports.tables.scores import METRICS as TABLE
 
 METRICS = ("accuracy", "mass", "reciprocal_rank", "auc")
 """Means over the items of a question, each in [0, 1], higher is better (mass may pass 1 for several golds of a column).
@@ -29,8 +31,6 @@ METRICS = ("accuracy", "mass", "reciprocal_rank", "auc")
 accuracy: whether the most attended candidate is gold, ties as a random choice would have it; attention on gold;
 1 / rank of the best-ranked gold among the candidates, where ties give the rank that a random order has on average;
 the chance that a gold key gets more attention than another candidate, ties half (Mann and Whitney's statistic)."""
-
-COLUMNS = ("probe", "label", "variant", "layer", "head", "name", "n", *METRICS)
 
 CELLS = 1 << 21
 "Attention values that are compared at a time."
@@ -61,10 +61,10 @@ def score_metrics(
 ) -> pd.DataFrame:
     """Return the METRICS of every head on every question that `probes` ask of `texts`, labels pooled.
 
-    One row a question and head (COLUMNS); NaN where no item has a number. Items that ask for broad attention have no
-    gold key and are left out. "det:*" is left out where there is only one label to pool. What is dropped is what
-    `probes.scoring.score.score_corpus` drops and counts. `progress` is called with the number of texts after each
-    batch.
+    One row a question and head, as `reports.tables.scores.METRICS` has them; NaN where no item has a number. Items that
+    ask for broad attention have no gold key and are left out. "det:*" is left out where there is only one label to
+    pool. What is dropped is what `probes.scoring.score.score_corpus` drops and counts. `progress` is called with the
+    number of texts after each batch.
     """
     aligned = Aligned.of(model, texts)
     progress(len(texts) - len(aligned.kept))
@@ -76,7 +76,7 @@ def score_metrics(
             totals[question] = totals[question] + total if question in totals else total
         progress(len(chosen))
     frames = [_rows(question, total) for question, total in _pooled(totals, probes)]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS])
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*TABLE.names])
 
 
 def _measure(
@@ -206,10 +206,8 @@ def _pooled(totals: Totals, probes: Sequence[Probe]) -> Iterator[tuple[Question,
 
 def _rows(question: Question, total: Total) -> pd.DataFrame:
     layers, heads = total.sums.shape[1:]
-    layer, head = np.divmod(np.arange(layers * heads), heads)
     sums = total.sums.reshape(len(METRICS), -1)
     means = [part / n if n else np.full(len(part), np.nan) for part, n in zip(sums, total.n, strict=True)]
     columns: dict[str, object] = {"probe": question[0], "label": question[2], "variant": question[1]}
-    columns |= {"layer": layer, "head": head, "n": int(total.n[0])}
-    columns["name"] = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
-    return pd.DataFrame(columns | dict(zip(METRICS, means, strict=True)))[[*COLUMNS]]
+    columns |= named_heads((layers, heads)) | {"n": int(total.n[0]), **dict(zip(METRICS, means, strict=True))}
+    return pd.DataFrame(columns)[[*TABLE.names]]

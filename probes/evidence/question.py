@@ -1,12 +1,14 @@
-"""What one question and split say of every head: estimates, intervals, leads, tests, and how stable the best is."""
+"""The scores of every head on one question and split: estimates, intervals, leads, tests, stability of the best."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from probes.evidence.leads import Documents, holm, p_of_leads
 from probes.evidence.statistics import MARGIN, Bootstrap
@@ -28,54 +30,28 @@ class Effort:
         return Bootstrap.draw(clusters, self.replicates, self.seed + split)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The numbers of all heads on one question and split. An interval is [2, head]; what was not measured is NaN."""
+QuestionScores = dict[str, Any]
+"""Columns of `reports.tables.scores.SCORES` on one question and split, by name: numbers [head], or one for all heads.
 
-    n: int
-    clusters: int
-    effective_clusters: float
-    "How many clusters of equal length would weigh as these do."
-    accuracy: Numbers
-    accuracy_interval: Numbers
-    mass: Numbers
-    mass_interval: Numbers
-    coverage: Numbers
-    near_ties: Numbers
-    stability: Numbers
-    "[head] Share of the resamples in which the head is the best one."
-    baseline: str
-    "The strongest baseline or control on this split; the first by name of equals, empty where there is none."
-    baseline_accuracy: float
-    margin: Numbers
-    margin_interval: Numbers
-    lexical_accuracy: float
-    lexical_interval: Numbers
-    "Of the margin over the lexical table."
-    rule: str
-    "The strongest rule of grammar on this split; the first by name of equals, empty where there is none."
-    rule_accuracy: float
-    rule_interval: Numbers
-    "Of the margin over that rule."
-    excluded: float
-    "Upper bound of every head's lead over all baselines, the largest of all heads; NaN where nothing is tested."
-    p: Numbers
-    "[head] That the head leads some baseline or control by no more than the margin, uncorrected."
-    p_label: Numbers
-    "[grade, head] The same for the baselines up to each grade, corrected for heads; NaN where a grade has no baseline."
+What was not measured is NaN."""
 
-    @property
-    def leads(self) -> Numbers:
-        """[grade, head] Lead over the strongest baseline up to each grade."""
-        return strongest_leads(self.margin, self.accuracy - self.lexical_accuracy, self.accuracy - self.rule_accuracy)
+GRADED = ("p_label", "p_words", "p_rules")
+"The columns with the p of each grade in turn, corrected for the heads of the label."
 
 
-def strongest_leads(*leads: Numbers) -> Numbers:
-    """Return [grade, head], the lead over all baselines up to each grade, from those of each grade alone."""
+def strongest_leads(scores: Mapping[str, Any] | pd.DataFrame) -> Numbers:
+    """Return [grade, head], the lead over all baselines up to each grade, of scores by column."""
+    baselines = ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
+    leads = [np.asarray(scores["accuracy"] - scores[name], np.float64) for name in baselines]
     return np.fmin.accumulate(np.stack(leads))
 
 
-def weigh(
+def within(name: str, bounds: Numbers) -> QuestionScores:
+    """Return the columns of an interval [2, head], the ends of which are named after `name`."""
+    return {f"{name}_low": bounds[0], f"{name}_high": bounds[1]}
+
+
+def estimate(
     heads: Sums,
     baselines: Mapping[str, Sums],
     table: Sums | None,
@@ -85,8 +61,8 @@ def weigh(
     rules: Mapping[str, Sums] = MappingProxyType({}),
     blind: Mapping[str, Sums] = MappingProxyType({}),
     margin: float = MARGIN,
-) -> Evidence:
-    """Return the evidence on one question: intervals for all heads and, where `test`, tests of leads above `margin`.
+) -> QuestionScores:
+    """Return the scores of one question: intervals for all heads and, where `test`, tests of leads above `margin`.
 
     Leads are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`. Bounds
     take controls from `blind`: a head that was chosen knowing this split looks better on it than it is, which leaves
@@ -100,31 +76,29 @@ def weigh(
     rule, rule_accuracy = _strongest(rules, n)
     baseline = baselines.get(strongest)
     lead, blind_lead = (_lead_interval(documents, heads, one) for one in (baseline, blind.get(strongest, baseline)))
+    mass, fraction = heads.mass.sum(0) / n, bool((heads.mass <= heads.n[:, None]).all())
+    coverage = heads.coverage / n
     tested = _tested(documents, heads, baselines, table, rules, margin if test else None)
-    return Evidence(
-        n=int(n),
-        clusters=len(heads.clusters),
-        effective_clusters=documents.effective,
-        accuracy=accuracy,
-        accuracy_interval=documents.share_interval(heads.hits),
-        mass=heads.mass.sum(0) / n,
-        mass_interval=np.clip(documents.interval(heads.mass), 0, 1 if (heads.mass <= heads.n[:, None]).all() else None),
-        coverage=heads.coverage / n,
-        near_ties=heads.near_ties,
-        stability=resamples.wins(resamples.means(heads.hits)),
-        baseline=strongest,
-        baseline_accuracy=baseline_accuracy,
-        margin=accuracy - baseline_accuracy,
-        margin_interval=np.stack([lead[0], blind_lead[1]]),
-        lexical_accuracy=np.nan if table is None else float(table.hits.sum() / n),
-        lexical_interval=_lead_interval(documents, heads, table),
-        rule=rule,
-        rule_accuracy=rule_accuracy,
-        rule_interval=_lead_interval(documents, heads, rules.get(rule)),
-        excluded=_excluded(documents, heads, [*{**baselines, **blind}.values()]) if test else np.nan,
-        p=tested[0],
-        p_label=np.stack([holm(p) for p in tested]),
-    )
+    return {
+        **{"n": int(n), "clusters": len(heads.clusters), "effective_clusters": documents.effective},
+        "accuracy": accuracy,
+        **within("ci", documents.share_interval(heads.hits)),
+        "mass": mass,
+        **within("mass", np.clip(documents.interval(heads.mass), 0, 1 if fraction else None)),
+        "coverage": coverage,
+        "share": np.divide(mass, coverage, out=np.full(len(mass), np.nan), where=coverage > 0),
+        **{"baseline": strongest, "baseline_accuracy": baseline_accuracy, "margin": accuracy - baseline_accuracy},
+        **within("margin", np.stack([lead[0], blind_lead[1]])),
+        "lexical_accuracy": np.nan if table is None else float(table.hits.sum() / n),
+        **within("lexical_margin", _lead_interval(documents, heads, table)),
+        **{"rule": rule, "rule_accuracy": rule_accuracy},
+        **within("rule_margin", _lead_interval(documents, heads, rules.get(rule))),
+        "near_ties": heads.near_ties,
+        "p": tested[0],
+        **{name: holm(p) for name, p in zip(GRADED, tested, strict=True)},
+        "stability": resamples.wins(resamples.means(heads.hits)),
+        "excluded": _excluded(documents, heads, [*{**baselines, **blind}.values()]) if test else np.nan,
+    }
 
 
 def _tested(

@@ -12,33 +12,26 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import Effort, Evidence, strongest_leads, weigh
+from probes.evidence.question import GRADED, Effort, QuestionScores, estimate, strongest_leads
 from probes.evidence.statistics import MARGIN, Bootstrap, VerdictRule, adjust
 from probes.records import IntArray
-from probes.registry import POSITION, Probe
+from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
+from reports.tables.grades import POSITION
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import SPLITS as SPLITS
 
-SPLITS = ("select", "report")
+OF_RUNS = ("model", "step", "corpus", "maps", "layer_attention")
+"Columns that a run adds."
 
-KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
-NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
-WHOLE_ATTENTION = ("precision", "lift")
-"What is measured over all words, by `probes.maps.relation_attention`."
-MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
-TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
-RULE = ("rule_accuracy", "rule_margin_low", "rule_margin_high")
-ADJUSTED = ("p_adjusted", "p_words", "p_rules")
-"Of each grade in turn."
-TESTS = ("p", "p_label", *ADJUSTED, "stability")
-VERDICTS = ("selected", "grade", "specialised", "verdict", "excluded")
-COLUMNS = (
-    *(*KEY, "n", "clusters", "effective_clusters", *NUMBERS, *WHOLE_ATTENTION, "baseline", *MARGINS),
-    *(*TABLE, "rule", *RULE, "near_ties", *TESTS, *VERDICTS),
-)
-"The columns of a run folder that are told here, in their order."
+COLUMNS = tuple(name for name in SCORES.names if name not in OF_RUNS)
+"The columns of scores that are computed here, in the order of a run folder."
+
+ADJUSTED = ("p_adjusted", *GRADED[1:])
+"The columns with the p of each grade in turn, corrected for all labels of a run."
 
 
 def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict[str, Pooled]]:
@@ -108,15 +101,16 @@ class Split:
         """The clusters that have an item of any question."""
         return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
 
-    def weigh(self, question: Question, bootstrap: Bootstrap, *, test: bool, margin: float) -> Evidence | None:
-        """Return the evidence on one question; None where the split has no item of it."""
+    def estimate(self, question: Question, bootstrap: Bootstrap, *, test: bool, margin: float) -> QuestionScores:
+        """Return the scores of one question; no columns where the split has no item of it."""
         if question not in self.heads:
-            return None
+            return {}
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
         rules = {name: found.pop(name) for name in RULES if name in found}
         blind = {name: pooled[question] for name, pooled in self.blind.items() if question in pooled}
-        return weigh(self.heads[question], found, table, bootstrap, test=test, rules=rules, blind=blind, margin=margin)
+        heads = self.heads[question]
+        return estimate(heads, found, table, bootstrap, test=test, rules=rules, blind=blind, margin=margin)
 
 
 def score_table(
@@ -129,25 +123,19 @@ def score_table(
     others no baseline learned anything, and no control has a head. Without `test` nothing is tested. What depends on
     all questions of a run is left to `add_verdicts`.
     """
-    splits = (select, report)
-    drawings = [effort.resamples(split.clusters, number) for number, split in enumerate(splits)]
-    blocks: list[Mapping[str, object]] = []
+    splits = dict(zip(SPLITS, (select, report), strict=True))
+    drawings = [effort.resamples(split.clusters, number) for number, split in enumerate(splits.values())]
+    blocks: list[QuestionScores] = []
     for question in questions(select, report):
-        evidence = [
-            split.weigh(question, drawn, test=test and name == "report" and question in select.heads, margin=margin)
-            for name, split, drawn in zip(SPLITS, splits, drawings, strict=True)
-        ]
-        chosen = evidence[0]
-        for name, found in zip(SPLITS, evidence, strict=True):
-            rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name} | UNTESTED
-            rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
-            rows["stability"] = np.nan if chosen is None else chosen.stability
-            blocks.append(rows)
-    return stacked(blocks, shape[0] * shape[1], COLUMNS)
-
-
-UNTESTED = {"p_adjusted": np.nan, "grade": 0, "specialised": False, "verdict": ""}
-"What `add_verdicts` says of a head where nothing was tested."
+        told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape)
+        for (name, split), drawn in zip(splits.items(), drawings, strict=True):
+            tested = test and name == "report" and question in select.heads
+            scores = split.estimate(question, drawn, test=tested, margin=margin)
+            if name == "select" and scores:
+                told["selected"] = np.arange(len(scores["accuracy"])) == scores["accuracy"].argmax()
+                told["stability"] = scores["stability"]
+            blocks.append(told | scores | {"split": name, "stability": told["stability"]})
+    return stacked(blocks, shape[0] * shape[1], COLUMNS).astype({"near_ties": np.int64})
 
 
 def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:
@@ -172,14 +160,8 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
-    leads = strongest_leads(
-        *(
-            (scores.accuracy - scores[baseline]).to_numpy(np.float64)
-            for baseline in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
-        )
-    )
-    unseen = p_unseen(leads, scores.effective_clusters.to_numpy(np.float64), rule.margin)
-    for adjusted, corrected, missing in zip(ADJUSTED, ("p_label", *ADJUSTED[1:]), unseen, strict=True):
+    unseen = p_unseen(strongest_leads(scores), scores.effective_clusters.to_numpy(np.float64), rule.margin)
+    for adjusted, corrected, missing in zip(ADJUSTED, GRADED, unseen, strict=True):
         scores[adjusted] = np.maximum(_adjusted(scores, tested, scores[corrected].to_numpy(np.float64)), missing)
     scores["grade"] = rule.grades([scores[name].to_numpy(np.float64) for name in ADJUSTED])
     scores["specialised"] = (scores.grade > 0) & (scores.probe != POSITION)
@@ -226,37 +208,3 @@ def named_heads(shape: tuple[int, int]) -> dict[str, object]:
     layer, head = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
     names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
     return {"layer": layer, "head": head, "name": names}
-
-
-def _columns(found: Evidence | None, count: int) -> dict[str, object]:
-    """Return the measured columns; NaN and n = 0 where nothing was asked."""
-    if found is None:
-        missing = dict.fromkeys((*NUMBERS, *WHOLE_ATTENTION, *MARGINS, *TABLE, *RULE, *TESTS), np.full(count, np.nan))
-        counts = {"n": 0, "clusters": 0, "effective_clusters": 0.0, "near_ties": 0}
-        return {**missing, **counts, "excluded": np.nan, "baseline": "", "rule": ""}
-    share = np.divide(found.mass, found.coverage, out=np.full(count, np.nan), where=found.coverage > 0)
-    return {
-        "n": found.n,
-        "clusters": found.clusters,
-        "effective_clusters": found.effective_clusters,
-        "accuracy": found.accuracy,
-        **dict(zip(("ci_low", "ci_high"), found.accuracy_interval, strict=True)),
-        "mass": found.mass,
-        **dict(zip(("mass_low", "mass_high"), found.mass_interval, strict=True)),
-        "coverage": found.coverage,
-        "share": share,
-        **dict.fromkeys(WHOLE_ATTENTION, np.nan),
-        "baseline": found.baseline,
-        "baseline_accuracy": found.baseline_accuracy,
-        "margin": found.margin,
-        **dict(zip(("margin_low", "margin_high"), found.margin_interval, strict=True)),
-        "lexical_accuracy": found.lexical_accuracy,
-        **dict(zip(("lexical_margin_low", "lexical_margin_high"), found.lexical_interval, strict=True)),
-        "rule": found.rule,
-        "rule_accuracy": found.rule_accuracy,
-        **dict(zip(("rule_margin_low", "rule_margin_high"), found.rule_interval, strict=True)),
-        "near_ties": found.near_ties.astype(np.int64),
-        "excluded": found.excluded,
-        "p": found.p,
-        **dict(zip(("p_label", "p_words", "p_rules"), found.p_label, strict=True)),
-    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import Effort, Evidence
+from probes.evidence.question import GRADED, Effort, QuestionScores, strongest_leads
 from probes.evidence.results import Split, blind_control_sums, control_sums
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
@@ -153,9 +153,9 @@ class Truth:
 class SimulatedQuestion:
     """One question of one simulated run."""
 
-    evidence: Evidence
+    scores: QuestionScores
     split: Split
-    "What the evidence is of: the sums of the report split."
+    "What the scores are of: the sums of the report split."
     p_adjusted: Numbers
     "[grade, head] Corrected for heads and labels."
     grade: IntArray
@@ -183,15 +183,13 @@ def judge(
 ) -> dict[Question, SimulatedQuestion]:
     """Return what a run finds whose splits are these documents of the pool; all its labels are one family."""
     split, bootstrap = _report_split(pool, select, report), effort.resamples(range(len(report)), 1)
-    found: dict[Question, Evidence] = {}
+    found: dict[Question, QuestionScores] = {}
     for question in split.heads:
         selected = bool(np.isin(select, pool.heads[question].clusters).any())
-        evidence = split.weigh(question, bootstrap, test=selected, margin=rule.margin)
-        assert evidence is not None
-        found[question] = evidence
+        found[question] = split.estimate(question, bootstrap, test=selected, margin=rule.margin)
     return {
-        question: _judged(evidence, split, p_adjusted, rule)
-        for (question, evidence), p_adjusted in zip(found.items(), _adjusted(found, rule.margin), strict=True)
+        question: _judged(scores, split, p_adjusted, rule)
+        for (question, scores), p_adjusted in zip(found.items(), _adjusted(found, rule.margin), strict=True)
     }
 
 
@@ -205,20 +203,20 @@ def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
     return Split(heads, {**single, **chosen}, blind)
 
 
-def _adjusted(found: Mapping[Question, Evidence], margin: float) -> list[Numbers]:
+def _adjusted(found: Mapping[Question, QuestionScores], margin: float) -> list[Numbers]:
     """Return [grade, head] of each question: p corrected for the heads of a label, then for all labels of the run."""
-    by_grade = [adjust([one.p_label[grade - 1] for one in found.values()], dependent=True) for grade in GRADES]
+    by_grade = [adjust([one[name] for one in found.values()], dependent=True) for name in GRADED]
     return [
-        np.maximum(np.stack(grades), p_unseen(one.leads, one.effective_clusters, margin))
+        np.maximum(np.stack(grades), p_unseen(strongest_leads(one), one["effective_clusters"], margin))
         for one, grades in zip(found.values(), zip(*by_grade, strict=True), strict=True)
     ]
 
 
-def _judged(evidence: Evidence, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
+def _judged(scores: QuestionScores, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
     grade = rule.grades([*p_adjusted])
-    verdict = "yes" if grade.any() else "no" if evidence.excluded < rule.margin else "undecided"
-    tested = np.isfinite(evidence.p).any()
-    return SimulatedQuestion(evidence, split, p_adjusted, grade, verdict if tested else "")
+    verdict = "yes" if grade.any() else "no" if scores["excluded"] < rule.margin else "undecided"
+    tested = np.isfinite(scores["p"]).any()
+    return SimulatedQuestion(scores, split, p_adjusted, grade, verdict if tested else "")
 
 
 def stacked(pools: Sequence[Pool]) -> Pool:

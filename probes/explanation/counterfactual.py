@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -15,9 +13,6 @@ PERMUTATIONS = 100
 STEPS, RATE, RESTARTS, PRICE = 200, 0.1, 4, 500.0
 """Of the search for adversaries: steps of Adam, their rate, random starts, and the price of a change of the output
 beyond what is allowed (lambda of Jain and Wallace 2019, section 4.2.2)."""
-
-BOUND = math.log(2)
-"The highest Jensen-Shannon divergence, in nats."
 
 
 def jensen_shannon(first: Attention, second: Attention) -> Float[Tensor, " sentence"]:

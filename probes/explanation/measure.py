@@ -46,8 +46,8 @@ def explanation_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a row a measure and classifier, and a row a rank correlation and classifier; seeds are from 0.
 
-    See `reports.studies.explanation`. Every classifier has its own part of `train` and of `test`, which `model` has
-    read, so that what they have is independent.
+    The measure `explanation` has their meaning. Every classifier has its own part of `train` and of `test`, which
+    `model` has read, so that what they have is independent.
     """
     rows: list[dict[str, object]] = []
     ranks, parts = [], zip(*(torch.arange(len(one.plural)).chunk(seeds) for one in (train, test)), strict=True)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
-from probes.evidence.results import SPLITS, WHOLE_ATTENTION
+from probes.evidence.results import SPLITS
 from probes.records import Document, IntArray
 from probes.registry import Probe
 from probes.scoring.observers import Observation
@@ -266,10 +266,11 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 def add_relation_attention(scores: pd.DataFrame, attention: RelationAttention) -> pd.DataFrame:
     """Return scores (`probes.evidence.results.score_table`) with the precision and the lift of the report split."""
-    columns = scores[[*WHOLE_ATTENTION]].to_numpy(np.float64, copy=True)
+    names = ["precision", "lift"]
+    columns = scores[names].to_numpy(np.float64, copy=True)
     places = scores.groupby(["probe", "variant", "label", "split"], sort=False).indices
     for question, numbers in attention.measures().items():
         rows = places.get((*question, SPLITS[1]))
         if rows is not None:
             columns[rows] = np.stack(numbers, 1)
-    return scores.assign(**dict(zip(WHOLE_ATTENTION, columns.T, strict=True)))
+    return scores.assign(**dict(zip(names, columns.T, strict=True)))

@@ -19,15 +19,13 @@ from mha.pieces import SEP
 from probes.evidence.results import named_heads
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
+from reports.tables.grades import SPREADS, WRITES_LITTLE
 
 SINK: Final = 0.5
 "A head is a sink if special tokens get at least this share of the attention of words. The limit is ours."
 
 LITTLE: Final = 0.5
 "A sink writes little if values of special tokens are at most this long, relative to those of words. The limit is ours."
-
-WRITES_LITTLE, SPREADS = KINDS = ("writes little", "spreads")
-'Kinds of sinks; a head that is none has the kind "".'
 
 MEASURES: Final = ("attention", "written", "length", "pieces")
 """What is summed over the pieces attended to: the attention that words give them; this attention times ||f(x)||, the

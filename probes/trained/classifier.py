@@ -13,18 +13,7 @@ from scipy.special import expit
 
 from mha.models.model import Model
 from probes.corpora.corpus import Texts
-from probes.evidence.results import (
-    COLUMNS,
-    MARGINS,
-    NUMBERS,
-    RULE,
-    SPLITS,
-    TABLE,
-    TESTS,
-    UNTESTED,
-    WHOLE_ATTENTION,
-    named_heads,
-)
+from probes.evidence.results import COLUMNS, SPLITS, named_heads
 from probes.evidence.statistics import Bootstrap
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned
@@ -35,6 +24,7 @@ from probes.trained.codelength import block_ends, coding_order, mixed
 from probes.trained.logistic import logistic_regressions
 from probes.trained.pair_attention import PairAttention
 from probes.trained.selectivity import accuracy_beside_control
+from reports.tables.scores import SCORES
 
 NAME, BASELINE = "classifier", "control task"
 
@@ -184,13 +174,8 @@ def _bootstrap(seen: PairAttention, replicates: int, seed: int) -> Bootstrap:
 
 def _rows(question: Question, numbers: Sequence[Columns], model: Model, codelength: bool) -> Iterator[pd.DataFrame]:
     """Yield the rows of one question for both splits."""
-    nothing = np.full(model.layers * model.heads, np.nan)
-    rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
-    rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE, "rule": ""}
-    unknown = (*NUMBERS, *WHOLE_ATTENTION, *MARGINS, *TABLE, *RULE, *TESTS, "effective_clusters", "excluded")
-    rows |= dict.fromkeys(unknown, nothing)
+    rows: Columns = SCORES.missing | {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
+    rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE} | dict.fromkeys(CODING, np.nan)
     columns = [*COLUMNS, *(CODING if codelength else ())]
-    rows |= dict.fromkeys(CODING, nothing)
-    rows |= {"n": 0, "clusters": 0, "near_ties": 0, "selected": False} | UNTESTED
     for split, measured in zip(SPLITS, numbers, strict=True):
         yield pd.DataFrame(rows | measured | {"split": split})[columns]

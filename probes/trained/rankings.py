@@ -16,14 +16,13 @@ from probes.registry import Probe
 from probes.scoring.score import Settings
 from probes.scoring.tally import Numbers
 from probes.trained.classifier import NAME as CLASSIFIER
+from reports.tables.scores import AGREEMENT
 
 FEWEST = 50
 "A question with fewer items than this (or a classifier with fewer pairs) is not asked how metrics rank heads on it."
 
 TOP = 5
 "Number of heads whose overlap is told, or all of a model with fewer."
-
-COLUMNS = ("probe", "label", "variant", "n", "one", "other", "tau", "same_best", "overlap")
 
 
 def compare_metrics(
@@ -40,7 +39,7 @@ def compare_metrics(
 
 
 def agreement(metrics: pd.DataFrame, classifiers: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return how far every two metrics agree on the heads, one row a question and pair (COLUMNS).
+    """Return how far every two metrics agree on the heads, one row a question and pair, as `AGREEMENT` has them.
 
     `metrics` is what `score_metrics` returns; `classifiers` are rows of `fit_classifiers`, of which those of the split
     "report" with the same probe, label and variant are a further metric, "classifier". Questions with n < FEWEST are
@@ -58,7 +57,7 @@ def agreement(metrics: pd.DataFrame, classifiers: pd.DataFrame | None = None) ->
         if question in trained:
             numbers[CLASSIFIER] = trained[question].reindex(of_heads["name"]).to_numpy(np.float64)
         rows.extend((*question, int(of_heads["n"].iloc[0]), *pair) for pair in _pairs(numbers))
-    return pd.DataFrame(rows, columns=[*COLUMNS])
+    return pd.DataFrame(rows, columns=[*AGREEMENT.names])
 
 
 def _trained(classifiers: pd.DataFrame | None) -> dict[tuple[str, ...], pd.Series]:
@@ -75,15 +74,8 @@ def _trained(classifiers: pd.DataFrame | None) -> dict[tuple[str, ...], pd.Serie
 
 def _pairs(numbers: Mapping[str, Numbers]) -> list[tuple[str, str, float, bool, float]]:
     measured = {metric: values for metric, values in numbers.items() if not np.isnan(values).any()}
-    return [
-        (
-            one,
-            other,
-            float(kendalltau(measured[one], measured[other]).statistic),
-            *_best(measured[one], measured[other]),
-        )
-        for one, other in combinations(measured, 2)
-    ]
+    pairs = ((one, other, measured[one], measured[other]) for one, other in combinations(measured, 2))
+    return [(one, other, float(kendalltau(*both).statistic), *_best(*both)) for one, other, *both in pairs]
 
 
 def _best(one: Numbers, other: Numbers) -> tuple[bool, float]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from reports.atlas.across import kept_labels, role_cases
-from reports.atlas.across_tables import label_table, pair_table
-from reports.atlas.charts import MOST, DrawnHead, drawn_heads, recall_chart
-from reports.atlas.figure import save_recall
-from reports.atlas.pooled import pooled_rows
+from reports.atlas.across import kept_labels, label_table, pair_table, role_cases
+from reports.atlas.pooled import AtlasRow, pooled_rows
 from reports.atlas.record import AtlasRecord, read_record, write_record
 from reports.atlas.sentences import overview, summary
 from reports.atlas.shown import grid_table, run_table
-from reports.drawing.charts import vega
+from reports.blocks.block import Block, Charts, Fold, Paragraph, Points, Section, TableBlock, Terms
+from reports.blocks.page import Page, write_page
+from reports.drawing.charts import Chart, series_styles
+from reports.drawing.dots import Dot, dot_chart
+from reports.formats import percent
 from reports.progress import Step, each, silent
-from reports.run.replacing import replace_text, replacing
 from reports.scores.selected_head import CAUTION, TERMS
-from reports.templates.environment import assets, environment
 
 METHOD: Final = (
     *TERMS,
@@ -50,6 +49,15 @@ METHOD: Final = (
 )
 "Terms and what they mean."
 
+SELECTED_HERE: Final = (
+    "“Selected here”: for the same labels, heads selected on the corpus of the column that have a grade on it."
+)
+
+LOOK: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
+
+MOST: Final = 12
+"Labels and directions that are drawn."
+
 
 def write_atlas(folder: Path, record: AtlasRecord, step: Step = silent) -> Path:
     """Write the record and the page made of it into `folder`; return the page's path."""
@@ -58,38 +66,78 @@ def write_atlas(folder: Path, record: AtlasRecord, step: Step = silent) -> Path:
 
 
 def write_atlas_page(folder: Path, step: Step = silent) -> Path:
-    """Make index.html, report.md and figures/ from the record in `folder`; ValueError says what is wrong with that."""
+    """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
     record = read_record(folder)
-    drawn = drawn_heads(pooled_rows(record))
-    with replacing(folder / "figures") as unfinished:
-        for heads in each("page: figures", [drawn] * bool(drawn), step):
-            save_recall(heads, "Recall of the selected heads and their strongest baselines", unfinished / "recall")
     linked = [run.name for run in record.runs if (folder / "runs" / run.name / "report" / "index.html").is_file()]
-    html, markdown = (_rendered(f"atlas.{form}.j2", record, drawn, linked) for form in ("html", "md"))
-    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
-    return replace_text(folder / "index.html", html)
-
-
-def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked: list[str]) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html, rows, cases = template.endswith(".html.j2"), pooled_rows(record), role_cases(record.across)
-    kept = kept_labels(cases)
-    across = [
-        (pair_table(record.across, cases, model), label_table(model, [row for row in kept if row.model == model]))
-        for model in dict.fromkeys(row.model for row in kept)
-    ]
-    grids = (
-        ("graded", grid_table(record, [row for row in rows if row.graded], "With a grade in any run: mean recall, %")),
-        (
-            "others",
-            grid_table(record, [row for row in rows if not row.graded], "Without a grade in any run: mean recall, %"),
-        ),
+    page = Page(
+        title=f"Atlas {record.name}",
+        sections=tuple(_sections(record, linked)),
+        byline=(*overview(record), *[("headscope", record.headscope)] * bool(record.headscope)),
+        kicker="headscope atlas",
+        version=record.headscope,
     )
-    values: dict[str, Any] = {"page": record, "version": record.version, "overview": overview(record)}
-    values |= {"summary": summary(record), "run_table": run_table(record, linked), "grids": grids, "method": METHOD}
-    values |= {"across": across, "drawn": drawn, "left_out": max(len(rows) - MOST, 0)}
-    if html:
-        values["charts"] = [recall_chart(drawn)] if drawn else []
-        values |= {"style": assets(("page", "charts", "atlas"), ".css"), "script": assets(("page", "charts"), ".js")}
-        values["vega"] = vega() if drawn else ""
-    return environment(html=html).get_template(template).render(**values)
+    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
+    return path
+
+
+def _sections(record: AtlasRecord, linked: Sequence[str]) -> Iterator[Section]:
+    yield Section("summary", "Summary", [Points(summary(record))])
+    runs = TableBlock(run_table(record, linked), caption=False, sorts=True)
+    yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
+    yield Section("pairs", "Labels and directions", [*_pairs(record)])
+    if across := [*_across(record)]:
+        yield Section("across", "Across corpora", across)
+    every = (
+        "Every number of every run is in atlas.parquet and atlas.csv, those across corpora in across.parquet and "
+        "across.csv."
+    )
+    yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(every, note=True)])
+
+
+def _pairs(record: AtlasRecord) -> Iterator[Block]:
+    rows = pooled_rows(record)
+    if dots := drawn_heads(rows):
+        yield Charts([recall_chart(dots)])
+        left_out = f" {len(rows) - MOST} more label–direction pairs are in the tables." if len(rows) > MOST else ""
+        yield Paragraph(f"{LOOK} Means over seeds.{left_out}", note=True)
+    else:
+        yield Paragraph("No label–direction pair in a role of language was scored.")
+    graded, others = ([row for row in rows if bool(row.graded) is having] for having in (True, False))
+    if graded:
+        yield TableBlock(grid_table(record, graded, "With a grade in any run: mean recall, %"), sorts=True)
+    if others:
+        table = grid_table(record, others, "Without a grade in any run: mean recall, %")
+        yield Fold(f"{table.title} ({len(table)})", [TableBlock(table, caption=False, sorts=True)])
+
+
+def _across(record: AtlasRecord) -> Iterator[Block]:
+    cases = role_cases(record.across)
+    kept = kept_labels(cases)
+    if kept:
+        yield Paragraph("How many heads selected with a grade on one corpus have a grade on another.")
+    for model in dict.fromkeys(row["model"] for row in kept):
+        yield TableBlock(pair_table(record.across, cases, model), sorts=True)
+        yield Paragraph(SELECTED_HERE, note=True)
+        yield TableBlock(label_table(model, [row for row in kept if row["model"] == model]), sorts=True)
+
+
+def drawn_heads(rows: Sequence[AtlasRow]) -> list[Dot]:
+    """Return the heads of the first rows over their strongest baselines, those that were scored."""
+    dots = []
+    for row in rows[:MOST]:
+        for group, head in row.by_group.items():
+            series = " · ".join(group)
+            said = (
+                f"{row.title}, {series}: {head.head} {percent(head.accuracy)} %; {head.strongest} "
+                f"{percent(head.strongest_accuracy)} %"
+            )
+            below = Dot(row.title, series, series, head.strongest_accuracy, said, "stroke")
+            dots += [below, Dot(row.title, series, series, head.accuracy, said, filled=bool(head.grade))]
+    return [dot for dot in dots if dot.value == dot.value]
+
+
+def recall_chart(dots: Sequence[Dot]) -> Chart:
+    """Return the chart, a colour a model and corpus; heads without a grade are hollow."""
+    colours = {series: style.colour for series, style in series_styles(dot.series for dot in dots).items()}
+    title = "Recall of the selected heads and their strongest baselines"
+    return dot_chart(title, f"{LOOK} The table below has all numbers.", dots, colours)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 import pandas as pd
 
@@ -18,23 +17,21 @@ Group = tuple[str, str]
 "Model and corpus."
 
 
-@dataclass(frozen=True)
 class PooledHead:
-    """The selected heads of one label and direction in the runs of one model and corpus, which differ in their seed."""
+    """The selected heads of one label and direction in the runs of one model and corpus, which differ in their seed.
 
-    heads: tuple[str, ...]
-    "Selected head of each seed."
-    grades: tuple[int, ...]
-    "Grade of the selected head, by seed."
-    highest: tuple[int, ...]
-    "Highest grade that any head has, by seed."
-    accuracy: float
-    "Mean over seeds, as the following."
-    strongest_accuracy: float
-    strongest: str
-    "The most frequent strongest baseline."
-    effective_clusters: float
-    "The least of all seeds."
+    Accuracies are means over seeds.
+    """
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        """Take the rows of the runs in the table of an atlas."""
+        self.heads: tuple[str, ...] = tuple(rows["name"])
+        self.grades, self.highest = (tuple(map(int, rows[column])) for column in ("grade", "highest"))
+        self.accuracy, self.strongest_accuracy = (
+            float(rows[column].mean()) for column in ("accuracy", "strongest_accuracy")
+        )
+        self.strongest: str = most_frequent(rows["strongest"])
+        self.effective_clusters = float(rows["effective_clusters"].min())
 
     @property
     def grade(self) -> int:
@@ -57,16 +54,18 @@ class PooledHead:
         return len(self.heads)
 
 
-@dataclass(frozen=True)
 class AtlasRow:
     """A label and direction over all runs that scored it."""
 
-    probe: str
-    label: str
-    variant: str
-    by_group: Mapping[Group, PooledHead]
-    lead: float
-    "Mean lead of the selected head over its strongest baseline, over runs; NaN without a baseline."
+    def __init__(self, rows: pd.DataFrame) -> None:
+        """Take its rows of the table of an atlas."""
+        self.probe, self.label, self.variant = map(str, rows.iloc[0][["probe", "label", "variant"]])
+        groups_of = rows.groupby(["model", "corpus"], sort=False)
+        self.by_group: dict[Group, PooledHead] = {
+            (str(model), str(corpus)): PooledHead(own) for (model, corpus), own in groups_of
+        }
+        self.lead = float(rows["lead"].mean())
+        "Mean lead of the selected head over its strongest baseline, over runs; NaN without a baseline."
 
     @property
     def title(self) -> str:
@@ -101,21 +100,5 @@ def groups(record: AtlasRecord) -> tuple[Group, ...]:
 def pooled_rows(record: AtlasRecord) -> list[AtlasRow]:
     """Return labels and directions in roles of language: first those with a grade in any run, then by mean lead."""
     roles = record.answers[record.answers["probe"] != POSITION]
-    rows = [_row(keys, own) for keys, own in roles.groupby(["probe", "label", "variant"], sort=False)]
+    rows = [AtlasRow(own) for _, own in roles.groupby(["probe", "label", "variant"], sort=False)]
     return sorted(rows, key=lambda row: (not row.graded, pd.isna(row.lead), -row.lead, row.title))
-
-
-def _row(question: tuple[Any, ...], own: pd.DataFrame) -> AtlasRow:
-    probe, label, variant = map(str, question)
-    by_group = {
-        (str(model), str(corpus)): _pooled(seeds)
-        for (model, corpus), seeds in own.groupby(["model", "corpus"], sort=False)
-    }
-    return AtlasRow(probe, label, variant, by_group, float(own["lead"].mean()))
-
-
-def _pooled(seeds: pd.DataFrame) -> PooledHead:
-    names, grades, highest = (tuple(seeds[column]) for column in ("name", "grade", "highest"))
-    accuracy, baseline = (float(seeds[column].mean()) for column in ("accuracy", "strongest_accuracy"))
-    least = float(seeds["effective_clusters"].min())
-    return PooledHead(names, grades, highest, accuracy, baseline, most_frequent(seeds["strongest"]), least)

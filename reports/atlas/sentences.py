@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reports.atlas.across import role_cases
-from reports.atlas.across_tables import sentences as across_sentences
+from reports.atlas.across import sentences as across_sentences
 from reports.atlas.pooled import AtlasRow, pooled_rows
 from reports.atlas.record import AtlasRecord
 from reports.formats import names

@@ -83,6 +83,7 @@ QUESTION: Final = TextColumn(
     "Label and direction",
     lambda row: question_cell(vars(row)),
     "row",
+    "wrapping",
     tip="Probe, label and direction that heads are scored on.",
 )
 

@@ -13,9 +13,6 @@ from reports.tables.scores import SCORES
 from reports.tables.shared_columns import CORPUS, MODEL, QUESTION, difference, ends, fraction, place, text, whole
 from reports.tables.table import Table
 
-NAME: Final = "atlas"
-"Of the files of the table, without their endings."
-
 ATLAS: Final = Table(
     "One row for each run, label and direction: the selected head on the report split, beside its strongest baseline.",
     ("run", "probe", "label", "variant"),
@@ -30,9 +27,6 @@ ATLAS: Final = Table(
         *HIGHEST,
     ),
 )
-
-ACROSS_NAME: Final = "across"
-"Of the files of the second table, without their endings."
 
 ACROSS: Final = Table(
     "One row for each model, seed, label, direction and ordered pair of corpora: the head selected on the selection "
@@ -62,5 +56,5 @@ ACROSS: Final = Table(
     ),
 )
 
-ATLAS_TABLES: Final[Mapping[str, Table]] = {NAME: ATLAS, ACROSS_NAME: ACROSS}
+ATLAS_TABLES: Final[Mapping[str, Table]] = {"atlas": ATLAS, "across": ACROSS}
 "Name of the files -> what they must hold."

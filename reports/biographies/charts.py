@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from reports.biographies.section import HeadBiographies
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, layered, over
-from reports.drawing.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import count
 
 
@@ -123,34 +120,3 @@ def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
         number = f"{value:.1f}" if panel.percent else f"{value:.3g}"
         text = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
         yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "text": text}
-
-
-def save_biographies(biographies: HeadBiographies, title: str, path: Path) -> None:
-    """Write all panels, one above the other, to `path`.png and `path`.pdf."""
-    from matplotlib.figure import Figure
-
-    drawn = panels(biographies)
-    heights = [panel.height / 72 for panel in drawn]
-    page = 0.5 + sum(height + 0.36 for height in heights) + 0.35
-    with _styled():
-        figure = Figure(figsize=(9.6, page))
-        figure.text(0.02, 1 - 0.12 / page, title, fontsize=10.5, va="top")
-        top = page - 0.45
-        for panel, height in zip(drawn, heights, strict=True):
-            top -= height + 0.36
-            axes = _axes(figure, 0.65, top + 0.05, 6.1, height)
-            for line in panel.lines:
-                x, style = np.log1p(line.steps), "--" if line.dashed else "-"
-                (drawn_line,) = axes.plot(x, line.values, style, marker="o", ms=2.6, lw=1.5)
-                drawn_line.set(color=line.colour, label=line.name)
-                if line.low:
-                    axes.fill_between(x, line.low, line.high, color=line.colour, alpha=0.13, lw=0)
-            shown = ticks(biographies.steps[-1])
-            axes.set_xticks(np.log1p(shown), [count(step) for step in shown])
-            axes.set_xlim(0, np.log1p(biographies.steps[-1]))
-            axes.set_title(f"{panel.title} ({panel.unit})", fontsize=8.5, loc="left", pad=3, color=INK)
-            axes.grid(axis="y", color=LINE, lw=0.5)
-            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=7.5)
-            _bare(axes)
-        figure.text(0.65 / 9.6, 0.06 / page, "training step, on an axis of log(step + 1)", fontsize=7.5, color=MUTED)
-        _save(figure, path)

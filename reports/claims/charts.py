@@ -25,43 +25,27 @@ def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
     return [_lines(one) if one.axis else _rows(one) for one in measures if one.cells]
 
 
-def values_of(measure: RecordedMeasure) -> list[float]:
-    """Return every number that a chart of the measure shows."""
+def _value_axis(measure: RecordedMeasure) -> Axis:
+    """Return the axis of all values: evenly where they have no unit, such as correlations."""
     singles = [drawn_factor(measure.unit) * value for _, at, value in measure.rows if at is None]
-    return [*(end for cell in measure.cells for end in cell.number.drawn), *singles]
-
-
-def value_axis(measure: RecordedMeasure) -> Axis:
-    """Return the axis of its values: evenly where they have no unit, such as correlations."""
-    return Axis.over(values_of(measure), log=None if measure.unit else False)
-
-
-def places_of(measure: RecordedMeasure) -> tuple[list[float], Axis]:
-    """Return where on its axis a measure was taken, and that axis, logarithmic where it spans a factor of 8 or more."""
-    places = sorted({cell.at for cell in measure.cells if cell.at is not None})
-    return places, Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
-
-
-def ticks(places: Sequence[float], along: Axis) -> Sequence[float]:
-    """Return the places that the axis names: all of a few, else round numbers."""
-    return places if len(places) <= TICKS else along.marks()
-
-
-def along_axis(place: float) -> str:
-    """Write a place on the axis of a measure."""
-    return count(int(place) if place == int(place) else f"{place:g}")
+    ends = [end for cell in measure.cells for end in cell.number.drawn]
+    return Axis.over([*ends, *singles], log=None if measure.unit else False)
 
 
 def _said(cell: ConditionMean, measure: RecordedMeasure) -> str:
-    where = "" if cell.at is None else f", {measure.axis} {along_axis(cell.at)}"
+    at = cell.at
+    where = "" if at is None else f", {measure.axis} {count(int(at) if at == int(at) else f'{at:g}')}"
     number = " ".join(filter(None, (cell.number.shown, measure.unit, cell.number.interval)))
     return f"{cell.condition}{where}: {number}"
 
 
 def _lines(measure: RecordedMeasure) -> Chart:
-    places, along = places_of(measure)
-    x = scaled(alt.X("at:Q", title=measure.axis), along, values=ticks(places, along))
-    y = scaled(alt.Y("value:Q", title=None), value_axis(measure))
+    """Return lines over the axis of a measure, logarithmic where it spans a factor of 8 or more."""
+    places = sorted({cell.at for cell in measure.cells if cell.at is not None})
+    along = Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
+    named = places if len(places) <= TICKS else along.marks()
+    x = scaled(alt.X("at:Q", title=measure.axis), along, values=named)
+    y = scaled(alt.Y("value:Q", title=None), _value_axis(measure))
     drawn = curves(list(_known(measure)), series_styles(measure.conditions), x, y)
     text = f"{measure.name} over {measure.axis}; the table below has all numbers."
     return Chart(measure.title, text, drawn.properties(height=190))
@@ -77,7 +61,7 @@ def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
 
 
 def _rows(measure: RecordedMeasure) -> Chart:
-    x = scaled(alt.X("value:Q", title=None), value_axis(measure), grid=True)
+    x = scaled(alt.X("value:Q", title=None), _value_axis(measure), grid=True)
     low = x.copy()
     low.shorthand = "low:Q"
     names, known = measure.conditions, list(_known(measure))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
+from reports.blocks.made import made_facts
+from reports.blocks.page import Page, write_page
 from reports.claims.charts import claim_charts
-from reports.claims.figures import save_claim_figure
 from reports.claims.record import RECORD as RECORD
 from reports.claims.record import ClaimRecord, ordered, read_claims
 from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
 from reports.claims.text_tables import numbers, statements, summary, uncounted
-from reports.drawing.charts import vega
-from reports.formats import count, day, duration
+from reports.formats import day
+from reports.page.columns import columns_fold
 from reports.progress import Step, each, silent
-from reports.run.replacing import replace_text, replacing
-from reports.templates.environment import asset, assets, environment
 
 TEXTBOOKS = "Textbook claims about attention heads"
 
@@ -31,115 +29,102 @@ HEADINGS = {
 
 ORDER = tuple(claim for claims in HEADINGS.values() for claim in claims)
 
-
-@dataclass(frozen=True)
-class ClaimsPage:
-    """Everything that the page shows."""
-
-    claims: list[ClaimRecord]
-
-    @property
-    def version(self) -> str:
-        """The version of headscope that measured the claims; several where they differ."""
-        return ", ".join(sorted({str(one.record.get("headscope", "")) for one in self.claims} - {""}))
-
-    @property
-    def date(self) -> str:
-        """The day of the newest claim."""
-        return day(max((str(one.record.get("started", "")) for one in self.claims), default=""))
-
-    @property
-    def heading(self) -> str:
-        """What the claims are about."""
-        asked = {one.claim for one in self.claims}
-        return next((heading for heading, claims in HEADINGS.items() if asked <= {*claims}), TEXTBOOKS)
-
-    @property
-    def lead(self) -> str:
-        """How many statements hold, in a sentence."""
-        verdicts = [statement.verdict for one in self.claims for statement in one.counted]
-        others = sum(len(one.uncounted) for one in self.claims)
-        apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
-        parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
-        return (
-            f"{len(self.claims)} claim{'s' if len(self.claims) != 1 else ''}, {len(verdicts)} "
-            f"statement{'s' if len(verdicts) != 1 else ''}: {_listed(parts)}.{apart}"
-        )
-
-    @property
-    def beforehand(self) -> str:
-        """When the ranges were written down, and which of them changed after first numbers had been seen."""
-        revised = [said for one in self.claims if (said := str(one.record.get("revised", "")))]
-        if not revised:
-            return "The range was written down before anything was measured."
-        return " ".join(("The ranges were written down before anything was measured, with these exceptions.", *revised))
-
+RULE = (
+    "A statement holds where the whole 95 % interval of its number lies in the range of the statement; it does not "
+    "hold where the whole interval lies outside, and otherwise it is not decided."
+)
 
 _COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "none"
-
-
 def write_claims_page(folder: Path, step: Step = silent) -> Path:
-    """Write index.html, report.md and figures/ into `folder` from the claims in its folders; return the page's path.
+    """Write index.html and report.md into `folder` from the claims in its folders; return the page's path.
 
-    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
-    was. Raises FileNotFoundError where there is no claim, ValueError where one cannot be understood.
+    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
+    there is no claim, ValueError where one cannot be understood.
     """
     folder = Path(folder)
     claims = ordered(read_claims(folder), ORDER)
     if not claims:
         raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
-    page = ClaimsPage(claims)
-    with replacing(folder / "figures") as unfinished:
-        for claim in each("page: figures of claims", claims, step):
-            if any(one.cells for one in claim.measures):
-                save_claim_figure(claim.measures, claim.title, unfinished / claim.name)
-        html, markdown = _rendered("claims.html.j2", page), _rendered("claims.md.j2", page)
-    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
-    return replace_text(folder / "index.html", html)
+    for page in each("page: texts", (claims_page(claims),), step):
+        write_page(folder, page)
+    return folder / "index.html"
 
 
-def facts(claim: ClaimRecord) -> list[tuple[str, str]]:
-    """Return how a claim was measured, by name; what is unknown is left out."""
-    record = claim.record
-    machine = [record.get("platform"), f"{record['cores']} cores" if record.get("cores") else None]
-    memory = record.get("peak_memory_mb")
-    changed = "".join(f" --set {change}" for change in record.get("changes", ()))
-    known = {
-        "command": f"headscope claim {record['config_file']}{changed}" if record.get("config_file") else None,
-        "measured": day(record["started"]) if record.get("started") else None,
-        "commit": record.get("git_commit"),
-        "commits of parts": ", ".join(sorted({str(one)[:8] for one in record.get("commits", {}).values()} - {"None"})),
-        "Python": record.get("python"),
-        "versions": ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items()),
-        "machine": ", ".join(part for part in machine if part),
-        "threads": record.get("threads"),
-        "peak memory": f"{count(memory)} MB" if memory else None,
-        "wall time": duration(record["wall_seconds"]) if "wall_seconds" in record else None,
-    }
-    return [(name, str(value)) for name, value in known.items() if value not in (None, "")]
-
-
-def _rendered(template: str, page: ClaimsPage) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html = template.endswith(".html.j2")
-    made = environment(html=html)
-    charts = {claim.name: claim_charts(claim.measures) for claim in page.claims} if html else {}
-    parts = ("page", "charts", "sandbox", "claims")
-    return made.get_template(template).render(
-        page=page,
-        version=page.version,
-        charts=charts,
-        style=assets(parts, ".css"),
-        script=asset("charts.js"),
-        vega=vega() if any(charts.values()) else "",
-        columns=CLAIM_TABLES,
-        facts=facts,
-        summary=summary,
-        uncounted=uncounted,
-        statements=statements,
-        numbers=numbers,
+def claims_page(claims: Sequence[ClaimRecord]) -> Page:
+    """Return the page of claims: their verdicts, then a section each."""
+    version = ", ".join(sorted({str(one.record.get("headscope", "")) for one in claims} - {""}))
+    newest = max((str(one.record.get("started", "")) for one in claims), default="")
+    return Page(
+        title=f"{heading(claims)}, measured",
+        sections=(
+            Section("summary", "Verdicts", tuple(_summary(claims))),
+            *(Section(one.name, one.title, tuple(_claim(one))) for one in claims),
+            Section("columns", "Columns", (columns_fold(CLAIM_TABLES, "a claim’s record"),)),
+        ),
+        byline=(day(newest), ("headscope", version)),
+        kicker="headscope claims",
+        version=version,
     )
+
+
+def heading(claims: Sequence[ClaimRecord]) -> str:
+    """Return what the claims are about."""
+    asked = {one.claim for one in claims}
+    return next((heading for heading, claims in HEADINGS.items() if asked <= {*claims}), TEXTBOOKS)
+
+
+def _summary(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
+    yield Paragraph(_lead(claims))
+    yield Paragraph(f"{RULE} {_beforehand(claims)}")
+    yield TableBlock(summary(claims), caption=False)
+    apart = uncounted(claims)
+    if apart.rows:
+        yield Heading(apart.title)
+        yield TableBlock(apart, caption=False)
+
+
+def _lead(claims: Sequence[ClaimRecord]) -> str:
+    """Say how many statements hold."""
+    verdicts = [statement.verdict for one in claims for statement in one.counted]
+    others = sum(len(one.uncounted) for one in claims)
+    apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
+    parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) or "none"
+    return (
+        f"{len(claims)} claim{'s' if len(claims) != 1 else ''}, {len(verdicts)} "
+        f"statement{'s' if len(verdicts) != 1 else ''}: {listed}.{apart}"
+    )
+
+
+def _beforehand(claims: Sequence[ClaimRecord]) -> str:
+    """Say when the ranges were written down, and which of them changed after first numbers had been seen."""
+    revised = [said for one in claims if (said := str(one.record.get("revised", "")))]
+    if not revised:
+        return "The range was written down before anything was measured."
+    return " ".join(("The ranges were written down before anything was measured, with these exceptions.", *revised))
+
+
+def _claim(claim: ClaimRecord) -> Iterator[Block]:
+    """Yield the section of one claim."""
+    yield Paragraph(claim.sentence)
+    yield Paragraph(f"After {claim.source}", note=True)
+    yield TableBlock(statements(claim), caption=False)
+    if claim.uncounted:
+        yield TableBlock(uncounted([claim]))
+    yield from map(Paragraph, claim.noticed)
+    yield Heading("How it was measured")
+    yield from map(Paragraph, claim.about)
+    if charts := claim_charts(claim.measures):
+        yield Charts(charts)
+    yield Fold("All numbers", [TableBlock(numbers(claim), caption=False, sorts=True)])
+    yield Heading("Limits")
+    yield Points(claim.limits)
+    yield Fold("Config, machine and commit", [Facts(made_facts(claim.record, _command(claim))), Code(claim.config)])
+
+
+def _command(claim: ClaimRecord) -> str | None:
+    changed = "".join(f" --set {change}" for change in claim.record.get("changes", ()))
+    config = claim.record.get("config_file")
+    return f"headscope claim {config}{changed}" if config else None

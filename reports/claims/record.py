@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.claims.tables import CLAIM, FAILS, HOLDS, OPEN, check_claim
+from reports.claims.tables import CLAIM, check_claim
 from reports.formats import in_unit
 from reports.messages import one_line
 
@@ -143,12 +143,6 @@ class ClaimRecord:
     def uncounted(self) -> list[RecordedStatement]:
         """Identities and measurements."""
         return [statement for statement in self.statements if statement.kind != CLAIM]
-
-    @property
-    def verdicts(self) -> dict[str, int]:
-        """How many statements have which verdict, in the order holds, does not hold, not decided."""
-        found = [statement.verdict for statement in self.counted]
-        return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, OPEN) if verdict in found}
 
 
 def read_claims(folder: Path) -> list[ClaimRecord]:

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from reports.formats import cost, plain
-from reports.tables.records import JsonRow, check_rows
 from reports.tables.shared_columns import UNIT, ends, number, place, text, whole
-from reports.tables.table import Table
+from reports.tables.table import JsonRow, Table, check_rows
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 "Verdicts on a statement."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 from reports.claims.record import ClaimRecord, Number, RecordedMeasure, RecordedStatement
 from reports.claims.record import ConditionMean as Mean
@@ -19,45 +19,52 @@ def number_cell(number: Number) -> Cell:
     return Cell(f"{number.shown} {number.unit}", number.interval)
 
 
-class StatementRow(NamedTuple):
-    """A claim, one of its statements, and how many rows the claim has; 0 but for the first."""
-
-    claim: ClaimRecord
-    statement: RecordedStatement
-    span: int
-
-    def once(self, name: str, link: str = "") -> Cell:
-        """Return the cell of something that is told of the claim once."""
-        return Cell(str(getattr(self.claim, name)) if self.span else "", link=link, span=self.span)
+Row = tuple[ClaimRecord, RecordedStatement, int]
+"A claim, one of its statements, and how many rows the claim has; 0 but for the first."
 
 
-def _rows(claims: Sequence[ClaimRecord]) -> Iterator[StatementRow]:
-    for claim in claims:
-        for place, statement in enumerate(claim.counted):
-            yield StatementRow(claim, statement, 0 if place else len(claim.counted))
+def _once(row: Row, name: str, link: str = "") -> Cell:
+    """Return the cell of something that is said of the claim once."""
+    claim, _, span = row
+    return Cell(str(getattr(claim, name)) if span else "", link=link, span=span)
 
 
 SUMMARY: Final = (
-    TextColumn("Claim", lambda row: row.once("title", f"#{row.claim.name}"), "row"),
-    STATEMENTS["text"].shown(within="statement"),
-    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.statement.verdict, bold=True)),
-    STATEMENTS["value"].shown(
-        "Number", write=lambda row: number_cell(row.statement.estimate), plain="number, 95 % interval"
-    ),
-    TextColumn("Config", lambda row: row.once("config_file"), "text"),
+    TextColumn("Claim", lambda row: _once(row, "title", f"#{row[0].name}"), "row", "wrapping"),
+    STATEMENTS["text"].shown(write=lambda row: row[1].text, css="wrapping"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row[1].verdict, bold=True)),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row[1].estimate), plain="number, 95 % interval"),
+    TextColumn("Config", lambda row: _once(row, "config_file"), "text"),
 )
 
 
 def summary(claims: Sequence[ClaimRecord]) -> TextTable:
     """Return every statement that is counted with its verdict, by claim."""
-    return TextTable.of("Verdicts", SUMMARY, _rows(claims))
+    rows = (
+        (claim, statement, 0 if place else len(claim.counted))
+        for claim in claims
+        for place, statement in enumerate(claim.counted)
+    )
+    return TextTable.of("Verdicts", SUMMARY, rows)
 
+
+def _number_said(row: RecordedStatement) -> str:
+    return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
+
+
+OF_CLAIM: Final = (
+    STATEMENTS["text"].shown(kind="row", css="wrapping"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict, bold=True)),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
+    STATEMENTS["number"].shown("What the number is", write=_number_said, css="wrapping"),
+    STATEMENTS["rule"].shown(css="wrapping muted"),
+)
 
 UNCOUNTED: Final = (
-    STATEMENTS["text"].shown(kind="row"),
+    OF_CLAIM[0],
     STATEMENTS["kind"].shown(),
-    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
-    STATEMENTS["why"].shown("Why it is not counted"),
+    *OF_CLAIM[2:4],
+    STATEMENTS["why"].shown("Why it is not counted", css="wrapping"),
 )
 
 
@@ -67,44 +74,22 @@ def uncounted(claims: Sequence[ClaimRecord]) -> TextTable:
     return TextTable.of("Identities and measurements, not counted", UNCOUNTED, rows)
 
 
-def _number_said(row: RecordedStatement) -> str:
-    return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
+def _where(row: tuple[RecordedMeasure, Mean]) -> str:
+    measure, mean = row
+    return "" if mean.at is None else f"{measure.axis} {mean.at:g}"
 
 
-OF_CLAIM: Final = (
-    STATEMENTS["text"].shown(kind="row"),
-    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
-    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate)),
-    STATEMENTS["number"].shown("What the number is", write=_number_said),
-    STATEMENTS["rule"].shown(css="rule"),
-)
-
-
-class MeanRow(NamedTuple):
-    """A measure, and its mean under one condition."""
-
-    measure: RecordedMeasure
-    mean: Mean
-
-    @property
-    def where(self) -> str:
-        """The place on the axis."""
-        return "" if self.mean.at is None else f"{self.measure.axis} {self.mean.at:g}"
-
-    @property
-    def repeats(self) -> str:
-        """How many seeds or rounds it is a mean of."""
-        n = self.mean.number.n
-        return f"{count(n)} {self.measure.repeat}{'s' * (n != 1)}"
+def _repeats(row: tuple[RecordedMeasure, Mean]) -> str:
+    measure, mean = row
+    return f"{count(mean.number.n)} {measure.repeat}{'s' * (mean.number.n != 1)}"
 
 
 NUMBERS: Final = (
-    MEASURES["name"].shown("Measure", "row", within="measure"),
-    MEANS["condition"].shown(within="mean"),
-    MEANS["at"].shown("Where", "text", write=lambda row: row.where),
-    MEANS["value"].shown("Mean, 95 % interval", write=lambda row: number_cell(row.mean.number)),
-    MEANS["n"].shown("Repeats", write=lambda row: row.repeats, only="page"),
-    MEANS["n"].shown("Repeats", within="mean.number", only="text"),
+    MEASURES["name"].shown("Measure", "row", write=lambda row: row[0].name),
+    MEANS["condition"].shown(write=lambda row: row[1].condition),
+    MEANS["at"].shown("Where", "text", write=_where),
+    MEANS["value"].shown("Mean, 95 % interval", write=lambda row: number_cell(row[1].number)),
+    MEANS["n"].shown("Repeats", write=_repeats),
 )
 
 
@@ -115,5 +100,5 @@ def statements(claim: ClaimRecord) -> TextTable:
 
 def numbers(claim: ClaimRecord) -> TextTable:
     """Return all means of a claim."""
-    rows = (MeanRow(measure, cell) for measure in claim.measures for cell in measure.cells)
+    rows = ((measure, cell) for measure in claim.measures for cell in measure.cells)
     return TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import pandas as pd
+import numpy as np
 
-from reports.compare.record import Compared, Comparison, read_compared, write_compared
-from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, RunPair
-from reports.compare.text_tables import RUNS, head_counts, head_table, role_table
+from reports.blocks.block import (
+    Block,
+    Fold,
+    Heading,
+    HeadMap,
+    Matrix,
+    Paragraph,
+    Points,
+    Section,
+    TableBlock,
+    Terms,
+)
+from reports.blocks.page import Page, write_page
+from reports.compare.record import HEADS_FILE, ROWS_FILE, Compared, Comparison, read_compared, write_compared
+from reports.compare.table import ALONE, CHANGES, RunPair
+from reports.compare.text_tables import RUNS, Row, head_counts, head_table, role_table
 from reports.formats import percent
 from reports.progress import Step, each, silent
 from reports.tables.text_table import TextTable
-from reports.templates.environment import assets, environment
 
 METHOD: Final = (
     (
@@ -64,73 +75,97 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
+MAIN_ROLE: Final = (
+    "A head’s main role is the label, of those in which it has a grade, whose margin has the highest lower end of its "
+    "95 % interval. Maps show how its accuracy changed in the label in which it changed most; a dot marks heads with a "
+    "role in that run. The largest change of a head is selected as the largest of many, so it is biased upwards; it "
+    "has no interval."
+)
+
+
 def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> Path:
     """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
-    write_compared(folder, Comparison(tuple(runs), tuple(pairs), version))
+    write_compared(folder, runs, pairs, version)
     return write_comparison_page(folder)
 
 
 def write_comparison_page(folder: Path, step: Step = silent) -> Path:
     """Make index.html and report.md of a comparison from its record; ValueError says what is wrong with that."""
-    page = read_compared(folder)
-    html, markdown = (_rendered(name, page) for name in each("page", ("compare.html.j2", "compare.md.j2"), step))
-    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    record, pairs = read_compared(folder)
+    page = Page(
+        title=" beside ".join(run.name for run in record.runs),
+        sections=tuple(_sections(record, pairs)),
+        byline=(("headscope", record.headscope),),
+        kicker="headscope compare",
+        version=record.headscope,
+    )
+    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
+    return path
 
 
-def _rendered(template: str, page: Comparison) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html = template.endswith(".html.j2")
-    made = environment(html=html)
-    parts = ("page", "compare")
-    inlined = {"style": assets(parts, ".css"), "script": assets(parts, ".js")} if html else {}
-    told: dict[str, Any] = {"changes": CHANGES, "head_changes": HEAD_CHANGES, "method": METHOD, "grids": grids}
-    told |= {"role_table": role_table, "head_table": head_table, "head_counts": head_counts}
-    told |= {"run_table": TextTable.of("Runs", RUNS, page.runs), "version": page.version}
-    return made.get_template(template).render(page=page, **told, **inlined)
+def _sections(record: Comparison, pairs: Sequence[RunPair]) -> Iterator[Section]:
+    summary: list[Block] = []
+    for pair in pairs:
+        summary += [*[Heading(_title(pair))] * (len(pairs) > 1), Points(pair.sentences)]
+    yield Section("summary", "Summary", [*summary, TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)])
+    for place, pair in enumerate(pairs, 1):
+        yield Section(f"pair-{place}", _title(pair), [*_pair(pair, place)])
+    bold = "In the tables a bold accuracy is that of a head with a grade, a coloured difference is significant."
+    every = f"All label–direction pairs are in {ROWS_FILE}, all heads in {HEADS_FILE}."
+    yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(f"{bold} {every}", note=True)])
 
 
-def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Return the rows of a table."""
-    return frame.to_dict("records")
+def _title(pair: RunPair) -> str:
+    return f"{pair.first} → {pair.second}"
 
 
-def grids(pair: RunPair) -> list[dict[str, Any]]:
-    """Return both grids of heads as the page's script reads them: [layer x head] sign, class and what is said of each.
+def _pair(pair: RunPair, place: int) -> Iterator[Block]:
+    yield Paragraph(pair.matched)
+    yield from (Paragraph(note, note=True) for note in pair.notes)
+    if len(pair.shown):
+        shown = role_table(pair, pair.shown, "Roles and significant differences")
+        yield Heading(shown.title)
+        found = pair.counts
+        yield Terms([(f"{change} ({found[change]})", said) for change, said in CHANGES.items() if found[change]])
+        yield TableBlock(shown, caption=False, sorts=True, filter=f"roles-{place}")
+    if len(pair.others):
+        others = role_table(pair, pair.others, "Other label–direction pairs")
+        table = TableBlock(others, caption=False, sorts=True, filter=f"others-{place}")
+        yield Fold(f"{others.title} ({len(others)})", [table], file=ROWS_FILE)
+    yield Heading("Heads, by change")
+    yield TableBlock(head_counts(pair), caption=False)
+    yield from (Matrix(one.title, [one], HEADS_FILE) for one in head_maps(pair))
+    yield Paragraph(MAIN_ROLE, note=True)
+    every = head_table(pair)
+    table = TableBlock(every, caption=False, sorts=True, filter=f"heads-{place}")
+    yield Fold(f"{every.title} ({len(every)})", [table], file=HEADS_FILE)
 
-    `to` is the place of the counterpart in the other grid, None where there is none.
-    """
-    rows = records(pair.heads)
-    return [
-        _grid(name, {row[own]: row for row in rows if row[own]}, shape, beyond, beside)
-        for name, own, beside, shape, beyond in (
-            (pair.first, "head", "partner", *pair.shapes),
-            (pair.second, "partner", "head", *pair.shapes[::-1]),
-        )
-    ]
+
+def head_maps(pair: RunPair) -> tuple[HeadMap, HeadMap]:
+    """Return the heads of either run: how the accuracy of each changed where it changed most, and what became of it."""
+    return _map(pair, pair.first, "head", "one_role", pair.shapes[0]), _map(
+        pair, pair.second, "partner", "other_role", pair.shapes[1]
+    )
 
 
-def _grid(
-    name: str, rows: dict[str, dict[Any, Any]], shape: tuple[int, int], beyond: tuple[int, int], beside: str
-) -> dict[str, Any]:
+def _map(pair: RunPair, name: str, own: str, role: str, shape: tuple[int, int]) -> HeadMap:
+    rows: dict[str, Row] = {str(row[own]): row for row in pair.heads.to_dict("records")}
     layers, heads = shape
-    names = [f"{layer + 1}-{head + 1}" for layer in range(layers) for head in range(heads)]
-    cells = [_cell(head, rows[head], beside, beyond[1]) if head in rows else None for head in names]
-    return {"name": name, "layers": layers, "heads": heads, "cells": cells}
+    found = [rows.get(f"{layer + 1}-{head + 1}") for layer in range(layers) for head in range(heads)]
+    moved = [100 * (row["largest_to"] - row["largest_from"]) if row else np.nan for row in found]
+    return HeadMap(
+        f"Heads of {name}",
+        np.array(moved, dtype=float).reshape(shape).tolist(),
+        "points",
+        texts=[head_summary(row) if row else "Not scored." for row in found],
+        marked=[bool(row and row[role]) for row in found],
+    )
 
 
-def _cell(head: str, row: dict[Any, Any], beside: str, wide: int) -> dict[str, Any]:
-    sign, kind = HEAD_CHANGES[row["change"]]
-    to = row[beside]
-    layer, place = (int(part) - 1 for part in to.split("-")) if to else (0, 0)
-    return {"sign": sign, "kind": kind, "summary": head_summary(head, row), "to": layer * wide + place if to else None}
-
-
-def head_summary(head: str, row: dict[Any, Any]) -> str:
+def head_summary(row: Row) -> str:
     """Say what became of a head in a line."""
     before, now = row["one_role"] or "none", row["other_role"] or "none"
-    parts = [f"Head {head}: {row['change']}"]
+    parts = [row["change"]]
     if row["change"] != ALONE:
         parts.append(f"{row['head']} of the first run, {row['partner']} of the second")
     parts.append(f"main role {before if before == now else f'{before} → {now}'}")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED, HEADS
-from reports.messages import one_line
+from reports.run.page_record import read_facts, write_facts
 from reports.tables.files import replace_file
 
 RECORD, ROWS_FILE, HEADS_FILE = "compare.json", "compare.csv", "heads.csv"
@@ -32,61 +30,43 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class PairFacts:
+    """What compare.json says of two runs, as `RunPair` has it."""
+
+    one: str
+    other: str
+    shapes: tuple[tuple[int, int], tuple[int, int]]
+    matched: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """Everything that the page shows."""
+    """What compare.json says, in its order."""
 
+    headscope: str
     runs: tuple[Compared, ...]
-    pairs: tuple[RunPair, ...]
-    version: str
-
-    @property
-    def title(self) -> str:
-        """The names of all runs in one line."""
-        return " · ".join(run.name for run in self.runs)
+    pairs: tuple[PairFacts, ...]
 
 
-def write_compared(folder: Path, comparison: Comparison) -> None:
+def write_compared(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> None:
     """Write compare.json, compare.csv and heads.csv into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    about = [PairFacts(pair.first, pair.second, pair.shapes, pair.matched, pair.notes) for pair in pairs]
+    write_facts(folder / RECORD, Comparison(version, tuple(runs), tuple(about)), Comparison)
     for path, table, frames in (
-        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in comparison.pairs]),
-        (folder / HEADS_FILE, HEADS, [pair.heads for pair in comparison.pairs]),
+        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in pairs]),
+        (folder / HEADS_FILE, HEADS, [pair.heads for pair in pairs]),
     ):
         replace_file(table.validated(pd.concat(frames, ignore_index=True), path), path)
-    about = ("shapes", "matched", "notes")
-    pairs = [
-        {"one": pair.first, "other": pair.second} | {name: getattr(pair, name) for name in about}
-        for pair in comparison.pairs
-    ]
-    record = {"headscope": comparison.version, "runs": [asdict(run) for run in comparison.runs], "pairs": pairs}
-    (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_compared(folder: Path) -> Comparison:
+def read_compared(folder: Path) -> tuple[Comparison, list[RunPair]]:
     """Return the comparison whose record lies in `folder`; ValueError says what is wrong with it."""
-    path = folder / RECORD
-    rows, heads = COMPARED.read(folder / ROWS_FILE), HEADS.read(folder / HEADS_FILE)
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        runs = tuple(Compared(**run) for run in record["runs"])
-        pairs = tuple(_pair(about, rows, heads) for about in record["pairs"])
-        return Comparison(runs, pairs, str(record["headscope"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = (
-            f"not the record of a comparison ({type(error).__name__}: {error}); make it again with 'headscope compare'"
-        )
-        raise ValueError(one_line(f"{path}: {what}")) from error
-
-
-def _pair(about: Mapping[str, Any], rows: pd.DataFrame, heads: pd.DataFrame) -> RunPair:
-    own, told = (
-        table[(table["one"] == about["one"]) & (table["other"] == about["other"])].reset_index(drop=True)
-        for table in (rows, heads)
-    )
-    one, other = (_shape(shape) for shape in about["shapes"])
-    return RunPair(about["one"], about["other"], own, told, (one, other), about["matched"], tuple(about["notes"]))
-
-
-def _shape(of: Sequence[int]) -> tuple[int, int]:
-    layers, heads = of
-    return layers, heads
+    tables = COMPARED.read(folder / ROWS_FILE), HEADS.read(folder / HEADS_FILE)
+    found = read_facts(folder / RECORD, Comparison, "a comparison", "compare")
+    pairs = []
+    for pair in found.pairs:
+        rows, heads = (table[(table["one"] == pair.one) & (table["other"] == pair.other)] for table in tables)
+        own = rows.reset_index(drop=True), heads.reset_index(drop=True)
+        pairs.append(RunPair(pair.one, pair.other, *own, pair.shapes, pair.matched, pair.notes))
+    return found, pairs

@@ -41,17 +41,8 @@ KEPT_ROLE, OTHER_ROLE, LOST_ROLE, NEW_ROLE, NO_ROLE, ALONE = (
     *("same main role", "another main role", "lost its role", "has a role now", "no role in either", "no counterpart"),
 )
 
-HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        KEPT_ROLE: ("=", "kept"),
-        OTHER_ROLE: ("≠", "changed"),
-        LOST_ROLE: ("−", "lost"),
-        NEW_ROLE: ("+", "gained"),
-        NO_ROLE: ("", "none"),
-        ALONE: ("·", "alone"),
-    }
-)
-"What can become of a head -> its sign, and its class on a page."
+HEAD_CHANGES: Final = (KEPT_ROLE, OTHER_ROLE, LOST_ROLE, NEW_ROLE, NO_ROLE, ALONE)
+"What can become of a head."
 
 
 @dataclass(frozen=True)

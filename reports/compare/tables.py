@@ -66,7 +66,6 @@ COMPARED: Final = Table(
         text("change", "Change of the role between the runs; empty where neither has it."),
         flag("role", "Whether this is the direction in which the label is reported as a role."),
     ),
-    renamed={"sure": "significant"},
 )
 
 HEADS: Final = Table(

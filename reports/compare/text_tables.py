@@ -16,7 +16,7 @@ from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
-Row = Mapping[str, Any]
+Row = Mapping[Any, Any]
 
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
@@ -53,7 +53,16 @@ CHANGED: Final = (
 
 def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
     """Return label–variant pairs: the head of either run, and how they differ."""
-    sides = [
+    return TextTable.of(title, (*LABEL, *_sides(pair), *CHANGED), rows.to_dict("records"))
+
+
+def change_table(pair: RunPair) -> TextTable:
+    """Return the roles that are no longer the same head's, and every significant difference, for a terminal."""
+    return TextTable.of("Changes", (*LABEL, *_sides(pair), CHANGED[0]), pair.changed.to_dict("records"))
+
+
+def _sides(pair: RunPair) -> list[TextColumn]:
+    return [
         column
         for side, name in (("one", pair.first), ("other", pair.second))
         for column in (
@@ -63,7 +72,6 @@ def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
             ),
         )
     ]
-    return TextTable.of(title, (*LABEL, *sides, *CHANGED), rows.to_dict("records"))
 
 
 def _strong(flag: str, row: Row) -> str:

@@ -5,16 +5,25 @@ Colours are names of the page's style sheet, "var(--right)": what is drawn follo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final
 
 import altair as alt
+import pandas as pd
 from markupsafe import Markup
 
 COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
+
+INK, MUTED = "#1a1d21", "#59626d"
+HEAD_BLUE, BASELINE_ORANGE = "#0072b2", "#d55e00"
+"Okabe and Ito's blue and vermilion, which stay apart for every kind of colour vision."
+
+RAMP_COLOURS: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
+"Light to dark in one hue, so that it survives grey print."
 
 Rows = Sequence[Mapping[str, Any]]
 "Data of a chart: numbers, None where there is none, and in `text` what is shown where one points."
@@ -112,6 +121,41 @@ def curves(
     line = over(rows).encode(x, y, colour, dash, opacity=_out(chosen)).mark_line(strokeWidth=2)
     told = over([row for row in rows if "text" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="text:N")
     return layered(*layers, line, told.mark_circle(size=28).add_params(chosen))
+
+
+APART: Final = 0.16
+"How far the dots of two series stand apart, in layers."
+
+
+def heads_by_layer(title: str, description: str, series: Mapping[str, pd.DataFrame]) -> Chart:
+    """Return a dot a head, with means by layer and a dashed line for uniform attention.
+
+    Rows of a series are heads with layer, name, value, even and unit; all series have one unit.
+    """
+    every = pd.concat(series.values())
+    unit, layers = str(every["unit"].iloc[0]), sorted(set(every["layer"] + 1))
+    top = 100.0 if unit == "%" else math.ceil(float(every[["value", "even"]].to_numpy().max()) * 1.04 * 2) / 2
+    heads, means = [], []
+    for place, (name, rows) in enumerate(series.items()):
+        shift = 1 + APART * (place - (len(series) - 1) / 2)
+        for layer, head, value in zip(rows["layer"], rows["name"], rows["value"].tolist(), strict=True):
+            text = f"Head {head}: {name} {value:.2f} {unit}"
+            heads.append({"layer": layer + shift, "value": value, "head": head, "series": name, "text": text})
+        of_layers = rows.groupby("layer")["value"].mean()
+        means += [
+            {"layer": layer + shift, "value": value, "series": name}
+            for layer, value in zip(of_layers.index.tolist(), of_layers, strict=True)
+        ]
+    x = alt.X("layer:Q", title="layer").scale(domain=[0.5, layers[-1] + 0.5], nice=False)
+    x = x.axis(values=layers[:: -(-len(layers) // 12)], format="d")
+    y = alt.Y("value:Q", title=None).scale(domain=[0, top], nice=False)
+    styles = dict(zip(series, map(SeriesStyle, COLOURS), strict=False))
+    styles["uniform attention"] = SeriesStyle("var(--muted)", dashed=True)
+    dots = over(heads).encode(tooltip="text:N").mark_circle(size=28, cursor="pointer")
+    even = over([{"value": float(rows["even"].iloc[0])} for rows in series.values()]).encode(alt.Y("value:Q"))
+    rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
+    drawn = layered(curves(means, styles, x, y, behind=[dots]), rule)
+    return Chart(f"{title} ({unit})", description, drawn.properties(height=190))
 
 
 def _out(chosen: alt.Parameter, full: float = 1) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
@@ -24,43 +23,32 @@ LINE = 18
 "Letters of a line of a slanted name."
 
 
-@dataclass(frozen=True)
-class Series:
-    """One series of a figure."""
-
-    name: str
-    points: tuple[tuple[float, float, float, float], ...]
-    "x, y and the ends of y's interval, which are y where there is none."
-    colour: str
+Points = Mapping[str, Sequence[tuple[float, float, float, float]]]
+"Name of a series -> x, y and the ends of y's interval, which are y where there is none."
 
 
-def series_of(figure: Mapping[str, Any]) -> list[Series]:
-    """Return the series of a figure with their colours; points without a value are left out."""
-    found = []
-    for place, (name, points) in enumerate(figure["series"].items()):
-        known = [point for point in points if None not in point[:2]]
-        full = tuple(
-            (
-                point[0],
-                point[1],
-                *((point[2], point[3]) if len(point) > 3 and None not in point else (point[1], point[1])),
-            )
-            for point in known
-        )
-        found.append(Series(name, full, COLOURS[place % len(COLOURS)]))
-    return found
+def points_of(figure: Mapping[str, Any]) -> Points:
+    """Return the points of every series of a figure that have a value."""
+
+    def whole(point: Sequence[float]) -> tuple[float, float, float, float]:
+        low, high = point[2:] if len(point) > 3 and None not in point else (point[1], point[1])
+        return (point[0], point[1], low, high)
+
+    return {
+        name: tuple(whole(point) for point in points if None not in point[:2])
+        for name, points in figure["series"].items()
+    }
 
 
 def axes_of(figure: Mapping[str, Any]) -> tuple[Axis, Axis]:
     """Return the axes over x and y; the level that a figure is compared with is among y."""
-    points = [point for one in series_of(figure) for point in one.points]
+    points = [point for several in points_of(figure).values() for point in several]
     level = [] if figure["level"] is None else [figure["level"]]
-    across = [point[0] for point in points] or [0.0, 1.0]
-    bars = [0.0] if figure["kind"] == "bars" else []
-    up = [*(end for point in points for end in point[1:]), *level, *bars]
+    up = [*(end for point in points for end in point[1:]), *level, *[0.0] * (figure["kind"] == "bars")]
+    along = Axis.over([point[0] for point in points] or [0.0, 1.0], log=False)
     if figure["names"]:
-        return Axis(-0.6, len(figure["names"]) - 0.4, log=False), Axis.over(up, log=False)
-    return Axis.over(across, log=False), Axis.over(up, log=False)
+        along = Axis(-0.6, len(figure["names"]) - 0.4, log=False)
+    return along, Axis.over(up, log=False)
 
 
 def finding_chart(figure: Mapping[str, Any], model: str) -> Chart:
@@ -69,12 +57,12 @@ def finding_chart(figure: Mapping[str, Any], model: str) -> Chart:
 
 
 def _plot(figure: Mapping[str, Any], model: str) -> Chart:
-    several, (along, upward) = series_of(figure), axes_of(figure)
+    several, (along, upward) = points_of(figure), axes_of(figure)
     x = scaled(alt.X("x:Q", title=figure["across"] or None), along)
     x = _named(figure["names"], figure["across"]) if figure["names"] else x
     y = scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure["names"]))
-    rows = [row for one in several for row in _rows(one, figure)]
-    shown = {one.name: SeriesStyle(one.colour) for one in several}
+    rows = [row for name in several for row in _rows(name, several[name], figure)]
+    shown = {name: SeriesStyle(COLOURS[place % len(COLOURS)]) for place, name in enumerate(several)}
     if figure["level"] is not None and figure["level_name"]:
         shown[figure["level_name"]] = SeriesStyle("var(--wrong)", dashed=True)
     make = {"lines": curves, "dots": _dots, "bars": _bars}[figure["kind"]]
@@ -113,13 +101,12 @@ def _aside(names: Sequence[object]) -> float:
     return max(0, *(length - end for length, end in zip(longest, ends, strict=True)))
 
 
-def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(name: str, points: Sequence[tuple[float, ...]], figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the points of a series, with the ends of their intervals where these have a width."""
-    for x, y, low, high in series.points:
+    for x, y, low, high in points:
         where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
-        text = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
-        row = {"series": series.name, "x": x, "value": y, "text": text}
+        row = {"series": name, "x": x, "value": y, "text": f"{name}, {where}: " + minus(f"{y:.3g}{ends}")}
         yield row | ({"low": low, "high": high} if low < high else {})
 
 
@@ -153,11 +140,10 @@ def _keyed(shown: Mapping[str, SeriesStyle], symbol: str) -> tuple[alt.Color, al
 
 
 def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
-    columns, rows = column_names(figure), row_names(figure)
-    named = alt.Axis(labelExpr=f"{json.dumps(columns)}[datum.value]", labelAngle=0)
-    called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
-    x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(len(columns))))
-    y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(len(rows))))
+    wide = max(map(len, figure["matrix"]), default=0)
+    columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
+    rows = list(figure.get("rows") or map(str, range(1, len(figure["matrix"]) + 1)))
+    x, y = _places("column", columns, figure["across"], labelAngle=0), _places("row", rows, figure["up"], grid=False)
     base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="text:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
@@ -167,15 +153,11 @@ def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     return Chart(f"{figure['title']}: {model}", text, drawn)
 
 
-def column_names(figure: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns of a matrix; numbers from 1 where they have none."""
-    wide = max(map(len, figure["matrix"]), default=0)
-    return [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
-
-
-def row_names(figure: Mapping[str, Any]) -> list[str]:
-    """Return the names of the rows of a matrix from the top; records that were made before have none."""
-    return list(figure.get("rows") or map(str, range(1, len(figure["matrix"]) + 1)))
+def _places(field: str, names: Sequence[str], title: str, **options: Any) -> Any:
+    """Return the axis of the rows or columns of a matrix, with their names."""
+    axis = alt.Axis(labelExpr=f"{json.dumps(names)}[datum.value]", **options)
+    kind = alt.X if field == "column" else alt.Y
+    return kind(f"{field}:O", title=title or None, axis=axis).scale(domain=list(range(len(names))))
 
 
 def _cells(

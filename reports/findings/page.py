@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from reports.drawing.charts import vega
+from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
+from reports.blocks.page import Page, write_page
+from reports.drawing.charts import Chart
 from reports.findings.charts import finding_chart
-from reports.findings.figure import save_finding_figure
 from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD as RECORD
 from reports.findings.record import VERDICTS, Findings, read_findings
@@ -20,119 +18,166 @@ from reports.findings.text_tables import all_findings, runs, statements, verdict
 from reports.findings.words import common, counted_words, exceptions, provenance, with_network, without_untrained
 from reports.formats import day
 from reports.progress import Step, each, silent
-from reports.run.replacing import replace_text, replacing
 from reports.tables.files import replace_file
-from reports.tables.marks import verdict_class
-from reports.templates.environment import assets, environment
 
 TABLE = "findings.csv"
 "One row a statement and model."
 
+RULES: Final = (
+    "A finding is made of statements. Each has a rule that follows from the paper, with the paper’s own margin or "
+    "table as the bar.",
+    "A statement holds where the whole 95 % interval of its number lies in the range of the rule. It does not hold "
+    "where the whole interval lies outside; otherwise it is not decided.",
+    "What training is claimed to put in must also be significantly beyond randomly initialised and permuted weights, "
+    "three seeds each.",
+    "Reproduced: all statements with a number hold (or as many as the finding requires).",
+    "Weaker version holds: some hold only below the paper’s own bar, or the finding states what it leaves out.",
+    "Not reproduced: no statement holds, and their intervals lie outside.",
+    "Differs: in between.",
+    "Not measured: the numbers of untrained weights, or of today’s rule, decide and are missing.",
+    "Not testable here: the finding lists what is missing.",
+    "On a paper’s own model our value must also lie within a stated tolerance of the published one.",
+    "Published numbers from memory or at second hand are marked beside the verdict.",
+)
 
-@dataclass(frozen=True)
-class FindingsPage:
-    """Everything that the page shows."""
+CONTROL: Final = (
+    "Randomly initialised and permuted weights are not trained, so they must reproduce no finding that is counted. "
+)
 
-    findings: Findings
-
-    @property
-    def version(self) -> str:
-        """The version of headscope that made the runs; several where they differ."""
-        return ", ".join(sorted({str(one.get("headscope") or "") for one in self.findings.record["runs"]} - {""}))
-
-    @property
-    def date(self) -> str:
-        """The day of the newest run."""
-        return day(max((str(one.get("started") or "") for one in self.findings.record["runs"]), default=""))
-
-    @property
-    def lead(self) -> str:
-        """How many findings of how many papers there are, and how many have a number."""
-        papers, found = sum(bool(paper["findings"]) for paper in self.findings.papers), self.findings
-        of = f"{len(found.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
-        return f"{of}, {found.measured} measured on at least one model. {counted_words(found)}"
-
-    @property
-    def requested(self) -> list[dict[str, Any]]:
-        """The papers of the findings that were asked, with these alone; none where all were."""
-        return self._papers(lambda name: name in self.findings.requested)
-
-    @property
-    def others(self) -> list[dict[str, Any]]:
-        """The papers with their findings, without those that were asked."""
-        return self._papers(lambda name: name not in self.findings.requested)
-
-    def _papers(self, wanted: Callable[[str], bool]) -> list[dict[str, Any]]:
-        kept = [
-            paper | {"findings": [one for one in paper["findings"] if wanted(one["id"])]}
-            for paper in self.findings.papers
-        ]
-        return [paper for paper in kept if paper["findings"]]
+UNEXPLAINED: Final = "not explained: the finding, or its rule, does not separate what was learned from what was not."
 
 
 def write_findings_page(folder: Path, step: Step = silent) -> Path:
-    """Write index.html, report.md, findings.csv and figures/ into `folder` from its record; return the page's path.
+    """Write index.html, report.md and findings.csv into `folder` from its record; return the page's path.
 
-    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
-    was. Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
+    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
+    there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
     found = read_findings(folder)
-    page = FindingsPage(found)
-    with replacing(folder / "figures") as unfinished:
-        for finding in each("page: figures of findings", found.findings, step):
-            if panels := panels_of(finding, found):
-                save_finding_figure(panels, unfinished / finding["id"])
-        html, markdown = _rendered("findings.html.j2", page), _rendered("findings.md.j2", page)
+    for page in each("page: texts", (findings_page(found),), step):
+        write_page(folder, page)
     replace_file(found.table(), folder / TABLE)
-    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
-    return replace_text(folder / "index.html", html)
+    return folder / "index.html"
 
 
-def panels_of(finding: Mapping[str, Any], findings: Findings) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the figure of a finding for every model that it was measured on.
+def findings_page(found: Findings) -> Page:
+    """Return the page of findings: what was asked by name first, then the verdicts and all others."""
+    made = found.record["runs"]
+    version = ", ".join(sorted({str(one.get("headscope") or "") for one in made} - {""}))
+    newest = max((str(one.get("started") or "") for one in made), default="")
+    return Page(
+        title="Published findings about attention heads, tested on models",
+        sections=tuple(_sections(found)),
+        byline=(day(newest), ("headscope", version)),
+        kicker="headscope reproduce",
+        version=version,
+    )
+
+
+def _sections(found: Findings) -> Iterator[Section]:
+    for paper in _papers(found, requested=True):
+        yield Section(paper["key"], paper["cited"], tuple(_paper(paper, found)))
+    rules = Fold("How to read this", [Points(RULES)])
+    yield Section("summary", "Summary", (Paragraph(_lead(found)), TableBlock(verdict_counts(found), False), rules))
+    if found.controls:
+        yield Section("control", "Negative control", tuple(_control(found)))
+    others = _papers(found, requested=False)
+    listed = Fold(f"{len(found.findings)} findings with their verdicts", [TableBlock(all_findings(found), False)])
+    papers = [Fold(_tally(paper, found), tuple(_paper(paper, found))) for paper in others]
+    title = "All other findings" if found.requested else "All findings"
+    yield Section("others" if found.requested else "all", title, (listed, *papers))
+    about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
+    yield Section("runs", "Runs", (about, TableBlock(runs(found), False)))
+
+
+def _papers(found: Findings, *, requested: bool) -> list[dict[str, Any]]:
+    """Return the papers with those of their findings that were asked by name, or with the others."""
+    kept = [
+        paper | {"findings": [one for one in paper["findings"] if (one["id"] in found.requested) == requested]}
+        for paper in found.papers
+    ]
+    return [paper for paper in kept if paper["findings"]]
+
+
+def _lead(found: Findings) -> str:
+    """Say how many findings of how many papers there are, and how many have a number."""
+    papers = sum(bool(paper["findings"]) for paper in found.papers)
+    of = f"{len(found.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
+    return f"{of}, {found.measured} measured on at least one model. {counted_words(found)}"
+
+
+def _control(found: Findings) -> Iterator[Block]:
+    reproduced = found.by_control
+    yield Paragraph(CONTROL + ("They do reproduce these findings:" if reproduced else "They reproduce none."))
+    if reproduced:
+        yield Points(
+            [f"{one['id']}{' (counted)' * one['counted']}: {one['uncounted'] or UNEXPLAINED}" for one in reproduced]
+        )
+
+
+def _tally(paper: Mapping[str, Any], found: Findings) -> str:
+    """Name a paper with the verdicts on its findings by model."""
+    findings = paper["findings"]
+    parts = [f"{paper['cited']}: {len(findings)} finding{'s' * (len(findings) > 1)}"]
+    for model in found.models:
+        of = Counter(one["results"][model]["verdict"] for one in findings if model in one["results"])
+        if of:
+            parts.append(f"{model}: " + ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of[verdict]))
+    return "; ".join(parts)
+
+
+def _paper(paper: Mapping[str, Any], found: Findings) -> Iterator[Block]:
+    yield Paragraph(paper["title"])
+    for finding in paper["findings"]:
+        yield from _finding(finding, found)
+
+
+def _finding(finding: Mapping[str, Any], found: Findings) -> Iterator[Block]:
+    """Yield one finding: what the paper says, the verdicts, the statements, and its charts."""
+    yield Heading(finding["claim"], anchor=finding["id"])
+    yield Paragraph(_about(finding))
+    if finding["results"]:
+        yield Points([_verdict(model, finding) for model in finding["results"]])
+    elif finding["missing"]:
+        yield Paragraph(f"Not testable here: {finding['missing']}")
+    for key, said in (("uncounted", "Not counted"), ("weaker", "A weaker version is tested")):
+        if finding.get(key):
+            yield Paragraph(f"{said}: {finding[key]}.")
+    if rule := common(finding):
+        yield Paragraph(rule + " A rule given with a statement takes precedence." * exceptions(finding))
+    if finding["statements"]:
+        yield TableBlock(statements(finding), caption=False)
+    for sentence in filter(None, (*without_untrained(finding), with_network(finding, found))):
+        yield Paragraph(sentence, note=True)
+    if charts := _charts(finding, found):
+        yield Charts(charts)
+
+
+def _about(finding: Mapping[str, Any]) -> str:
+    text = f"{finding['id']}, {finding['where']}. Original: {finding['model']}; {finding['data']}. {finding['metric']}"
+    text += f" Here: {finding['stands_in']}" if finding["stands_in"] else ""
+    return text + (f" What differs: {finding['differs']}" if finding["differs"] else "")
+
+
+def _verdict(model: str, finding: Mapping[str, Any]) -> str:
+    """Say what a model's verdict is, how the published numbers were read, and from which runs it comes."""
+    result = finding["results"][model]
+    why = f", {result['why']}" if result["why"] else ""
+    if not result["runs"]:
+        return f"{model}: {result['verdict']}{why}"
+    read = f" ({provenance(finding)})" if provenance(finding) else ""
+    made = ", ".join(f"{name} {sha256[:12]}" for name, sha256 in result["runs"].items())
+    return f"{model}: {result['verdict']}{why}{read}; from {made}"
+
+
+def _charts(finding: Mapping[str, Any], found: Findings) -> list[Chart]:
+    """Return the chart of a finding for every model that it was measured on.
 
     A finding that was asked by name and has none gets bars of our numbers beside the published ones.
     """
-    drawn = [(model, one["figure"]) for model, one in finding["results"].items() if one["figure"]]
-    if drawn or finding["id"] not in findings.requested:
-        return drawn
-    bars = ((model, beside_published(finding, one)) for model, one in finding["results"].items())
-    return [(model, figure) for model, figure in bars if figure is not None]
-
-
-def tally(paper: Mapping[str, Any], findings: Findings) -> list[tuple[str, str]]:
-    """Return each model with its verdicts on the findings of a paper, counted in words."""
-    verdicts = {
-        model: Counter(one["results"][model]["verdict"] for one in paper["findings"] if model in one["results"])
-        for model in findings.models
-    }
-    return [
-        (model, ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of[verdict]))
-        for model, of in verdicts.items()
-        if of
-    ]
-
-
-def runs_of(findings: Findings, result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the runs behind a result: reading and the beginning of its hash."""
-    return [(name, sha256[:12]) for name, sha256 in result["runs"].items()]
-
-
-def _rendered(template: str, page: FindingsPage) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html = template.endswith(".html.j2")
-    made = environment(html=html)
-    charts = {
-        finding["id"]: [finding_chart(figure, model) for model, figure in panels_of(finding, page.findings)]
-        for finding in (page.findings.findings if html else ())
-    }
-    styles, scripts = ("page", "charts", "claims", "findings"), ("fold", "charts")
-    drawing: dict[str, object] = {"style": assets(styles, ".css"), "script": assets(scripts, ".js")}
-    drawing |= {"charts": charts, "vega": vega() if any(charts.values()) else ""}
-    told: dict[str, object] = {"common": common, "exceptions": exceptions, "tally": tally, "provenance": provenance}
-    told |= {"panels": partial(panels_of, findings=page.findings), "with_network": with_network, "runs_of": runs_of}
-    told |= {"verdict_class": verdict_class, "without_untrained": without_untrained}
-    tables = {"verdict_counts": verdict_counts, "all_findings": all_findings, "statements": statements, "runs": runs}
-    told["version"] = page.version
-    return made.get_template(template).render(page=page, findings=page.findings, **drawing, **told, **tables)
+    results = finding["results"]
+    drawn = {model: one["figure"] for model, one in results.items()}
+    if not any(drawn.values()) and finding["id"] in found.requested:
+        drawn = {model: beside_published(finding, one) for model, one in results.items()}
+    return [finding_chart(figure, model) for model, figure in drawn.items() if figure]

@@ -71,8 +71,8 @@ class Findings:
 
     @cached_property
     def counted(self) -> list[dict[str, Any]]:
-        """The findings that are no fact, repeat no other, and are what their paper claims; all of an older record."""
-        return [finding for finding in self.findings if finding.get("counted", True)]
+        """The findings that are no fact, repeat no other, and are what their paper claims."""
+        return [finding for finding in self.findings if finding["counted"]]
 
     @property
     def requested(self) -> list[str]:

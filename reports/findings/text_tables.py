@@ -21,9 +21,6 @@ from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell, verdict_class
 from reports.tables.text_table import OPEN, TextTable
 
-SMALL: Final = Markup('<span class="small">{}</span>')
-"What stands below the first line of a cell."
-
 
 def verdict_counts(findings: Findings) -> TextTable:
     """Return how many findings have which verdict, by model."""
@@ -45,14 +42,9 @@ def _rows(found: Findings) -> Iterator[Row]:
             yield paper, finding, 0 if place else len(paper["findings"])
 
 
-def _paper(row: Row) -> Cell:
-    paper, _, span = row
-    return Cell(paper["cited"] if span else "", link=f"#{paper['key']}", span=span)
-
-
 def _claim(row: Row) -> Cell:
     claim, anchor = row[1]["claim"], f"#{row[1]['id']}"
-    return Cell(claim, link=anchor, css="said", markdown=f"[{escaped(claim)}]({anchor})")
+    return Cell(claim, link=anchor, markdown=f"[{escaped(claim)}]({anchor})")
 
 
 def _verdict(model: str, row: Row) -> Cell:
@@ -63,18 +55,16 @@ def _verdict(model: str, row: Row) -> Cell:
     return replace(told, aside=f"({read})") if read and result["runs"] else told
 
 
-def _counted_as(row: Row) -> Cell:
-    """Return whether a finding is counted, or why it is not."""
-    return Cell(counted_as(row[1]))
-
-
 def all_findings(findings: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
-    models = (TextColumn(model, partial(_verdict, model), "verdicts", plain=model) for model in findings.models)
+    models = (TextColumn(model, partial(_verdict, model), "text", "verdict", plain=model) for model in findings.models)
+    folded = len(findings.models) + 3 > OPEN
     named = (
-        FINDINGS["paper"].shown(kind="row", write=_paper),
-        FINDINGS["claim"].shown(write=_claim),
-        TextColumn("counted", _counted_as, "text", folded=len(findings.models) + 3 > OPEN),
+        FINDINGS["paper"].shown(
+            kind="row", write=lambda row: Cell(row[0]["cited"] if row[2] else "", span=row[2]), css="wrapping"
+        ),
+        FINDINGS["claim"].shown(write=_claim, css="wrapping"),
+        TextColumn("counted", lambda row: counted_as(row[1]), "text", "wrapping", folded=folded),
     )
     return TextTable.of("All findings", (*named, *models), _rows(findings))
 
@@ -83,56 +73,45 @@ def statements(finding: Mapping[str, Any]) -> TextTable:
     """Return the statements of a finding: what is published, and what was found on each model."""
     results = {model: result["statements"] for model, result in finding["results"].items() if result["runs"]}
     columns = (
-        FINDINGS["text"].shown("Statement", "row", write=lambda row: _statement(row[1], finding)),
-        FINDINGS["published"].shown("Published", "text", write=lambda row: _published(row[1])),
-        *(TextColumn(model, partial(_ours, told), "text", plain=model) for model, told in results.items()),
+        FINDINGS["text"].shown(
+            "Statement", "row", write=lambda row: _statement(row[1], common(finding)), css="wrapping"
+        ),
+        FINDINGS["published"].shown("Published", "text", write=lambda row: _published(row[1]), css="wrapping"),
+        *(TextColumn(model, partial(_ours, told), "text", "wrapping", plain=model) for model, told in results.items()),
     )
     return TextTable.of(f"Statements of {finding['id']}", columns, enumerate(finding["statements"]))
 
 
-def _statement(statement: Mapping[str, Any], finding: Mapping[str, Any]) -> Cell:
-    text, by = str(statement["text"]), decided_by(statement)
-    if by == common(finding):
-        return Cell(text)
-    return Cell(text, by, page=Markup("{}{}").format(text, SMALL.format(by)))
+def _statement(statement: Mapping[str, Any], rule: str) -> Cell:
+    by = decided_by(statement)
+    return Cell(str(statement["text"]), "" if by == rule else by)
 
 
 def _published(statement: Mapping[str, Any]) -> Cell:
     said, words = statement["published"], published_words(statement)
-    read, erratum = f"({said['read']})" if words else "", said["erratum"]
-    sure = "unverified" if said["provenance"] == "memory" else "provenance"
-    page = Markup('{} <span class="{}">{}</span>').format(words, sure, read)
-    page += Markup(' <span class="erratum">{}</span>').format(erratum) if erratum else ""
-    bold = f"**{escaped(erratum)}**" if erratum else ""
-    return Cell(words, read, page=page, markdown=" ".join(filter(None, (escaped(words), read, bold))))
+    aside = " ".join(filter(None, (f"({said['read']})" if words else "", said["erratum"])))
+    return Cell(words, aside, quiet="down" if said["erratum"] or said["provenance"] == "memory" else "ci")
 
 
 def _ours(told_of: list[Mapping[str, Any]], row: tuple[int, Mapping[str, Any]]) -> Cell:
+    """Return our number, the one that decides with its verdict, and what is said of it."""
     place, statement = row
     told = told_of[place]
-    ours, decides = beside(told, statement), deciding(told, statement)
-    verdict, near, note = told["verdict"], told["near"], told["note"]
-    page, markdown = Markup("{}").format(ours), [escaped(ours)] * bool(ours)
-    if decides:
-        page += Markup("<br>" if ours else "")
-        page += Markup('{}: <span class="{}">{}</span>').format(decides, verdict_class(verdict), verdict)
-        markdown.append(f"{escaped(decides)}: **{verdict}**")
-    small = [*beyond_untrained(told, statement), *([note] if note else [])]
-    page += (Markup(" ") + SMALL.format(near) if near else "") + Markup("").join(map(SMALL.format, small))
-    after = (f", {escaped(near)}" if near else "") + (f" ({escaped('; '.join(small))})" if small else "")
-    return Cell(ours, decides, page=page, markdown=" ".join(markdown) + after)
-
-
-def _hash(run: Mapping[str, Any]) -> Cell:
-    short = run["sha256"][:12]
-    return Cell(short, page=Markup("<code>{}</code>").format(short), markdown=f"`{short}`")
+    ours, decides, verdict = beside(told, statement), deciding(told, statement), told["verdict"]
+    rest = "; ".join(filter(None, (told["near"], *beyond_untrained(told, statement), told["note"])))
+    if not decides:
+        return Cell(ours, rest)
+    first = "; ".join(filter(None, (ours, f"{decides}:")))
+    page = Markup('{} <span class="{}">{}</span> <span class="ci">{}</span>')
+    markdown = f"{escaped(first)} **{verdict}**" + (f" ({escaped(rest)})" if rest else "")
+    return Cell(first, verdict, page=page.format(first, verdict_class(verdict), verdict, rest), markdown=markdown)
 
 
 RUNS: Final = (
     TextColumn("Model", lambda run: run["model"], "row"),
     TextColumn("Reading", lambda run: run["reading"], "text"),
-    TextColumn("Hash", _hash, "text"),
-    TextColumn("What was read, when, and with what", facts, "text"),
+    TextColumn("Hash", lambda run: run["sha256"][:12], "text", "head"),
+    TextColumn("What was read, when, and with what", facts, "text", "wrapping"),
 )
 
 

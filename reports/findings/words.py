@@ -60,7 +60,7 @@ def provenance(finding: Mapping[str, Any]) -> str:
 
 def counted_as(finding: Mapping[str, Any]) -> str:
     """Return whether a finding is counted, or why it is not."""
-    return "yes" if finding.get("counted", True) else f"no: {finding['uncounted']}"
+    return "yes" if finding["counted"] else f"no: {finding['uncounted']}"
 
 
 def counted_words(findings: Findings) -> str:

@@ -23,33 +23,17 @@ from reports.heads.card_parts import (
     roles,
     subspaces,
 )
-from reports.heads.deciles import whole_distribution
-from reports.heads.explained import explained
-from reports.heads.sinks import sink
 from reports.progress import Step, each, silent
 from reports.tables.text_table import TextTable, html_rows, plain_rows
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
-PARTS: Final[tuple[Part, ...]] = (
-    *(
-        roles,
-        layer,
-        explained,
-        sink,
-        shape,
-        whole_distribution,
-        nearest,
-        ensembles,
-        subspaces,
-        circuits,
-        classifiers,
-        biography,
-        examples,
-    ),
-)
-"The parts of a card, in their order."
+FIRST: Final[Sequence[Part]] = (roles, layer)
+"The parts of a card that stand before those of measures (`Reported.card`)."
+
+LAST: Final[Sequence[Part]] = (shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples)
+"Those that stand behind."
 
 
 @dataclass(frozen=True)
@@ -95,9 +79,9 @@ def _html(part: CardPart) -> str:
     return f"<h4>{html.escape(part.title)}</h4>{text}{html_rows(part.columns, part.rows)}"
 
 
-def head_card(run: RunFolder, name: str) -> HeadCard:
-    """Return the card of the head called `name`, which the run must have."""
-    return _card(CardSource(run), name, PARTS, run.scores[run.scores["name"] == name])
+def head_card(run: RunFolder, name: str, measures: Sequence[Part] = ()) -> HeadCard:
+    """Return the card of the head called `name`, which the run must have; `measures` are the parts of measures."""
+    return _card(CardSource(run), name, [*FIRST, *measures, *LAST], run.scores[run.scores["name"] == name])
 
 
 @dataclass(frozen=True)
@@ -117,9 +101,9 @@ class HeadCards:
         return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
 
 
-def head_cards(run: RunFolder, step: Step = silent) -> HeadCards | None:
-    """Return the cards of a run, telling `step` of each; None where it scored no heads."""
-    source, makers = CardSource(run), [part for part in PARTS if part is not examples]
+def head_cards(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()) -> HeadCards | None:
+    """Return the cards of a run with the parts of `measures`, telling `step` of each; None where it scored no heads."""
+    source, makers = CardSource(run), [*FIRST, *measures, *(part for part in LAST if part is not examples)]
     heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
     cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
     return HeadCards(run.name, cards, profiles(source)) if cards else None

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import pandas as pd
 
 from reports.formats import percent
-from reports.heads.card_parts import CardPart, CardSource
 from reports.run.folder import RunFolder
-
-
-def explained(source: CardSource, name: str) -> CardPart | None:
-    """How much of a head's attention between words its roles explain, scope by scope."""
-    rows = source.of_head("heads", name)
-    sentences = tuple(_said(row, f"In {row['scope']}s: " if len(rows) > 1 else "") for row in rows)
-    return CardPart("Attention explained by its roles", sentences) if sentences else None
-
-
-def _said(row: Mapping[Any, Any], begin: str) -> str:
-    share, random = float(row["explained"]), float(row["explained_random"])
-    beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-    return (
-        f"{begin}Attention between words is {percent(row['between'])} % of all its attention; its roles explain "
-        f"{percent(share)} % of it{beside}."
-    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.heads.card import HeadCards, head_cards
-from reports.heads.card_parts import CardSource, main_roles, of_language
+from reports.heads.card_parts import CardSource, Part, main_roles, of_language
 from reports.heads.explained import ExplainedHeads
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
@@ -85,9 +85,12 @@ class HeadGrid:
         return [", ".join(filter(None, (str(layer), said))) for layer, said in enumerate(told, start=1)]
 
 
-def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
-    """Return the grid of a run, telling `step` of every head; None where it scored no heads."""
-    cards = head_cards(run, step)
+def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
+    """Return the grid of a run, telling `step` of every head; None where it scored no heads.
+
+    `measures` are the parts that measures have on cards.
+    """
+    cards = head_cards(run, step, measures)
     if cards is None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.drawing.figures import RAMP_COLOURS
+from reports.drawing.charts import RAMP_COLOURS
 from reports.notebook.run_charts import CELL
 
 

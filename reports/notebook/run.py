@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from reports.head_names import head_hint
 from reports.heads.card import HeadCard, head_card
+from reports.measures.registry import measure_tables, measures
 from reports.run.folder import RunFolder
 from reports.scores.best_table import best_table
-from reports.studies.tables import STUDY_TABLES
 from reports.tables.text_table import TextTable
 
 SHOWN = 12
@@ -31,7 +31,7 @@ class Run(RunFolder):
         Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
         its files cannot be understood.
         """
-        return cls.read(path, STUDY_TABLES)
+        return cls.read(path, measure_tables())
 
     def best(self, probe: str | None = None) -> TextTable:
         """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
@@ -40,15 +40,18 @@ class Run(RunFolder):
         """
         return best_table(self, probe)
 
-    def plot(self, label: str | None = None, probe: str | None = None, variant: str | None = None) -> Any:
+    def plot(
+        self, label: str | None = None, probe: str | None = None, variant: str | None = None, *, ax: Any = None
+    ) -> Any:
         """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
 
         Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
-        say which. Raises ValueError where the run scored no such thing.
+        say which. With `ax` it is drawn on these axes of Matplotlib, which are returned. Raises ValueError where the
+        run scored no such thing.
         """
         from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
 
-        return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
+        return best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
@@ -60,7 +63,7 @@ class Run(RunFolder):
         """
         if not (self.scores["name"] == name).any():
             raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return head_card(self, name)
+        return head_card(self, name, [one.card for one in measures()])
 
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""

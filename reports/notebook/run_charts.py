@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
-from reports.scores.best_heads import best_heads, page_scores
+from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
+from reports.scores.best_heads import best_heads, by_margin, page_scores
 from reports.scores.best_table import ScoredQuestion, best_frame, find_question, requested_probes
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 CELL: Final = 26
 "Pixels of a head in a heat map."
+
+MAPS: Final = 4
+"Heat maps of a probe that are drawn as one picture."
 
 MOST: Final = 25
 "Rows of a chart of best heads."
@@ -39,14 +43,21 @@ NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
 "What a chart says of a head that one points at."
 
 
-def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> Any:
+def head_chart(
+    run: RunFolder, label: str, probe: str | None = None, variant: str | None = None, axes: Any = None
+) -> Any:
     """Return the accuracy of every head on one question as an Altair chart, layers as rows.
 
     The chosen head is framed and heads with a grade are dotted. Without `probe` or `variant` it is the question of that
-    label with the largest sure margin. Raises ValueError where the run scored no such thing.
+    label with the largest sure margin; with `axes` it is drawn there. Raises ValueError where the run scored no such
+    thing.
     """
     question = find_question(run, label, probe, variant)
-    rows = _of(run, question)
+    rows, name = _of(run, question), f"{question.label} · {question.variant}"
+    if axes is not None:
+        from reports.notebook.axes import plot_heads  # Matplotlib, where it is asked for
+
+        return plot_heads(rows, name, axes)
     base = alt.Chart(rows).encode(
         x=alt.X("column:O", title="head", axis=alt.Axis(labelAngle=0)), y=alt.Y("row:O", title="layer")
     )
@@ -57,21 +68,30 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
     ink = alt.condition("datum.accuracy > 0.55", alt.value("white"), alt.value(INK))
     dots = base.mark_circle(size=14, opacity=1).encode(color=ink).transform_filter("datum.grade > 0")
     title = alt.Title(
-        f"{question.label} · {question.variant}",
+        name,
         subtitle=f"{run.name}, {question.probe}: framed: the selected head; dotted: heads with a grade",
     )
     return (cells + dots + frame).properties(width=alt.Step(CELL), height=alt.Step(CELL), title=title)
 
 
-def best_chart(run: RunFolder, probe: str | None = None) -> Any:
-    """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins."""
+def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> Any:
+    """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins.
+
+    With `axes` of Matplotlib they are drawn there.
+    """
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
-    found = sorted(every, key=lambda row: row.order)[:MOST]
+    found = sorted(every, key=by_margin)[:MOST]
     order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
     if probe is None:
         order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
-    base = alt.Chart(best_frame(found)[[*_FIELDS]].assign(role=order)).encode(y=alt.Y("role:N", sort=order, title=None))
+    rows = best_frame(found)[[*_FIELDS]].assign(role=order)
+    which = f"best heads{'' if probe is None else f' of {probe}'}"
+    if axes is not None:
+        from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
+
+        return plot_best(rows, f"{run.name}: {which}", axes)
+    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=order, title=None))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     fill = alt.condition("datum.grade > 0", alt.value(HEAD_BLUE), alt.value("white"))
@@ -85,7 +105,6 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
         "dot: best head with 95 % interval, filled with a grade; bar: strongest baseline; diamond: lexical table; "
         "triangle: rule of grammar"
     )
-    which = f"best heads{'' if probe is None else f' of {probe}'}"
     many = (
         f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
         if len(found) < len(every)
@@ -107,3 +126,17 @@ def _of(run: RunFolder, question: ScoredQuestion) -> Any:
     for column in ("probe", "label", "variant"):
         rows = rows[rows[column] == getattr(question, column)]
     return rows.assign(row=rows["layer"] + 1, column=rows["head"] + 1)[["row", "column", "selected", *_FIELDS]]
+
+
+def run_pictures(run: RunFolder, probes: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return the charts of every probe, or of those named, in Vega-Lite by name: best heads, and the main heat maps."""
+    found: dict[str, dict[str, Any]] = {}
+    for probe in probes or requested_probes(run, None):
+        rows = [row for row in best_heads(page_scores(run.scores)[0], requested_probes(run, probe)[0]) if row.n]
+        labels = list(dict.fromkeys(row.label for row in rows))[:MAPS]
+        if labels:
+            found[f"{probe}-best-heads"] = best_chart(run, probe).to_dict()
+            found[f"{probe}-heat-map"] = alt.concat(
+                *(head_chart(run, one, probe) for one in labels), columns=2
+            ).to_dict()
+    return found

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
 
+from reports.blocks.block import Block, Fold, Heading, Paragraph, Terms
+from reports.measures.registry import measure_tables
 from reports.run.biography_tables import TABLES as BIOGRAPHY_TABLES
 from reports.run.folder import RunFolder
 from reports.run.sentence_attention import ATTENTION_TABLES
-from reports.studies.tables import STUDY_TABLES
 from reports.tables.scores import TABLES
 from reports.tables.table import Table
 
-RUN_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
-    {**TABLES, **STUDY_TABLES, **BIOGRAPHY_TABLES, **ATTENTION_TABLES}
-)
-"Name of the file -> what it must hold: every table that a run folder can have."
+
+def run_tables() -> Mapping[str, Table]:
+    """Return what every table that a run folder can have must hold, by the name of its file."""
+    return {**TABLES, **measure_tables(), **BIOGRAPHY_TABLES, **ATTENTION_TABLES}
 
 
 def meaning(table: str, column: str) -> str:
@@ -25,12 +24,21 @@ def meaning(table: str, column: str) -> str:
     >>> meaning("counts", "n")
     'Number of items that were scored in the group.'
     """
-    return RUN_TABLES[table].meaning(column) if table in RUN_TABLES else ""
+    return run_tables()[table].meaning(column) if table in run_tables() else ""
 
 
 def tables_of(run: RunFolder) -> dict[str, Table]:
     """Return the declarations of the tables that a run holds, by the name of their file."""
-    optional = {"metrics": run.metrics, "agreement": run.agreement, "behaviour": run.behaviour}
+    optional = {"metrics": run.metrics, "agreement": run.agreement}
     held = {"scores", "examples", *(name for name, frame in optional.items() if frame is not None), *run.studies}
     held |= {*(run.biographies or ())} | ({*ATTENTION_TABLES} if run.attention is not None else set())
-    return {name: table for name, table in RUN_TABLES.items() if name in held}
+    return {name: table for name, table in run_tables().items() if name in held}
+
+
+def columns_fold(tables: Mapping[str, Table], of: str = "this run") -> Fold:
+    """Return what the columns of tables mean, for the end of a page."""
+    blocks: list[Block] = []
+    for name, table in tables.items():
+        pairs = [(column.name, column.meaning) for column in table.columns]
+        blocks += [Heading(name), Paragraph(table.about), Terms(pairs, folded=False)]
+    return Fold(f"Columns of the {len(tables)} tables of {of}", blocks)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import pandas as pd
+from markupsafe import Markup
 
+from reports.blocks.block import Block, Heading, Paragraph, Raw, Section, TableBlock
+from reports.blocks.page import Page
 from reports.run.replacing import replace_text
-from reports.scores.best_heads import best_heads, probes
+from reports.scores.best_heads import BestHead, best_heads, probes
 from reports.scores.best_shown import best_shown
-from reports.templates.environment import assets, environment
+
+STATE: Final = (
+    "Each row has the head selected on the selection split and its percentages on the report split, beside the "
+    "strongest baseline so far. A head may lead that, the lexical table and the rules of grammar, and be no better "
+    "than a head without training. Still missing: {}, all tests, and the grades and verdicts that rest on them."
+)
+
+WHOLE: Final = Markup(
+    'When the run is complete, its report is <a href="{0}">{0}</a>, and this page is deleted. Until then an older '
+    "report may be there."
+)
 
 
 def write_first_page(
@@ -24,18 +38,34 @@ def write_first_page(
     scores = pd.concat(parts, ignore_index=True).assign(layer_attention="")
     first = scores[scores["split"] == "report"].iloc[0]
     best = {probe: [row for row in best_heads(scores, probe) if row.n and row.name] for probe in probes(scores)}
-    text = (
-        environment()
-        .get_template("first_page.html.j2")
-        .render(
-            name=name,
-            about=f"{first['model']} on {first['corpus']}",
-            tables=[best_shown(probe, rows, None) for probe, rows in best.items() if rows],
-            controls=controls,
-            later=later,
-            whole=f"{name}/report/index.html",
-            style=assets(("page", "fold", "opening"), ".css"),
-            script=assets(("page", "fold"), ".js"),
-        )
+    page = Page(
+        title=f"Attention heads of {first['model']} on {first['corpus']}",
+        sections=(
+            Section("state", "Summary", [*_state(name, controls, later)]),
+            Section("best", "Best heads", [*_best(best)]),
+        ),
+        byline=(("run", name), "not the whole report"),
+        kicker="headscope report, first page",
+        assets=("opening",),
     )
-    return replace_text(path, text)
+    return replace_text(path, page.html)
+
+
+def _state(name: str, controls: Sequence[str], later: Sequence[str]) -> Iterator[Block]:
+    yield Paragraph("No verdict yet: heads have not been compared with other models.")
+    yield Paragraph(STATE.format(", ".join(controls)))
+    if later:
+        probes_left = ", ".join(later)
+        yield Paragraph(
+            f"Probes that are still to be scored: {probes_left}. They are added here; reload the page to see them."
+        )
+    yield Paragraph(WHOLE.format(f"{name}/report/index.html"))
+    yield Raw("rivals_legend", None)
+
+
+def _best(best: Mapping[str, Sequence[BestHead]]) -> Iterator[Block]:
+    for place, (probe, rows) in enumerate(best.items(), 1):
+        if rows:
+            shown = best_shown(probe, rows, None)
+            yield Heading(shown.title)
+            yield TableBlock(shown, caption=False, sorts=True, filter=str(place))

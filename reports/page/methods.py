@@ -48,15 +48,12 @@ def methods(
     baselines: Sequence[ComparedBaseline],
     verdicts: Verdicts,
 ) -> tuple[Paragraph, ...]:
-    """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml as read.
-
-    What neither run.json nor config.toml says, such as a key that an older headscope did not write, is left out.
-    """
-    record, scoring = run.record, config.get("scoring", {})
+    """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml."""
+    record = run.record
     told = [
         ("Model", [*_model(record.model), *_training(config)]),
         ("Corpora", [*_corpora(record)]),
-        ("Maps of words", [*_maps(scoring)]),
+        ("Maps of words", [*_maps(config["scoring"])]),
         ("Labels and scores", [*_questions(config, rows)]),
         ("Baselines", [*_rivals(baselines, control=False)]),
         ("Controls", [*_rivals(baselines, control=True), *_repeated(config)]),
@@ -86,7 +83,7 @@ def _model(model: ModelFacts) -> Iterator[str]:
 def _training(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield how the encoder was trained, where the run's config says so."""
     train = config.get("train")
-    if not train or config.get("model", {}).get("source") != "train":
+    if not train or config["model"]["source"] != "train":
         return
     data = train["data"]
     length = f"{count(train['steps'])} steps" if "steps" in train else f"{count(train['tokens'])} pieces"
@@ -110,43 +107,38 @@ def _corpora(record: RunRecord) -> Iterator[str]:
             sizes = [f"{count(size)} {unit}" for unit, size in units.items() if size is not None]
             prints = f"; fingerprint {corpus.fingerprint}" if corpus.fingerprint else ""
             yield f"Heads were {verb} on {corpus.name} ({held_out}{', '.join(sizes)}{prints})."
-    if record.dropped is not None:
-        number = sum(one.count for one in record.dropped)
-        times = f"{count(number)} time{'s' * (number > 1)}, each for a counted reason"
-        yield f"Items were dropped {times}; two parts of a run may drop the same." if number else "Nothing was dropped."
+    number = sum(one.count for one in record.dropped)
+    times = f"{count(number)} time{'s' * (number > 1)}, each for a counted reason"
+    yield f"Items were dropped {times}; two parts of a run may drop the same." if number else "Nothing was dropped."
 
 
 def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
-    maps, reduce = str(scoring.get("maps")), str(scoring.get("reduce"))
-    if maps in READ:
-        yield f"Of every head the run read {READ[maps]}, through hooks, with the model in evaluation mode."
-    if reduce in REDUCED:
-        yield (
-            f"For word-level maps, attention to the word pieces of a word was summed, and {REDUCED[reduce]} (Clark et "
-            "al. 2019, section 4.1). Unless the direction says otherwise (all tokens, all words), special tokens and "
-            "the word itself are not candidates; they keep their attention."
-        )
-    if "window_words" in scoring:
-        yield f"Probes that read beyond the sentence read windows of {scoring['window_words']} words."
+    yield f"Of every head the run read {READ[scoring['maps']]}, through hooks, with the model in evaluation mode."
+    yield (
+        f"For word-level maps, attention to the word pieces of a word was summed, and {REDUCED[scoring['reduce']]} "
+        "(Clark et al. 2019, section 4.1). Unless the direction says otherwise (all tokens, all words), special tokens "
+        "and the word itself are not candidates; they keep their attention."
+    )
+    yield f"Probes that read beyond the sentence read windows of {scoring['window_words']} words."
 
 
 def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[str]:
-    names = config.get("probes", {}).get("names") or list(dict.fromkeys(row.probe for row in rows))
+    probes = config["probes"]
+    labels, asked = count(len({(row.probe, row.label) for row in rows})), count(len(rows))
     yield (
-        f"Probes: {', '.join(names)}. They have {count(len({(row.probe, row.label) for row in rows}))} labels in "
-        f"{count(len(rows))} label–direction pairs. A head is correct on a query where its most attended candidate is "
+        f"Probes: {', '.join(probes['names'])}. They have {labels} labels in {asked} label–direction pairs. A head is "
+        "correct on a query where its most attended candidate is "
         "a correct one; candidates that are exactly equal count as a random choice among them would on average. For "
         "each pair the head with the highest accuracy on the selection split was selected, and is evaluated on the "
         "report split."
     )
-    probes = config.get("probes", {})
-    if probes.get("trained"):
+    if probes["trained"]:
         yield (
             "In addition, a logistic regression on the two attention values of a pair of words was trained for every "
             f"head and relation, on {count(probes['trained_pairs'])} arcs a label and split at the most, beside a "
             "control task with random labels (Hewitt and Liang 2019)."
         )
-    if config.get("scoring", {}).get("metrics"):
+    if config["scoring"]["metrics"]:
         yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
 
 
@@ -163,20 +155,17 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
 
 def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many models a control has."""
-    controls = config.get("controls", {})
-    if controls.get("random"):
+    controls = config["controls"]
+    if controls["random"]:
         yield f"Weights were randomly initialised {controls['random']} times."
-    if controls.get("permuted"):
+    if controls["permuted"]:
         yield (
-            f"Of {controls.get('permutations_tried', controls['permuted'])} models with permuted weights the "
+            f"Of {controls['permutations_tried']} models with permuted weights the "
             f"{controls['permuted']} that are strongest on a sample of the selection split were taken."
         )
 
 
 def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
-    scoring = config.get("scoring", {})
-    if "replicates" not in scoring:
-        return
     yield (
         "95 % intervals come from a regression of the documents' means on the logarithm of their length, weighted "
         "by length (sentences, where a corpus has no documents): errors leave one document out (CR3), with Student's t "
@@ -185,8 +174,8 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
         f"Agresti and Min 2005). Below {FEW_CLUSTERS} effective documents they are rough (⚠)."
     )
     yield (
-        f"Stability comes from {count(scoring['replicates'])} bootstrap resamples of whole documents. Seed "
-        f"{config.get('seed', 0)}."
+        f"Stability comes from {count(config['scoring']['replicates'])} bootstrap resamples of whole documents. Seed "
+        f"{config['seed']}."
     )
 
 

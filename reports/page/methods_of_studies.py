@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from reports.measures.method import Method
+from reports.measures.registry import measures
 from reports.run.folder import RunFolder
-from reports.sections.study_report import Method
-from reports.studies.registry import STUDY_REPORTS
-
-BEHAVIOUR: Final = Method(
-    ("behaviour",),
-    "Minimal pairs",
-    "behaviour",
-    "Of two sentences that differ in one point the model had to prefer the correct one (corpora: {corpora}; method: "
-    "{method}; seed of the grammar’s pairs: {seed}).",
-)
 
 LIVES: Final = Method(
     ("biographies",),
@@ -28,9 +20,7 @@ LIVES: Final = Method(
 
 def of_studies(run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield heading and sentences of what the run measured beside scores."""
-    if run.behaviour is not None:
-        yield BEHAVIOUR.written(config)
-    for study in STUDY_REPORTS:
-        yield from study.written(run.studies, config)
+    for measure in measures():
+        yield from measure.written(run, config)
     if run.biographies is not None:
         yield LIVES.written(config)

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reports.biographies.section import HeadBiographies, head_biographies
+from reports.blocks.block import Section
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
 from reports.heads.sinks import kinds_of_sinks
@@ -28,8 +29,6 @@ from reports.scores.layer_attention import alternates, layer_attention
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.scores.verdicts import Verdicts, find_all
-from reports.sections.report_section import FilledSection
-from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 
 HEADS_WITH_EXAMPLES = 6
@@ -61,16 +60,6 @@ class ProbePart:
             return trained_shown(self.name, self.best)
         return best_shown(self.name, self.best, self.rule, layers=self.alternates)
 
-    @property
-    def first_maps(self) -> tuple[dict[str, Any], ...]:
-        """The maps of the four relations with the largest sure margins, for static figures."""
-        by_pair = {(one["label"], one["variant"]): one for one in self.heat["maps"]}
-        seen: dict[str, dict[str, Any]] = {}
-        for row in self.best:
-            if (row.label, row.variant) in by_pair:
-                seen.setdefault(row.label.partition(":")[0], by_pair[row.label, row.variant])
-        return tuple(seen.values())[:4]
-
 
 @dataclass(frozen=True)
 class Contents:
@@ -90,11 +79,9 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
-    behaviour: MinimalPairResults | None
-    "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    sections: tuple[FilledSection, ...]
+    sections: tuple[Section, ...]
     "What was measured beside scores."
     examples_total: int
     unscored: tuple[BestHead, ...]
@@ -142,7 +129,7 @@ class Contents:
     @property
     def shows_attention(self) -> bool:
         """Whether the HTML page shows every head on the example sentences, and so needs no drawings of some."""
-        return any(told.name == "attention" for told in self.sections)
+        return any(section.name == "attention" for section in self.sections)
 
     @property
     def examples_shown(self) -> int:
@@ -158,7 +145,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     against = run_baselines(scores, run.record, config)
     verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
-    found = {one.name: one.content for one in told}
     return Contents(
         run=run,
         model=run.record.model.name or str(scores["model"].iloc[0]),
@@ -166,7 +152,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         layers=layers,
         heads=heads,
         provenance=provenance(run, maps),
-        opening=opening(best, run.record, verdicts, layers * heads, found),
+        opening=opening(best, run, verdicts, layers * heads),
         verdicts=verdicts,
         baselines=against,
         probes=tuple(
@@ -174,7 +160,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
             for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
-        behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),

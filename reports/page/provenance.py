@@ -34,9 +34,9 @@ SCORED: Final = (
 )
 
 DROPPED: Final = (
-    TextColumn("Split", lambda lost: lost.split or MISSING, "row"),
-    TextColumn("Scope", lambda lost: lost.scope or MISSING, "text"),
-    TextColumn("Reason", lambda lost: lost.reason or MISSING, "text", "wrapping"),
+    TextColumn("Split", lambda lost: lost.split, "row"),
+    TextColumn("Scope", lambda lost: lost.scope, "text"),
+    TextColumn("Reason", lambda lost: lost.reason, "text", "wrapping"),
     TextColumn("Count", lambda lost: count(lost.count)),
     TextColumn(*("For example", lambda lost: ", ".join(lost.examples), "text", "muted wrapping"), plain="examples"),
 )
@@ -74,7 +74,7 @@ def provenance(run: RunFolder, maps: str) -> Provenance:
     return Provenance(
         date=day(record.started),
         corpora={split: corpus.name or MISSING for split, corpus in record.corpora.items()},
-        dropped=record.dropped or (),
+        dropped=record.dropped,
         scored=tuple(
             (split, scope, counts) for split, scopes in record.scored.items() for scope, counts in scopes.items()
         ),

@@ -35,17 +35,17 @@ class RunFindings:
 
 
 def _verdict(row: Mapping[str, str]) -> Cell:
-    why = Markup('<span class="why">{}</span>').format(row["why"]) if row["why"] else ""
+    why = Markup(' <span class="ci">{}</span>').format(row["why"]) if row["why"] else ""
     verdict = row["verdict_of_finding"]
     return Cell(verdict, page=Markup("<b>{}</b>{}").format(verdict, why))
 
 
 VERDICT_COLUMNS: Final = (
     FINDINGS["paper"].shown(only="text"),
-    FINDINGS["claim"].shown(kind="row"),
-    FINDINGS["verdict_of_finding"].shown("Verdict", write=_verdict),
-    FINDINGS["paper"].shown(only="page"),
-    TextColumn("Counted", lambda row: row["counted"], "text"),
+    FINDINGS["claim"].shown(kind="row", css="wrapping"),
+    FINDINGS["verdict_of_finding"].shown("Verdict", write=_verdict, css="wrapping"),
+    FINDINGS["paper"].shown(only="page", css="wrapping"),
+    TextColumn("Counted", lambda row: row["counted"], "text", "wrapping"),
 )
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
+from reports.heads.explained import ExplainedHeads
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.methods import SOURCES
+from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
-from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.leaders import Best, best_rows, leaders
+from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, Best, BestHead, best_rows, has_few_clusters, leaders
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
@@ -71,17 +72,17 @@ class Opening:
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
-def opening(best: Best, record: RunRecord, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]) -> Opening:
-    """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
-    rows = best_rows(best)
+def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int) -> Opening:
+    """Return the first screen of a run with so many heads."""
+    rows, record = best_rows(best), run.record
     named = leaders(rows)
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(rows, verdicts, heads),
-        results=(*_found(named, verdicts, heads), *_explained(contents), *_classifiers(best.get(CLASSIFIER, ()))),
-        leaders=tuple(_leader(row, contents, verdicts.rule) for row in named),
+        results=(*_found(named, verdicts, heads), *_explained(run), *_classifiers(best.get(CLASSIFIER, ()))),
+        leaders=tuple(_leader(row, run, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(contents, verdicts, heads)),
+        effects=tuple(mattering(run, verdicts)),
     )
 
 
@@ -95,8 +96,8 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
 
 def _unknown(record: RunRecord) -> str:
     """Return the share of words that the model cannot read, where it is above UNKNOWN_SHARE; else nothing."""
-    read = [one for scopes in record.scored.values() for one in scopes.values() if one.words and one.unknown]
-    worst = max((one.unknown / one.words for one in read), default=0)  # type: ignore[operator]  # those with numbers
+    read = [one for scopes in record.scored.values() for one in scopes.values() if one.words]
+    worst = max((one.unknown / one.words for one in read), default=0)
     return f" The model’s vocabulary lacks {percent(worst)} % of the words ([UNK])." if worst > UNKNOWN_SHARE else ""
 
 
@@ -124,16 +125,16 @@ def _untested(rows: Sequence[BestHead]) -> str:
     return "no label has a baseline"
 
 
-def _explained(found: Mapping[str, Any]) -> Iterator[str]:
+def _explained(run: RunFolder) -> Iterator[str]:
     """Yield how much of the median head's attention its roles explain, where the run measured it."""
-    if "heads" in found and found["heads"].explained:
-        yield found["heads"].explained
+    if median := ExplainedHeads.of(run).median:
+        yield median
 
 
 def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:
     """Yield how many trained classifiers are selective, where there are any."""
     if rows:
-        above = sum(row.beats_baseline for row in rows)
+        above = sum(row.margin_low > 0 for row in rows)
         yield f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."
 
 
@@ -164,7 +165,7 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     )
 
 
-def _leader(row: BestHead, found: Mapping[str, Any], rule: RunThresholds) -> Leader:
+def _leader(row: BestHead, run: RunFolder, rule: RunThresholds) -> Leader:
     accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
     beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
     judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
@@ -179,7 +180,7 @@ def _leader(row: BestHead, found: Mapping[str, Any], rule: RunThresholds) -> Lea
         f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
         f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
         f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
-        without=lost_without(row.name, found),
+        without=lost_without(row.name, run),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 
@@ -239,8 +240,8 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
         )
     judged = [row for row in rows if row.baseline and row.margin_low == row.margin_low]
     if judged:
-        above = sum(row.beats_baseline for row in judged)
-        below = sum(row.loses_to_baseline for row in judged)
+        above = sum(row.margin_low > 0 for row in judged)
+        below = sum(row.margin_high < 0 for row in judged)
         yield (
             "Margins",
             f"The 95 % interval of the margin over the strongest {_strongest(verdicts.rule)} lies above 0 in {above} "
@@ -252,7 +253,7 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
 
 def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
     """Yield what is weak: too few documents, no controls."""
-    few = sum(row.has_few_clusters for row in rows)
+    few = sum(has_few_clusters(row) for row in rows)
     if few:
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (

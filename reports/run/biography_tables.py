@@ -111,7 +111,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 flag("role", "Whether the label counts as a role: one that stands for itself, with 50 items or more."),
             ),
             csv=False,
-            renamed={"found": "with_onset", "sure": "onset_share"},
         ),
         "biography_curves": Table(
             "One row for each training run, checkpoint, label and direction: the margin of its best head.",

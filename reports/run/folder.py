@@ -13,8 +13,8 @@ import pandas as pd
 from reports.run.biography_files import read_biographies
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
-from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
-from reports.tables.table import Table, read_tables
+from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
+from reports.tables.table import Table, last_step, read_tables
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -44,14 +44,11 @@ class RunFolder:
     biographies: Mapping[str, pd.DataFrame] | None = None
     "Tables of head biographies by name (`reports.run.biography_tables`); None where no training was followed."
 
-    behaviour: pd.DataFrame | None = None
-    "One row a group of minimal pairs (`BEHAVIOUR`); None where the run asked about none."
-
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
 
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    "What was measured of heads beside their scores: tables by name, see `reports.studies.tables`."
+    "What was measured of heads beside their scores: tables by name, see `reports.measures.registry`."
 
     @classmethod
     def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
@@ -77,7 +74,6 @@ class RunFolder:
     @classmethod
     def _read(cls, folder: Path, tables: Mapping[str, Table]) -> Self:
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs = folder / "behaviour.parquet"
         return cls(
             folder=folder,
             scores=SCORES.read(folder / "scores.parquet"),
@@ -86,7 +82,6 @@ class RunFolder:
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
-            behaviour=BEHAVIOUR.read(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
             studies=read_tables(folder, tables),
@@ -106,6 +101,15 @@ class RunFolder:
             raise RunFolderError(
                 f"{self.folder / 'config.toml'}: not TOML ({error}); run again to make a new one"
             ) from error
+
+    def facts(self, measure: str) -> Mapping[str, Any]:
+        """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
+        return (self.record.facts or {}).get(measure, {})
+
+    def last(self, table: str) -> pd.DataFrame:
+        """Return the rows of a table of a measure that are of the model's last step; none where there is no table."""
+        found = self.studies.get(table, pd.DataFrame())
+        return last_step(found) if len(found) else found
 
     @property
     def layers(self) -> int:

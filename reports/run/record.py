@@ -11,20 +11,19 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from reports.messages import one_line
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
 @dataclass(frozen=True)
 class Lost:
     """Items that were left out for one reason."""
 
-    split: str = ""
+    split: str
     "select, report, biographies, or a corpus of minimal pairs."
-    scope: str = ""
+    scope: str
     "What a text was: sentence, window, or the name of a grammar."
-    reason: str = ""
+    reason: str
     "In words, with what left it out in front."
-    count: int = 0
+    count: int
     "Number of items."
     examples: tuple[str, ...] = ()
     "The first few of them."
@@ -32,21 +31,21 @@ class Lost:
 
 @dataclass(frozen=True)
 class ReadTexts:
-    """How much text a model has read; None for what an older run did not write."""
+    """How much text a model has read."""
 
-    windows: int | None = None
+    windows: int
     "Sentences, or windows of several."
-    words: int | None = None
+    words: int
     "Words of all texts."
-    pieces: int | None = None
+    pieces: int
     "Pieces of all texts, as the tokenizer cuts them."
-    unknown: int | None = None
+    unknown: int
     "Words of which the model's vocabulary lacks a part, which it reads as its unknown piece ([UNK])."
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The model that a run has read; None for what an older run did not write."""
+    """The model that a run has read; None for what is not known."""
 
     name: str | None = None
     "As the config names it."
@@ -74,7 +73,7 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class CorpusFacts:
-    """The corpus of a split; None for what an older run did not write."""
+    """The corpus of a split; None for what is not known."""
 
     name: str | None = None
     "As pages name it."
@@ -100,7 +99,7 @@ class ListFacts:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What run.json says, in its order; a field is empty where an older run did not write it."""
+    """What run.json says, in its order; the record of a kept part has some fields alone."""
 
     name: str | None = None
     "The config's name of the run."
@@ -144,24 +143,16 @@ class RunRecord:
     "The list of word frequencies; None where no probe has read one."
     stages: Mapping[str, float] = field(default_factory=dict)
     "Seconds, by stage of the run."
-    dropped: tuple[Lost, ...] | None = None
-    "What was left out; None where an older run did not count it."
+    dropped: tuple[Lost, ...] = ()
+    "What was left out."
     scored: Mapping[str, Mapping[str, ReadTexts]] = field(default_factory=dict)
     "By split and scope."
     notes: tuple[str, ...] = ()
     "What a reader of the run should know, in sentences."
     command: str | None = None
     "What was typed; None where the run was begun from Python."
-    behaviour: Mapping[str, DecidedPairs] | None = None
-    "By corpus of minimal pairs; None where the run asked about none."
-    circuits: CircuitsRead | None = None
-    "None where weights alone were not read."
-    classifiers: Mapping[str, Mapping[str, TaskExamples]] | None = None
-    "By task and split; None where no classifiers were trained."
-    patching: PatchingFacts | None = None
-    "None where no head was patched."
-    heads: HeadSetFacts | None = None
-    "None where heads were not compared as a set."
+    facts: Mapping[str, Mapping[str, Any]] | None = None
+    "By measure: what holds for all heads together; None where no measure has noted any."
 
     def corpus(self, split: str) -> CorpusFacts:
         """Return the corpus of a split; one without any facts where the record has none."""
@@ -175,8 +166,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("resumed", "workers", "frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
-        *("stress", "silhouette"),
+        *("resumed", "workers", "frequencies", "command", "facts"),
     }
 )
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."

@@ -98,7 +98,7 @@ class SentenceAttention:
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Return the tables that lie in `folder`; None where an older run, or one without sentences, wrote none."""
+        """Return the tables that lie in `folder`; None where a run without sentences wrote none."""
         paths = {name: folder / f"{name}.parquet" for name in ATTENTION_TABLES}
         if not paths["attention"].is_file():
             return None

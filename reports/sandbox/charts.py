@@ -24,24 +24,20 @@ LINE = 13
 EVERY, SINGLE = "all cells", "single cells"
 
 
-def shade(place: int, of: int, *, planted: bool) -> str:
+def _shade(place: int, of: int, *, planted: bool) -> str:
     """Return the colour of one of several series: blues for heads that can be found, oranges for others."""
     part = round(100 * (place + 1) / of)
     strong, weak = ("--ramp2", "--ramp1") if planted else ("--wrong", "--other")
     return f"color-mix(in oklab,var({strong}) {part}%,var({weak}))"
 
 
-def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tuple[bool, int, int]]:
-    """Return of each margin whether it is above the threshold, and its place among so many of its kind."""
-    kinds = ([one for one in margins if (one > threshold + 1e-9) == found] for found in (False, True))
-    return {one: (bool(found), place, len(kind)) for found, kind in enumerate(kinds) for place, one in enumerate(kind)}
-
-
 def margin_styles(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
     """Return the look of the line of each margin; those not above the threshold are dashed."""
+    kinds = ([one for one in margins if (one > threshold + 1e-9) == found] for found in (False, True))
     return {
-        margin: SeriesStyle(shade(place, of, planted=found), dashed=not found)
-        for margin, (found, place, of) in margin_places(margins, threshold).items()
+        margin: SeriesStyle(_shade(place, len(kind), planted=bool(found)), dashed=not found)
+        for found, kind in enumerate(kinds)
+        for place, margin in enumerate(kind)
     }
 
 
@@ -55,12 +51,7 @@ def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     ]
 
 
-def panel_name(role: str, grade: int) -> str:
-    """Return the title of the curves of a role and grade."""
-    return f"{role}, {GRADES.get(grade, f'grade {grade}')}"
-
-
-def words_by_size(rows: Sequence[Power]) -> dict[int, str]:
+def _words_by_size(rows: Sequence[Power]) -> dict[int, str]:
     """Return how many words were scored at each size, on average over margins."""
     items = {size: [row.items for row in rows if row.documents == size] for size in sizes(rows)}
     return {size: count(round(sum(several) / len(several))) for size, several in items.items()}
@@ -68,7 +59,7 @@ def words_by_size(rows: Sequence[Power]) -> dict[int, str]:
 
 def _power_chart(role: str, grade: int, rows: Sequence[Power], looks: Mapping[float, SeriesStyle]) -> Chart:
     names = _margin_names(rows)
-    words = words_by_size(rows)
+    words = _words_by_size(rows)
     y = alt.Y("value:Q", title="runs, %").scale(domain=[0, 100], nice=False).axis(values=[0, 25, 50, 75, 100])
     drawn = curves(
         [_point(row.documents, row.graded, names[row.margin], _power_said(row)) for row in rows],
@@ -79,7 +70,7 @@ def _power_chart(role: str, grade: int, rows: Sequence[Power], looks: Mapping[fl
         f"Share of runs in which the head for “{role}” has grade {grade}, by documents; a line a true lead, in points. "
         "The table below has all numbers."
     )
-    return Chart(panel_name(role, grade), text, drawn.properties(height=180))
+    return Chart(f"{role}, {GRADES.get(grade, f'grade {grade}')}", text, drawn.properties(height=180))
 
 
 def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
@@ -117,7 +108,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
     low.shorthand, at.shorthand = "low:Q", "at:Q"
     size = alt.Color("documents:N", legend=None).scale(
         domain=[count(documents) for documents in shown],
-        range=[shade(number, len(shown), planted=True) for number in range(len(shown))],
+        range=[_shade(number, len(shown), planted=True) for number in range(len(shown))],
     )
     dots = over([row for part, key in enumerate(names) for row in _rates(key, rows, step * part + 1)])
     headings = over([{"place": step * part, "rate": key} for part, key in enumerate(names)])

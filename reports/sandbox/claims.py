@@ -7,9 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.formats import count, percent, signed
-from reports.sandbox.loss import loss_sentences
-from reports.sandbox.record import ANY, FDR, LABEL, WRONG_NO, Coverage, FalseFinds, Power, Rate, Record, kind
-from reports.sandbox.shortcut import ShortcutCheck
+from reports.sandbox.record import (
+    ANY,
+    FDR,
+    LABEL,
+    WRONG_NO,
+    Coverage,
+    FalseFinds,
+    Rate,
+    Record,
+    alpha,
+    coverage_rows,
+    kind,
+    mixed_rows,
+    null_rows,
+    power_rows,
+    tested_margin,
+)
+from reports.sandbox.shortcut import comparisons, ps_of
 
 GRADES = {1: "beyond position and controls", 2: "beyond words", 3: "beyond grammar rules"}
 "What a head of each grade surely is."
@@ -55,40 +70,34 @@ class Promise:
         return f"{self.brief}{'' if self.kept else f': missed, the goal is {self.goal}'}."
 
 
-def claims(
-    record: Record,
-    nulls: Sequence[FalseFinds],
-    mixed: Sequence[FalseFinds],
-    coverage: Sequence[Coverage],
-    compared: Sequence[ShortcutCheck],
-) -> list[Promise]:
+def claims(record: Record) -> list[Promise]:
     """Return the claims that the record says something about; every row of the record is in them."""
-    level = float(record.get("rule", {}).get("alpha", 0.05))
+    nulls, level = null_rows(record), alpha(record)
     made: list[Promise | None] = [
         *(_rate_claim(f"false finds, grade {grade}", nulls, [f"{ANY}, grade {grade}"], level) for grade in GRADES),
         _rate_claim("wrong “no”", nulls, [WRONG_NO], level),
         _rate_claim("other false positives where no head has the lead", nulls, [*PROMISED], level),
-        _rate_claim(f"false positives {BESIDE}", mixed, [*PROMISED], level),
+        _rate_claim(f"false positives {BESIDE}", mixed_rows(record), [*PROMISED], level),
     ]
     return [
         *(claim for claim in made if claim is not None),
-        *_coverage_claims(coverage),
+        *_coverage_claims(coverage_rows(power_rows(record))),
         *_null_coverage_claim(nulls),
         *_null_run_claim(record),
         *_weight_claim(record),
-        *_shortcut_claim(compared),
+        *_shortcut_claim(record),
     ]
 
 
-def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> list[str]:
+def lead(made: Sequence[Promise], record: Record) -> list[str]:
     """Return the first paragraph, in sentences: what is kept, what is missed, and what power there is."""
-    rough = _rough(min((row.runs for row in power), default=ROUGH), record.get("scale", {}).get("runs", 0))
-    missed = [claim for claim in made if not claim.kept]
-    verdict = f"Of {len(made)} claims of the statistics that were put to the test, {len(made) - len(missed)} are kept"
+    runs = min((int(row["runs"]) for row in record.get("power", ())), default=ROUGH)
+    sentences = _rough(runs, record.get("scale", {}).get("runs", 0))
+    missed = [claim.name for claim in made if not claim.kept]
     if made:
-        verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
-    briefs = [claim.text for claim in made]
-    return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
+        of = f"Of {len(made)} claims of the statistics that were put to the test, {len(made) - len(missed)} are kept"
+        sentences.append(f"{of}; missed: {', '.join(missed)}." if missed else f"{of}.")
+    return [*sentences, *(claim.text for claim in made), *power_sentences(record)]
 
 
 def _rough(power_runs: int, null_runs: int) -> list[str]:
@@ -103,8 +112,7 @@ def _rough(power_runs: int, null_runs: int) -> list[str]:
 
 def power_sentences(record: Record) -> list[str]:
     """Say from how many scored words on heads are found, for every margin above that of the rule."""
-    threshold = float(record.get("rule", {}).get("margin", 0))
-    rows = [row for row in record.get("needed", ()) if row["margin"] > threshold + 1e-9]
+    rows = [row for row in record.get("needed", ()) if row["margin"] > tested_margin(record) + 1e-9]
     sentences = []
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
@@ -140,8 +148,7 @@ def _rate_claim(name: str, rows: Sequence[FalseFinds], wanted: Sequence[str], le
         f"Monte-Carlo error; the largest is {worst} % ({key}; {_where(row)})."
     )
     if above:
-        names = dict.fromkeys(f"{where.where}" for _, _, where in above)
-        measured += f" Above it: {'; '.join(names)}."
+        measured += f" Above it: {'; '.join(dict.fromkeys(where.where for _, _, where in above))}."
     brief = f"The rates of {name} are at most {percent(worst.value)} %, at a nominal {percent(level)} %"
     return Promise(name, goal, brief, measured, not above)
 
@@ -168,74 +175,68 @@ def _null_coverage_claim(nulls: Sequence[FalseFinds]) -> Iterator[Promise]:
     yield Promise("coverage of margins under null hypotheses", goal, brief, measured, not outside)
 
 
-def _coverage_claims(coverage: Sequence[Coverage]) -> list[Promise]:
+def _coverage_claims(coverage: Sequence[Coverage]) -> Iterator[Promise]:
     """Judge the coverage over all cells of a size, and that of every cell."""
     if not coverage:
-        return []
+        return
     low, high = COVERAGE_GOAL
-    goal = f"{percent(low)} to {percent(high)} %"
-    pooled = [row.pooled.value for row in coverage]
+    goal, pooled = f"{percent(low)} to {percent(high)} %", [row.pooled.value for row in coverage]
     outside = sum(not low <= value <= high for value in pooled)
-    cells = [cell for row in coverage for cell in row.cells]
-    surely = [cell for cell in cells if cell[1].high < low or cell[1].low > high]
-    worst, rate = min(cells, key=lambda cell: cell[1].value)
-    quantity = next(row.quantity for row in coverage for cell in row.cells if cell == (worst, rate))
-    mean = (
-        f"Of all roles and margins together, the intervals of a size hold the true value in {percent(min(pooled))} to "
-        f"{percent(max(pooled))} % of cases; outside the goal: {outside} of {len(pooled)}."
+    spread = f"{percent(min(pooled))} to {percent(max(pooled))} %"
+    brief = f"Intervals of 95 % hold the true value in {spread} of runs, by size"
+    measured = (
+        f"Of all roles and margins together, the intervals of a size hold the true value in {spread} of cases; "
+        f"outside the goal: {outside} of {len(pooled)}."
     )
-    each = (
-        f"Outside the goal with their whole Monte-Carlo interval: {len(surely)} of {len(cells)}; the lowest is {rate} "
+    yield Promise("coverage of 95 % intervals", goal, brief, measured, not outside)
+    cells = [(row.quantity, *cell) for row in coverage for cell in row.cells]
+    missed = sum(rate.high < low or rate.low > high for _, _, rate in cells)
+    quantity, worst, rate = min(cells, key=lambda cell: cell[2].value)
+    brief = (
+        f"In {missed} of {len(cells)} single cells the whole Monte-Carlo interval of their coverage is outside {goal}"
+    )
+    measured = (
+        f"Outside the goal with their whole Monte-Carlo interval: {missed} of {len(cells)}; the lowest is {rate} "
         f"% ({quantity} of “{worst.role}”, true lead {signed(worst.true_margin)}, {worst.documents} documents)."
     )
-    briefs = (
-        f"Intervals of 95 % hold the true value in {percent(min(pooled))} to {percent(max(pooled))} % of runs, by size",
-        f"In {len(surely)} of {len(cells)} single cells the whole Monte-Carlo interval of their coverage is outside "
-        f"{goal}",
-    )
-    return [
-        Promise("coverage of 95 % intervals", goal, briefs[0], mean, not outside),
-        Promise("coverage in every single cell", f"no interval outside {goal}", briefs[1], each, not surely),
-    ]
+    yield Promise("coverage in every single cell", f"no interval outside {goal}", brief, measured, not missed)
 
 
-def _null_run_claim(record: Record) -> list[Promise]:
+def _null_run_claim(record: Record) -> Iterator[Promise]:
     runs = record.get("null_runs", ())
     if not runs:
-        return []
+        return
     declared = sum(bool(run["graded"]) for run in runs)
     rate = Rate.counted(declared / len(runs), len(runs))
     corpora = ", ".join(dict.fromkeys(run["corpus"] for run in runs))
     measured = f"{declared} of {len(runs)} runs on random or permuted weights ({corpora}) graded a head: {rate} %."
     brief = f"On models without knowledge {declared} of {len(runs)} whole runs gave a head a grade"
-    return [Promise("nothing found in models without knowledge", "none", brief, measured, not declared)]
+    yield Promise("nothing found in models without knowledge", "none", brief, measured, not declared)
 
 
-def _weight_claim(record: Record) -> list[Promise]:
+def _weight_claim(record: Record) -> Iterator[Promise]:
     rows = record.get("weights", ())
     if not rows:
-        return []
+        return
     found = sum(row["planted"] == row["selected"] and bool(row["graded"]) for row in rows)
     measured = (
         f"{found} of {len(rows)} heads that were built by weights were selected for their place and have a grade."
     )
     brief = f"Of {len(rows)} heads planted by weights {found} are found"
-    return [Promise("heads planted by weights found", "every one", brief, measured, found == len(rows))]
+    yield Promise("heads planted by weights found", "every one", brief, measured, found == len(rows))
 
 
-def _shortcut_claim(compared: Sequence[ShortcutCheck]) -> list[Promise]:
+def _shortcut_claim(record: Record) -> Iterator[Promise]:
     """Judge whether whole runs differ from simulated ones, the smallest p corrected for all comparisons."""
-    ps = [p for row in compared for p in row.ps]
+    ps = ps_of(comparisons(record))
     if not ps:
-        return []
+        return
     corrected = min(1.0, min(ps) * len(ps))
+    kept = corrected > 0.05
     measured = (
         f"The smallest p of {len(ps)} comparisons with whole runs is {min(ps):.3f}, {corrected:.3f} when corrected for "
         "their number (Bonferroni)."
     )
-    kept = corrected > 0.05
-    brief = (
-        f"Whole runs {'do not differ significantly from' if kept else 'differ significantly from'} simulated ones "
-        f"(p {corrected:.2g})"
-    )
-    return [Promise("simulated runs agree with whole runs", "corrected p above 0.05", brief, measured, kept)]
+    differ = "do not differ" if kept else "differ"
+    brief = f"Whole runs {differ} significantly from simulated ones (p {corrected:.2g})"
+    yield Promise("simulated runs agree with whole runs", "corrected p above 0.05", brief, measured, kept)

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.drawing.charts import Chart, vega
+from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
+from reports.blocks.made import listed, made_facts
+from reports.blocks.page import Page, write_page
 from reports.formats import count, day, duration, percent
-from reports.progress import Step, silent
-from reports.run.replacing import replace_text, replacing
+from reports.page.columns import columns_fold
+from reports.progress import Step, each, silent
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts
-from reports.sandbox.claims import (
-    BESIDE,
-    COVERAGE_GOAL,
-    PROMISED,
-    PROMISED_ALONE,
-    ROUGH,
-    Promise,
-    allowed,
-    claims,
-    lead,
-    needed_text,
-)
-from reports.sandbox.figures import save_figures
-from reports.sandbox.loss import Loss, losses
+from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, PROMISED_ALONE, ROUGH, allowed, claims, lead
 from reports.sandbox.record import (
-    Coverage,
     FalseFinds,
     Power,
     Record,
+    alpha,
     coverage_rows,
     kind,
     mixed_rows,
@@ -40,198 +27,173 @@ from reports.sandbox.record import (
     power_rows,
     rate_names,
     read_record,
+    tested_margin,
 )
-from reports.sandbox.shortcut import ShortcutCheck, comparisons
+from reports.sandbox.shortcut import comparisons
 from reports.sandbox.tables import SANDBOX_TABLES
-from reports.sandbox.text_tables import false_finds, needed_words, shown
-from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
-from reports.templates.environment import asset, assets, environment
-
-WORDS: Mapping[str, Any] = {
-    "about": ABOUT,
-    "different": DIFFERENT,
-    "rates": RATES,
-    "promised": {**PROMISED, **PROMISED_ALONE},
-    "kind": kind,
-}
-FIGURES = {"power": "Power", "false-positives": "Rates of false positives", "coverage": "Coverage of intervals"}
-
-
-@dataclass(frozen=True)
-class SandboxPage:
-    """Everything that the page shows, made from the record."""
-
-    record: Record
-    level: float
-    threshold: float
-    power: list[Power]
-    nulls: list[FalseFinds]
-    mixed: list[FalseFinds]
-    coverage: list[Coverage]
-    compared: list[ShortcutCheck]
-    claims: list[Promise]
-
-    @classmethod
-    def of(cls, record: Record) -> SandboxPage:
-        """Gather the rows of a record; what it lacks is empty."""
-        power, nulls, mixed = power_rows(record), null_rows(record), mixed_rows(record)
-        coverage, compared = coverage_rows(power), comparisons(record)
-        rule = record.get("rule", {})
-        made = claims(record, nulls, mixed, coverage, compared)
-        level, threshold = float(rule.get("alpha", 0.05)), float(rule.get("margin", 0.0))
-        return cls(record, level, threshold, power, nulls, mixed, coverage, compared, made)
-
-    @property
-    def lead(self) -> list[str]:
-        """The first paragraph, in sentences."""
-        return lead(self.claims, self.power, self.record)
-
-    @property
-    def mixed_text(self) -> str:
-        """What is said of false finds beside planted heads."""
-        return " ".join(claim.measured for claim in self.claims if claim.name.endswith(BESIDE))
-
-    @property
-    def losses(self) -> list[Loss]:
-        """Power beside that of the former rule."""
-        return losses(self.power)
-
-    @property
-    def goal(self) -> float:
-        """The highest rate of false positives that is allowed, for the fewest runs of a row."""
-        return allowed(self.level, min((row.runs for row in self.nulls), default=0))
-
-    @property
-    def version(self) -> str:
-        """The version of headscope that made the record, empty where it does not say."""
-        return str(self.record.get("headscope", ""))
-
-    @property
-    def weights(self) -> list[Record]:
-        """The heads that were planted by weights."""
-        return list(self.record.get("weights", ()))
-
-    @property
-    def date(self) -> str:
-        """The day on which the study was made."""
-        return day(self.record.get("started"))
-
-    @property
-    def by_null(self) -> list[tuple[str, str, str, list[FalseFinds]]]:
-        """Null hypothesis, what it is, how conservative the tests are under it, and its rows."""
-        names = dict.fromkeys(row.where for row in self.nulls)
-        parts = [(name, [row for row in self.nulls if row.where == name]) for name in names]
-        return [(name, NULLS.get(name, ""), conservative(rows, self.level), rows) for name, rows in parts]
-
-    @property
-    def needed(self) -> tuple[list[float], list[tuple[float, list[tuple[str, str]]]]]:
-        """The powers that are wanted, and for every margin how many scored words each takes, and of which role."""
-        rows = self.record.get("needed", ())
-        powers = sorted({float(row["power"]) for row in rows})
-        found = {(float(row["margin"]), float(row["power"])): (needed_text(row), str(row["role"])) for row in rows}
-        margins = sorted({margin for margin, _ in found})
-        return powers, [(margin, [found.get((margin, power), ("–", "")) for power in powers]) for margin in margins]
-
-    @property
-    def null_runs(self) -> list[tuple[str, str, int, int, int, int, list[str]]]:
-        """Corpus, source of the weights, documents, runs, runs with a graded head, graded heads, and which."""
-        runs = self.record.get("null_runs", ())
-        told = []
-        for corpus, source in dict.fromkeys((run["corpus"], run["source"]) for run in runs):
-            own = [run for run in runs if (run["corpus"], run["source"]) == (corpus, source)]
-            declared = [f"{name} (seed {run['seed']})" for run in own for name in run.get("declared", ())]
-            heads = sum(run["graded"] for run in own)
-            runs_with = sum(bool(run["graded"]) for run in own)
-            told.append((corpus, source, own[0]["documents"], len(own), runs_with, heads, declared))
-        return told
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """How the study was made, by name."""
-        return _facts(self.record)
-
-
-def _facts(record: Record) -> list[tuple[str, str]]:
-    """Return what is known of how the study was made; what is unknown is left out."""
-    scale, effort, population = (record.get(name, {}) for name in ("scale", "effort", "population"))
-    rough = scale and scale.get("runs", 0) < ROUGH
-    machine = [record.get("platform"), f"{record['cores']} cores" if record.get("cores") else None]
-    memory = record.get("peak_memory_mb")
-    facts = {
-        "command": record.get(
-            "command", f"headscope sandbox{' --quick' if rough else ''} --seed {record.get('seed', 0)}"
-        ),
-        "made": day(record["started"]) if record.get("started") else None,
-        "commit": record.get("git_commit"),
-        "commits of parts": _commits(record),
-        "headscope": record.get("headscope"),
-        "Python": record.get("python"),
-        "versions": _listed(record.get("versions", {})),
-        "machine": ", ".join(part for part in machine if part),
-        "workers": record.get("workers"),
-        "peak memory": f"{count(memory)} MB" if memory else None,
-        "wall time": duration(record["wall_seconds"]) if "wall_seconds" in record else None,
-        "stages": ", ".join(f"{name} {duration(seconds)}" for name, seconds in record.get("stages", {}).items()),
-        "population": _listed({name: value for name, value in population.items() if isinstance(value, int)}),
-        "scale": _listed(scale),
-        "effort": _listed(effort),
-    }
-    return [(name, str(value)) for name, value in facts.items() if value not in (None, "", {})]
-
-
-def _commits(record: Record) -> str | None:
-    """Write the commit of each part, where a study was resumed with another one."""
-    commits = {name: str(commit or "unknown")[:8] for name, commit in record.get("commits", {}).items()}
-    return _listed(commits) if len(set(commits.values())) > 1 else None
-
-
-def _listed(entries: Mapping[str, Any]) -> str:
-    """Write names and values in one line, names in plain words."""
-    return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in entries.items())
-
-
-def _plain(value: object) -> str:
-    return "/".join(map(str, value)) if isinstance(value, list) else count(value)
+from reports.sandbox.text_tables import by_model, false_finds, needed_words, shown
+from reports.sandbox.words import (
+    ABOUT,
+    BESIDE_TEXT,
+    COVERAGE_TEXT,
+    DIFFERENT,
+    FALSE_TEXT,
+    NEEDED_TEXT,
+    NULL_RUNS_TEXT,
+    NULLS,
+    POWER_TEXT,
+    RATES,
+    RULE,
+    SHORTCUT_TEXT,
+    WEIGHTS_TEXT,
+    conservative,
+)
 
 
 def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
-    """Write index.html, report.md and figures/ into `folder` from its sandbox.json; return the path of the page.
+    """Write index.html and report.md into `folder` from its sandbox.json; return the path of the page.
 
-    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
-    was. Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
+    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
+    there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
     record = read_record(folder)
     try:
-        with replacing(folder / "figures") as unfinished:
-            page = SandboxPage.of(record)
-            figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
-            html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
+        for page in each("page: texts", (sandbox_page(record),), step):
+            write_page(folder, page)
     except (KeyError, TypeError, AttributeError) as error:
         raise not_a_record(folder / "sandbox.json", error) from error
-    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
-    return replace_text(folder / "index.html", html)
+    return folder / "index.html"
 
 
-def _rendered(template: str, page: SandboxPage, figures: Sequence[str] = ()) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html = template.endswith(".html.j2")
-    made = environment(html=html)
-    charts = _charts(page) if html else {}
-    drawn = any(charts.values())
-    return made.get_template(template).render(
-        page=page, charts=charts, style=assets(("page", "charts", "sandbox"), ".css"), rate_names=rate_names,
-        version=page.version,
-        script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.goal,
-        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, shown=shown,
-        columns=SANDBOX_TABLES, needed_words=needed_words, false_finds=false_finds, **WORDS,
-    )  # fmt: skip
-
-
-def _charts(page: SandboxPage) -> dict[str, list[Chart]]:
-    """Return the charts of each section that has any."""
-    return {
-        "power": power_charts(page.power, page.threshold),
-        "nulls": false_charts(page.nulls, page.level),
-        "coverage": coverage_charts(page.coverage),
+def sandbox_page(record: Record) -> Page:
+    """Return the page of a record; what it lacks is said to be missing."""
+    power, nulls = power_rows(record), null_rows(record)
+    sections = {
+        ("claims", "Claims of the statistics, and which are kept"): _claims(record),
+        ("power", "Power"): _power(power, record),
+        ("needed", "Scored words needed"): _needed(record),
+        ("false", "False positives"): _false(nulls, record),
+        ("coverage", "Coverage of the 95 % intervals"): _coverage(power),
+        ("shortcut", "The shortcut checked"): _shortcut(record),
+        ("models", "Heads planted by weights, and models without knowledge"): _models(record),
+        ("made", "How it was made"): _made(record),
     }
+    version = str(record.get("headscope", ""))
+    return Page(
+        title="Sandbox: the statistics where the truth is known",
+        sections=[Section(*name, tuple(blocks)) for name, blocks in sections.items()],
+        byline=(day(record.get("started")), ("headscope", version)),
+        kicker="headscope sandbox",
+        version=version,
+    )
+
+
+def _claims(record: Record) -> Iterator[Block]:
+    made = claims(record)
+    yield Paragraph(" ".join(lead(made, record)) or "The record holds nothing that a claim could be tested on.")
+    if made:
+        yield TableBlock(shown("claims", made), caption=False)
+    yield Heading("The study")
+    yield from map(Paragraph, ABOUT)
+    yield Paragraph(RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
+
+
+def _power(power: Sequence[Power], record: Record) -> Iterator[Block]:
+    if not power:
+        yield Paragraph("The record holds no power.")
+        return
+    yield Paragraph(POWER_TEXT.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
+    yield from _charts(power_charts(power, tested_margin(record)))
+    yield Fold(f"All cells: {len(power)}", [TableBlock(shown("power", power), caption=False, sorts=True)])
+
+
+def _charts(charts: Sequence[Any]) -> Iterator[Block]:
+    if charts:
+        yield Charts(charts)
+
+
+def _needed(record: Record) -> Iterator[Block]:
+    if not record.get("needed"):
+        yield Paragraph("The record holds no such numbers.")
+        return
+    yield Paragraph(NEEDED_TEXT)
+    yield TableBlock(needed_words(record["needed"]), caption=False)
+
+
+def _false(nulls: Sequence[FalseFinds], record: Record) -> Iterator[Block]:
+    mixed, level = mixed_rows(record), alpha(record)
+    if nulls:
+        goal = allowed(level, min(row.runs for row in nulls))
+        yield Paragraph(FALSE_TEXT.format(level=percent(level), goal=percent(goal)))
+        yield Terms([(name, _counted(name)) for name in rate_names([*nulls, *mixed])], folded=False)
+        yield from _charts(false_charts(nulls, level))
+    else:
+        yield Paragraph("The record holds no null hypothesis.")
+    for name in dict.fromkeys(row.where for row in nulls):
+        rows = [row for row in nulls if row.where == name]
+        yield Heading(name)
+        yield Paragraph(f"{NULLS.get(name, '')} {conservative(rows, level)}".strip())
+        yield Paragraph(f"{count(rows[0].heads)} heads, {count(rows[0].labels)} labels.", note=True)
+        yield TableBlock(false_finds(rows, f"Rates: {name}"), caption=False, sorts=True)
+    if mixed:
+        yield Heading("Beside real finds")
+        said = (claim.measured for claim in claims(record) if claim.name.endswith(BESIDE))
+        yield Paragraph(" ".join((BESIDE_TEXT, *said)))
+        table = false_finds(mixed, "All cells of mixed runs", "Planted at")
+        yield Fold(f"All cells of mixed runs: {len(mixed)}", [TableBlock(table, caption=False, sorts=True)])
+
+
+def _counted(name: str) -> str:
+    """Say what a rate counts, and whether it is claimed to stay at the level."""
+    unclaimed = "" if kind(name) in {**PROMISED, **PROMISED_ALONE} else "; not claimed to stay at the level"
+    return RATES.get(kind(name), "") + unclaimed
+
+
+def _coverage(power: Sequence[Power]) -> Iterator[Block]:
+    rows = coverage_rows(power)
+    if not rows:
+        yield Paragraph("The record holds no coverage.")
+        return
+    low, high = map(percent, COVERAGE_GOAL)
+    yield Paragraph(COVERAGE_TEXT.format(low=low, high=high))
+    yield from _charts(coverage_charts(rows))
+    yield TableBlock(shown("coverage", rows), caption=False)
+
+
+def _shortcut(record: Record) -> Iterator[Block]:
+    rows = comparisons(record)
+    if not rows:
+        yield Paragraph("The record holds no whole runs.")
+        return
+    yield Paragraph(SHORTCUT_TEXT)
+    yield TableBlock(shown("compared", rows), caption=False, sorts=True)
+
+
+def _models(record: Record) -> Iterator[Block]:
+    weights, runs = record.get("weights", ()), record.get("null_runs", ())
+    if weights:
+        yield Paragraph(WEIGHTS_TEXT)
+        yield TableBlock(shown("weights", weights), caption=False)
+    if runs:
+        yield Paragraph(NULL_RUNS_TEXT)
+        yield TableBlock(shown("null_runs", by_model(runs)), caption=False)
+    if not weights and not runs:
+        yield Paragraph("The record holds none.")
+
+
+def _made(record: Record) -> Iterator[Block]:
+    scale, population = record.get("scale", {}), record.get("population", {})
+    quick = " --quick" if scale and scale.get("runs", 0) < ROUGH else ""
+    facts = made_facts(
+        record,
+        record.get("command", f"headscope sandbox{quick} --seed {record.get('seed', 0)}"),
+        stages=", ".join(f"{name} {duration(seconds)}" for name, seconds in record.get("stages", {}).items()),
+        population=listed({name: value for name, value in population.items() if isinstance(value, int)}),
+        scale=listed(scale),
+        effort=listed(record.get("effort", {})),
+    )
+    yield Facts(facts)
+    yield Heading("What differs from a real run")
+    yield Points(DIFFERENT)
+    yield columns_fold(SANDBOX_TABLES, "the record")

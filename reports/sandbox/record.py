@@ -84,8 +84,6 @@ class Power:
     runs: int
     graded: Rate
     "How often it has the grade."
-    former: Rate
-    "How often the former rule called it specialised."
     coverage: Mapping[str, Rate]
     "Quantity -> how often its interval holds the true value."
 
@@ -147,6 +145,16 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
+def alpha(record: Record) -> float:
+    """Return the nominal level of the rule that was tested."""
+    return float(record.get("rule", {}).get("alpha", 0.05))
+
+
+def tested_margin(record: Record) -> float:
+    """Return the margin of the rule that was tested."""
+    return float(record.get("rule", {}).get("margin", 0.0))
+
+
 def not_a_record(path: Path, error: Exception) -> ValueError:
     """Return what is said of a record that is not whole."""
     what = f"not a record of the sandbox ({type(error).__name__}: {error}); make it again with 'headscope sandbox'"
@@ -165,7 +173,6 @@ def power_rows(record: Record) -> list[Power]:
             items=float(row["items"]),
             runs=int(row["runs"]),
             graded=Rate.of(row.get("graded")),
-            former=Rate.of(row.get("former")),
             coverage={name: Rate.of(entry) for name, entry in row.get("coverage", {}).items()},
         )
         for row in record.get("power", ())
@@ -178,7 +185,7 @@ def null_rows(record: Record) -> list[FalseFinds]:
     """Return what is found where there is nothing to find, in the order of the record."""
     return [
         replace(
-            _false_finds(_shown_null(str(row["null"])), row, row.get("heads"), row.get("labels"), row["rates"]),
+            _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"]),
             coverage=Rate.of(row.get("coverage", {}).get("margin")),
         )
         for row in record.get("false", ())
@@ -230,11 +237,6 @@ def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
 def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
     """Return the names of the rates that occur."""
     return list(dict.fromkeys(name for row in rows for name in row.rates))
-
-
-def _shown_null(name: str) -> str:
-    """Return the name of a null hypothesis for readers."""
-    return name.replace("random right answers", "permuted gold").replace("rarely right", "rarely correct")
 
 
 def kind(name: str) -> str:

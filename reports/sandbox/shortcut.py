@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,66 +12,34 @@ from scipy import stats
 from reports.sandbox.record import Rate, Record
 
 
-@dataclass(frozen=True)
-class ShortcutCheck:
-    """One planted head in whole runs and in simulated ones."""
+def comparisons(record: Record) -> list[dict[str, Any]]:
+    """Return whole runs beside simulated ones, a row a role: shares, means and deviations, each with its p.
 
-    role: str
-    margin: float
-    documents: int
-    runs: int
-    "Whole runs."
-    simulated_runs: int
-    graded: Rate
-    simulated: Rate
-    p_share: float
-    "Fisher's exact test of both shares."
-    mean: float
-    simulated_mean: float
-    difference: tuple[float, float, float]
-    "Whole minus simulated, with its 95 % interval."
-    p_mean: float
-    sd: float
-    simulated_sd: float
-    p_sd: float
-    "F test of both variances; NaN for a single whole run."
-
-    @property
-    def ps(self) -> tuple[float, ...]:
-        """The p-values that could be computed."""
-        return tuple(p for p in (self.p_share, self.p_mean, self.p_sd) if not math.isnan(p))
-
-
-def comparisons(record: Record) -> list[ShortcutCheck]:
-    """Return the comparison of every role."""
+    `difference` is the mean accuracy of whole minus simulated runs with its 95 % interval; `p_share` is of Fisher's
+    exact test, `p_mean` of Student's t, `p_sd` of an F test of both variances. What a single run has not is NaN.
+    """
     simulated_runs = int(record.get("scale", {}).get("power_runs", 0))
     population = int(record.get("population", {}).get("documents", 0))
     return [_comparison(row, simulated_runs, population) for row in record.get("whole", ())]
 
 
-def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> ShortcutCheck:
+def ps_of(rows: Iterable[Mapping[str, Any]]) -> list[float]:
+    """Return the p-values of comparisons that could be computed."""
+    found = (row[name] for row in rows for name in ("p_share", "p_mean", "p_sd"))
+    return [p for p in found if not math.isnan(p)]
+
+
+def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> dict[str, Any]:
     whole, simulated, runs = row["accuracy"], row["simulated"]["accuracy"], int(row["runs"])
     sd, simulated_sd = (_sample_sd(one["sd"], n) for one, n in ((whole, runs), (simulated, simulated_runs)))
     share, simulated_share = Rate.of(row["graded"]), Rate.of(row["simulated"]["graded"])
     error = _error(simulated_sd, runs, simulated_runs, int(row["documents"]), population)
     difference, p_mean = _difference(whole["mean"] - simulated["mean"], error, simulated_runs)
-    return ShortcutCheck(
-        role=str(row["role"]),
-        margin=float(row["margin"]),
-        documents=int(row["documents"]),
-        runs=runs,
-        simulated_runs=simulated_runs,
-        graded=share,
-        simulated=simulated_share,
-        p_share=_p_of_shares(share, runs, simulated_share, simulated_runs),
-        mean=float(whole["mean"]),
-        simulated_mean=float(simulated["mean"]),
-        difference=difference,
-        p_mean=p_mean,
-        sd=sd,
-        simulated_sd=simulated_sd,
-        p_sd=_p_of_sds(sd, runs, simulated_sd, simulated_runs),
-    )
+    found = {name: row[name] for name in ("role", "margin", "documents", "runs")}
+    found |= {"simulated_runs": simulated_runs, "graded": share, "simulated": simulated_share}
+    found |= {"mean": whole["mean"], "simulated_mean": simulated["mean"], "sd": sd, "simulated_sd": simulated_sd}
+    found |= {"difference": difference, "p_mean": p_mean, "p_sd": _p_of_sds(sd, runs, simulated_sd, simulated_runs)}
+    return found | {"p_share": _p_of_shares(share, runs, simulated_share, simulated_runs)}
 
 
 def _sample_sd(sd: float, count: int) -> float:

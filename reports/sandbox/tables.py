@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from reports.formats import moment, percent
 from reports.tables.column import Column
-from reports.tables.records import JsonRow, check_rows
 from reports.tables.shared_columns import (
     FRACTIONS,
     NOT_NEGATIVE,
@@ -22,7 +21,7 @@ from reports.tables.shared_columns import (
     text,
     whole,
 )
-from reports.tables.table import Table
+from reports.tables.table import JsonRow, Table, check_rows
 
 _ROLE: Final = text("role", "What the planted head does, such as attend to the previous word.")
 _GRADE: Final = place(
@@ -89,7 +88,6 @@ POWER: Final = Table(
         ),
         _RUNS,
         *_rate("graded", "Share of runs in which the planted head has the grade"),
-        *_rate("former", "Share of the same runs in which the former rule called it specialised, for the first grade"),
         *_mean("estimate", "simulated"),
     ),
 )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
 from reports.sandbox import tables
+from reports.sandbox.claims import needed_text
 from reports.sandbox.record import FalseFinds, Rate, rate_names
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import verdict_class
+from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
-
-if TYPE_CHECKING:
-    from reports.sandbox.claims import Promise
-    from reports.sandbox.shortcut import ShortcutCheck
 
 
 def rate_cell(rate: Rate | None) -> Cell:
@@ -23,17 +20,13 @@ def rate_cell(rate: Rate | None) -> Cell:
     return Cell(MISSING) if rate is None or not rate.known else Cell(percent(rate.value), interval(rate.low, rate.high))
 
 
-def _kept(claim: Promise) -> Cell:
-    text = "kept" if claim.kept else "missed"
-    return Cell(text, css=verdict_class(text), markdown=text if claim.kept else f"**{text}**")
-
-
 CLAIMS: Final = (
     TextColumn("Claim", lambda claim: claim.name, "row", "wrapping"),
-    TextColumn("Goal", lambda claim: claim.goal, "text"),
-    TextColumn("Kept", _kept, "text"),
-    TextColumn("Measured", lambda claim: claim.measured, "text"),
+    TextColumn("Goal", lambda claim: claim.goal, "text", "wrapping"),
+    TextColumn("Kept", lambda claim: verdict_cell("kept" if claim.kept else "missed", bold=not claim.kept), "text"),
+    TextColumn("Measured", lambda claim: claim.measured, "text", "wrapping"),
 )
+
 
 POWER: Final = tables.POWER.text_columns(
     tables.POWER["role"].shown(kind="row"),
@@ -41,33 +34,31 @@ POWER: Final = tables.POWER.text_columns(
     tables.POWER["true_margin"].shown("True lead", unit=False),
     *("documents", "items", "runs"),
     tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row.graded)),
-    tables.POWER["former"].shown("Former rule", unit=False, write=lambda row: rate_cell(row.former)),
-)
-
-LOSSES: Final = (
-    TextColumn("Planted lead", lambda row: percent(row.margin), "row num"),
-    tables.POWER["documents"].shown(),
-    TextColumn("Roles", lambda row: count(row.roles)),
-    TextColumn("Found", lambda row: percent(row.graded)),
-    TextColumn("Former rule", lambda row: percent(row.former)),
-    TextColumn("Difference", lambda row: signed(row.gained)),
 )
 
 
-def needed_words(needed: tuple[Sequence[float], Sequence[tuple[float, Sequence[tuple[str, str]]]]]) -> TextTable:
+def needed_words(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """Return how many scored words a margin takes, for every power, and which role needs most."""
-    powers, margins = needed
-    columns = [TextColumn("Margin, points", lambda row: percent(row[0]), "row num")]
-    for place, power in enumerate(powers):
+    found = {(float(row["margin"]), float(row["power"])): row for row in rows}
+    columns = [TextColumn("Margin, points", percent, "row num")]
+    for power in sorted({power for _, power in found}):
         columns += [
-            TextColumn(f"{percent(power)} % of runs", partial(_needed, place, 0)),
-            TextColumn("needs most", partial(_needed, place, 1), "text", "muted"),
+            TextColumn(f"{percent(power)} % of runs", partial(_needed, found, power)),
+            TextColumn("needs most", partial(_hardest, found, power), "text", "muted"),
         ]
-    return TextTable.of("Scored words needed", columns, margins)
+    return TextTable.of("Scored words needed", columns, sorted({margin for margin, _ in found}))
 
 
-def _needed(place: int, part: int, row: tuple[float, Sequence[tuple[str, str]]]) -> str:
-    return row[1][place][part]
+Needed = Mapping[tuple[float, float], Mapping[str, Any]]
+"Margin and power -> the row of the record."
+
+
+def _needed(found: Needed, power: float, margin: float) -> str:
+    return needed_text(found[margin, power]) if (margin, power) in found else MISSING
+
+
+def _hardest(found: Needed, power: float, margin: float) -> str:
+    return str(found[margin, power]["role"]) if (margin, power) in found else ""
 
 
 def false_finds(rows: Sequence[FalseFinds], title: str, first: str = "") -> TextTable:
@@ -107,28 +98,29 @@ COVERAGE: Final = (
 )
 
 
-def _difference(row: ShortcutCheck) -> Cell:
-    value, low, high = row.difference
+def _difference(row: Mapping[str, Any]) -> Cell:
+    value, low, high = row["difference"]
     return Cell(signed(value), signed_interval(low, high))
 
 
 COMPARED: Final = (
     tables.WHOLE["role"].shown(kind="row"),
-    TextColumn("Margin", lambda row: percent(row.margin), tip=tables.WHOLE.meaning("margin")),
+    TextColumn("Margin", lambda row: percent(row["margin"]), tip=tables.WHOLE.meaning("margin")),
     tables.WHOLE["documents"].shown(),
     tables.WHOLE["runs"].shown("Runs: whole", plain="whole runs"),
-    TextColumn("simulated", lambda row: count(row.simulated_runs)),
-    tables.WHOLE["graded"].shown("With a grade: whole", write=lambda row: rate_cell(row.graded)),
-    TextColumn("simulated", lambda row: rate_cell(row.simulated)),
-    TextColumn("p", lambda row: decimal(row.p_share)),
-    TextColumn("Mean accuracy: whole", lambda row: percent(row.mean)),
-    TextColumn("simulated", lambda row: percent(row.simulated_mean)),
+    TextColumn("simulated", lambda row: count(row["simulated_runs"])),
+    tables.WHOLE["graded"].shown("With a grade: whole", write=lambda row: rate_cell(row["graded"])),
+    TextColumn("simulated", lambda row: rate_cell(row["simulated"])),
+    TextColumn("p", lambda row: decimal(row["p_share"])),
+    TextColumn("Mean accuracy: whole", lambda row: percent(row["mean"])),
+    TextColumn("simulated", lambda row: percent(row["simulated_mean"])),
     TextColumn("Difference", _difference),
-    TextColumn("p", lambda row: decimal(row.p_mean)),
-    TextColumn("Standard deviation: whole", lambda row: percent(row.sd)),
-    TextColumn("simulated", lambda row: percent(row.simulated_sd)),
-    TextColumn("p", lambda row: decimal(row.p_sd)),
+    TextColumn("p", lambda row: decimal(row["p_mean"])),
+    TextColumn("Standard deviation: whole", lambda row: percent(row["sd"])),
+    TextColumn("simulated", lambda row: percent(row["simulated_sd"])),
+    TextColumn("p", lambda row: decimal(row["p_sd"])),
 )
+
 
 WEIGHTS: Final = tables.WEIGHTS.text_columns(
     tables.WEIGHTS["place"].shown(kind="row"),
@@ -138,29 +130,44 @@ WEIGHTS: Final = tables.WEIGHTS.text_columns(
     tables.WEIGHTS["graded"].shown("With a grade"),
 )
 
+
+Runs = Sequence[Mapping[str, Any]]
+"Runs of one corpus and source of weights."
+
 NULL_RUNS: Final = (
-    TextColumn("Corpus", lambda row: row[0], "row"),
-    TextColumn("Weights", lambda row: row[1], "text"),
-    TextColumn("Documents", lambda row: count(row[2])),
-    TextColumn("Runs", lambda row: count(row[3])),
-    TextColumn("Runs with a graded head", lambda row: count(row[4])),
-    TextColumn("Graded heads", lambda row: count(row[5])),
-    TextColumn("Which", lambda row: "; ".join(row[6]) or "none", "text", "wrapping"),
+    TextColumn("Corpus", lambda runs: runs[0]["corpus"], "row"),
+    TextColumn("Weights", lambda runs: runs[0]["source"], "text"),
+    TextColumn("Documents", lambda runs: count(runs[0]["documents"])),
+    TextColumn("Runs", lambda runs: count(len(runs))),
+    TextColumn("Runs with a graded head", lambda runs: count(sum(bool(run["graded"]) for run in runs))),
+    TextColumn("Graded heads", lambda runs: count(sum(run["graded"] for run in runs))),
+    TextColumn("Which", lambda runs: _declared(runs), "text", "wrapping"),
 )
+
+
+def _declared(runs: Runs) -> str:
+    """Name the heads that have a grade in some run."""
+    return "; ".join(f"{name} (seed {run['seed']})" for run in runs for name in run.get("declared", ())) or "none"
+
+
+def by_model(runs: Runs) -> list[Runs]:
+    """Return whole runs on models without knowledge by corpus and source of weights."""
+    kinds = dict.fromkeys((run["corpus"], run["source"]) for run in runs)
+    return [[run for run in runs if (run["corpus"], run["source"]) == one] for one in kinds]
+
 
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
     "claims": ("Claims", CLAIMS),
     "power": ("Power", POWER),
-    "losses": ("Power beside the former rule", LOSSES),
     "coverage": ("Coverage", COVERAGE),
     "compared": ("Whole and simulated runs", COMPARED),
     "weights": ("Heads planted by weights", WEIGHTS),
     "null_runs": ("Runs on models without knowledge", NULL_RUNS),
 }
-"Attribute of a page -> title and columns of its table."
+"Name of a table -> its title and columns."
 
 
-def shown(page: Any, name: str) -> TextTable:
-    """Return the table of one of the lists of a page."""
+def shown(name: str, rows: Sequence[Any]) -> TextTable:
+    """Return one of the tables."""
     title, columns = TABLES[name]
-    return TextTable.of(title, columns, getattr(page, name))
+    return TextTable.of(title, columns, rows)

@@ -21,6 +21,62 @@ ABOUT = (
     "controls. Heads are also built by weights, and models without any knowledge are put through complete runs.",
 )
 
+RULE = (
+    "The rule: a head has a grade in a label where it leads all baselines up to that grade by more than {margin} "
+    "points on the report split, with an adjusted p below {level} %. A label and direction has the verdict no where "
+    "the upper 95 % bound of every head’s lead lies below that margin. All intervals in brackets are 95 % Monte-Carlo "
+    "intervals: they show the error of a rate due to the number of simulated runs. All rates are percent."
+)
+
+POWER_TEXT = (
+    "Share of simulated runs in which the planted head has the grade, in percent, by the number of documents in "
+    "either split. One line a planted head; its true lead over all baselines up to the grade is in the key, in "
+    "points. Bands are Monte-Carlo intervals. Heads whose lead was set no higher than the {margin} points that are "
+    "tested have dashed lines: they are found in no more than {level} % of runs, whatever n."
+)
+
+NEEDED_TEXT = (
+    "Read off the curves above by the planted lead (true leads are a little off it), between sizes along the "
+    "logarithm of scored words, for the role that needs most. A role that has the power already at its smallest size "
+    "is uninformative and left out, unless all have: then “at most” stands before the number."
+)
+
+FALSE_TEXT = (
+    "How often a grade is given to a head whose true lead is no more than the margin, and a label and direction gets "
+    "the verdict no. The grey line is the nominal level, {level} %, the dashed one adds a Monte-Carlo error, {goal} "
+    "%. Rows of a rate are sizes, in documents of either split."
+)
+
+BESIDE_TEXT = (
+    "The same rates in the runs of the power curves, where null heads stand beside planted ones. There any false find "
+    "in a run may be more frequent, because the correction over labels controls the share of false labels, not "
+    "whether there is any."
+)
+
+COVERAGE_TEXT = (
+    "Share of intervals that hold the true value of the planted head. The band is the goal, {low} to {high} %; grey "
+    "dots are single roles and margins, the line is their mean. Heads of one run read the same documents and are not "
+    "independent, so the interval of the mean is Wilson’s for as many observations as there are runs, each counted "
+    "once for all of its roles: it is too wide rather than too narrow. True values of 0 or 1 and below have no cell."
+)
+
+SHORTCUT_TEXT = (
+    "Whole runs, with new texts, learned baselines and controls of their own, beside simulated ones of the same "
+    "planted heads and size. Shares are compared by Fisher’s exact test, standard deviations by an F test. Means are "
+    "compared by Student’s t, with the variation of simulated runs; the large pass is itself a sample of the grammar, "
+    "around whose mean simulated runs gather, and that is part of the interval of the difference."
+)
+
+WEIGHTS_TEXT = (
+    "A small model whose weights were set by hand so that a head attends to a place; the head that a run then selects "
+    "for that place."
+)
+
+NULL_RUNS_TEXT = (
+    "Complete runs, all probes and all controls on, of MiniLM’s architecture with random weights, or with its own "
+    "weights permuted. No head should have a grade."
+)
+
 _BORDER = {
     1: "Heads moved so that their true lead over the strongest baseline or control is exactly the margin that is "
     "tested: the border of the null hypothesis, where a rate far below the nominal level would mean a needlessly "

@@ -1,136 +1,45 @@
-"""The tables of a report: the best head of every label, and the trained classifiers beside their controls."""
+"""The head chosen for each label and direction: a row of the scores, in the order of a page."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pandas as pd
 
-from reports.tables.grades import answered
+from reports.tables.grades import own_labels
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import difference, items
 
 CLASSIFIER: Final = "classifier"
 "The probe whose rows are trained classifiers, with a table of their own."
 
-NAMED: Final = 2
-"How many of a label's other heads with a grade are named."
-
 PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 "Order of the probes on a page; others follow in the order of scores.parquet."
 
+MOST_OF_ONE_PROBE: Final = 2
+"Leaders that one probe may have, so that positions do not fill the list."
 
-@dataclass(frozen=True)
-class BestHead:
-    """The head chosen for one label and variant on the selection split, with its numbers on the report split.
+BEST: Final = replace(
+    SCORES,
+    columns=(
+        *SCORES.columns,
+        difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin"),
+        difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin"),
+        items("others", "Names of the other heads with a grade in the label, the most accurate first."),
+    ),
+)
+"What is known of the head chosen for a label."
 
-    Fractions lie in [0, 1] and are NaN where nothing was measured; `name` is "" where no head could be chosen.
-    """
+BestHead = SimpleNamespace
+"A row of `BEST`: each column is an attribute. A label without a chosen head has `BEST.missing`."
 
-    probe: str
-    label: str
-    variant: str
-    name: str
-    layer: int
-    head: int
-    n: int
-    clusters: int
-    effective_clusters: float
-    accuracy: float
-    ci_low: float
-    ci_high: float
-    mass: float
-    mass_low: float
-    mass_high: float
-    coverage: float
-    share: float
-    precision: float
-    lift: float
-    baseline: str
-    baseline_accuracy: float
-    margin: float
-    margin_low: float
-    margin_high: float
-    lexical_accuracy: float
-    lexical_margin_low: float
-    lexical_margin_high: float
-    rule: str
-    rule_accuracy: float
-    rule_margin_low: float
-    rule_margin_high: float
-    near_ties: int
-    p_adjusted: float
-    p_words: float
-    p_rules: float
-    stability: float
-    grade: int
-    specialised: bool
-    verdict: str
-    "On the question: yes, no, undecided; empty where nothing was tested."
-    excluded: float
-    layer_attention: str
-    others: tuple[str, ...] = ()
-    "Names of the other heads with a grade in the label, the most accurate first."
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any], others: tuple[str, ...] = ()) -> Self:
-        """Return a row of scores.parquet, of any head."""
-        return cls(**{name: row[name] for name in _COLUMNS}, others=others)
-
-    @property
-    def has_few_clusters(self) -> bool:
-        """Whether intervals and tests rest on an effective number of documents below 20."""
-        return 0 < self.effective_clusters < FEW_CLUSTERS
-
-    @property
-    def beats_baseline(self) -> bool:
-        """Whether the whole interval of the margin lies above 0."""
-        return self.margin_low > 0
-
-    @property
-    def loses_to_baseline(self) -> bool:
-        """Whether the whole interval of the margin lies below 0."""
-        return self.margin_high < 0
-
-    @property
-    def lexical_margin(self) -> float:
-        """Accuracy minus that of the lexical table."""
-        return self.accuracy - self.lexical_accuracy
-
-    @property
-    def rule_margin(self) -> float:
-        """Accuracy minus that of the strongest rule of grammar."""
-        return self.accuracy - self.rule_accuracy
-
-    @property
-    def answer(self) -> str:
-        """The question's verdict, with the leads that are excluded where no head has a grade; "" if untested."""
-        return answered(self.verdict, self.excluded)
-
-    @property
-    def rank(self) -> str:
-        """The grade as a number to sort by; "" where nothing could be tested."""
-        return "" if math.isnan(self.p_adjusted) else str(self.grade)
-
-    @property
-    def also(self) -> str:
-        """Which other heads have a grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
-        count = len(self.others)
-        if not count:
-            return ""
-        named = ", ".join(self.others[:NAMED]) + (f" and {count - NAMED} more" if count > NAMED else "")
-        heads = f"{count} other head{'s' * (count > 1)}"
-        return f"{heads}: {named}" if self.grade else f"{heads} {'has' if count == 1 else 'have'} one: {named}"
-
-    @property
-    def order(self) -> tuple[bool, bool, float, float, str, str]:
-        """Sort key: trusted intervals first, then the largest margin that is sure (its lower end); missing last."""
-        untrusted = self.has_few_clusters or math.isnan(self.accuracy)
-        margin = math.inf if math.isnan(self.margin_low) else -self.margin_low
-        accuracy = math.inf if math.isnan(self.accuracy) else -self.accuracy
-        return untrusted, math.isnan(self.accuracy), margin, accuracy, self.label, self.variant
+Best = Mapping[str, Sequence[BestHead]]
+"Probe -> its best heads."
 
 
 def page_scores(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -162,34 +71,62 @@ def probes(scores: pd.DataFrame) -> list[str]:
     return first + [probe for probe in present if probe not in first]
 
 
-_COLUMNS: Final = tuple(field.name for field in fields(BestHead) if field.name != "others")
-
-
 def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
-    """Return the chosen head of every label and variant of `probe`, the largest margin first (`BestHead.order`)."""
+    """Return the head of every label and direction of `probe` selected on the selection split, by its report split.
+
+    They are sorted by `by_margin`: the largest margin first.
+    """
     rows = scores[scores["probe"] == probe]
     report = rows[rows["split"] == "report"]
-    others = _others(report)
-    values = zip(*(report.loc[report["selected"], name].tolist() for name in _COLUMNS), strict=True)
-    heads = [dict[str, Any](zip(_COLUMNS, row, strict=True)) for row in values]
-    chosen = {(head["label"], head["variant"]): head for head in heads}
-    pairs = dict.fromkeys(zip(rows["label"], rows["variant"], strict=True))
-    best = [BestHead.of(chosen.get(pair, _nothing(probe, *pair)), others.get(pair, ())) for pair in pairs]
-    return tuple(sorted(best, key=lambda row: row.order))
+    others = report[(report["grade"] > 0) & ~report["selected"]]
+    others = others.sort_values(["accuracy", "layer", "head"], ascending=[False, True, True], kind="stable")
+    named = others.groupby(["label", "variant"])["name"].agg(tuple).to_dict()
+    chosen = {(row["label"], row["variant"]): row for row in report[report["selected"]].to_dict("records")}
+    best = []
+    for label, variant in dict.fromkeys(zip(rows["label"], rows["variant"], strict=True)):
+        row: dict[Any, Any] = {"probe": probe, "label": label, "variant": variant}
+        more = {"others": named.get((label, variant), ())}
+        best.append(best_head(row | chosen.get((label, variant), {}) | more))
+    return tuple(sorted(best, key=by_margin))
 
 
-def _others(report: pd.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the heads with a grade of every label and variant that are not the chosen one."""
-    found = report[(report["grade"] > 0) & ~report["selected"]]
-    ranked = found.sort_values(["accuracy", "layer", "head"], ascending=[False, True, True], kind="stable")
-    names: dict[tuple[str, str], tuple[str, ...]] = {}
-    for label, variant, name in zip(ranked["label"], ranked["variant"], ranked["name"], strict=True):
-        names[label, variant] = (*names.get((label, variant), ()), name)
-    return names
+def best_head(row: Mapping[Any, Any]) -> BestHead:
+    """Return a row of scores, of any head; what it does not say is missing."""
+    known: dict[str, Any] = BEST.missing | {"others": ()} | {str(name): value for name, value in row.items()}
+    head = BestHead(**known)
+    head.lexical_margin, head.rule_margin = (head.accuracy - one for one in (head.lexical_accuracy, head.rule_accuracy))
+    return head
 
 
-def _nothing(probe: str, label: str, variant: str) -> dict[str, Any]:
-    """The row of a label and variant for which no head could be chosen, or nothing was there to report on."""
-    empty: dict[str, Any] = {"str": "", "int": 0, "float": math.nan, "bool": False}
-    row = {field.name: empty[str(field.type)] for field in fields(BestHead) if field.name in _COLUMNS}
-    return row | {"probe": probe, "label": label, "variant": variant}
+def has_few_clusters(row: BestHead) -> bool:
+    """Return whether intervals and tests rest on an effective number of documents below 20."""
+    return bool(0 < row.effective_clusters < FEW_CLUSTERS)
+
+
+def by_margin(row: BestHead) -> tuple[bool, bool, float, float, str, str]:
+    """Return the sort key: trusted intervals first, then the highest lower end of the margin; missing last."""
+    margin, accuracy = (math.inf if math.isnan(one) else -one for one in (row.margin_low, row.accuracy))
+    unknown = math.isnan(row.accuracy)
+    return has_few_clusters(row) or unknown, unknown, margin, accuracy, row.label, row.variant
+
+
+def best_rows(best: Best) -> list[BestHead]:
+    """Return the best heads of all probes, trained classifiers left out."""
+    return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
+
+
+def leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
+    """The five relations with the highest grades and the surest margins, two of one probe at most.
+
+    Of specialised or graded heads where there are any, and of labels that are no pool or slice of others.
+    """
+    own = own_labels((row.probe, row.label) for row in rows)
+    trusted = [row for row in rows if row.margin > 0 and not has_few_clusters(row) and (row.probe, row.label) in own]
+    graded = [row for row in trusted if row.grade] or trusted
+    ranked = [row for row in trusted if row.specialised] or graded
+    first: dict[tuple[str, str], BestHead] = {}
+    for row in sorted(ranked, key=lambda row: (-row.grade, by_margin(row))):
+        of_probe = sum(probe == row.probe for probe, _ in first)
+        if of_probe < MOST_OF_ONE_PROBE:
+            first.setdefault((row.probe, row.label.partition(":")[0]), row)
+    return tuple(first.values())[:5]

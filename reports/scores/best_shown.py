@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,14 +11,17 @@ from typing import Final
 from markupsafe import Markup
 
 from reports.formats import decimal, percent
-from reports.scores.best_heads import BestHead
+from reports.scores.best_heads import BEST, BestHead
 from reports.scores.thresholds import RunThresholds
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
+from reports.tables.grades import answered
 from reports.tables.marks import clusters_shown, few_documents
-from reports.tables.scores import SCORES
-from reports.tables.shared_columns import difference
+from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
+
+OTHERS: Final = 2
+"How many of a label's other heads with a grade are named."
 
 
 def best_shown(probe: str, rows: Sequence[BestHead], rule: RunThresholds | None, *, layers: bool = False) -> TextTable:
@@ -42,15 +46,25 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
     return TextTable.of(probe, TRAINED, rows)
 
 
+def also(row: BestHead) -> str:
+    """Return which other heads have a grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
+    count = len(row.others)
+    if not count:
+        return ""
+    named = ", ".join(row.others[:OTHERS]) + (f" and {count - OTHERS} more" if count > OTHERS else "")
+    heads = f"{count} other head{'s' * (count > 1)}"
+    return f"{heads}: {named}" if row.grade else f"{heads} {'has' if count == 1 else 'have'} one: {named}"
+
+
 def _grade(rule: RunThresholds, row: BestHead) -> Cell:
     """Return the head's grade, the other heads with one, and the question's verdict where no head has one."""
-    graded = rule.grade(vars(row))
+    graded, answer = rule.grade(vars(row)), answered(row.verdict, row.excluded)
     badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", graded)
-    any_head = f"any head: {row.answer}" if row.answer and row.verdict != "yes" else ""
-    more = "; ".join(said for said in (row.also, any_head) if said)
+    any_head = f"any head: {answer}" if answer and row.verdict != "yes" else ""
+    more = "; ".join(said for said in (also(row), any_head) if said)
     beside = Markup(' <span class="ci">{}</span>').format(more) if more else ""
     said = f"{graded}; {more}" if more else graded
-    return Cell(said, sort=row.rank, page=badge + beside)
+    return Cell(said, sort="" if math.isnan(row.p_adjusted) else str(row.grade), page=badge + beside)
 
 
 def _effective(row: BestHead) -> Cell:
@@ -72,7 +86,7 @@ def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
 
 
 def _margin(row: BestHead) -> str:
-    return "up" if row.beats_baseline else "down" if row.loses_to_baseline else ""
+    return "up" if row.margin_low > 0 else "down" if row.margin_high < 0 else ""
 
 
 def _baseline(row: BestHead) -> Cell:
@@ -98,13 +112,7 @@ FIRST: Final = (
 )
 "With label, variant, head and grade the columns that a reader sees first: eight on a page."
 
-_OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin")
-
-_OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin")
-
-
-LAYER: Final = SCORES["layer_attention"].shown(css="layers", folded=True)
-"The page's filter of layers reads its cells."
+LAYER: Final = SCORES["layer_attention"].shown(folded=True)
 
 MORE: Final = tuple(
     replace(column, folded=True)
@@ -116,14 +124,13 @@ MORE: Final = tuple(
         SCORES["p_rules"].shown("Adj. p, rules"),
         SCORES["stability"].shown(unit=False),
         SCORES["lexical_accuracy"].shown("Lexical table"),
-        _OVER_TABLE.shown_beside("Margin over table"),
+        BEST["lexical_margin"].shown_beside("Margin over table"),
         SCORES["rule"].shown("Rule", write=_rule, kind="num"),
-        _OVER_RULE.shown_beside("Margin over rule"),
+        BEST["rule_margin"].shown_beside("Margin over rule"),
         SCORES["mass"].shown_beside(),
         SCORES["coverage"].shown(unit=False),
         SCORES["share"].shown(unit=False),
-        SCORES["precision"].shown(unit=False),
-        SCORES["lift"].shown(),
+        *(column.shown(unit=False) for column in WHOLE_ATTENTION),
         SCORES["near_ties"].shown(),
     )
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
 from reports.formats import count, interval, p_value, percent, signed, signed_interval
-from reports.scores.best_heads import BestHead, best_heads, page_scores, probes
+from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.text_table import TextTable
 
@@ -53,8 +53,8 @@ def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
 
 
 def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
-    """Return the numbers of best heads, one line a row, as they were measured."""
-    return pd.DataFrame([asdict(row) for row in rows], columns=[*BestHead.__dataclass_fields__])
+    """Return the numbers of best heads, one line a row, in the columns of `BEST`."""
+    return pd.DataFrame([vars(row) for row in rows], columns=[*BEST.names])
 
 
 def _cells(row: BestHead, rule: RunThresholds) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
         raise ValueError(
             f"{run.folder}: {label!r} has no variant {variant!r}{_meant(str(variant), [r.variant for r in found])}"
         )
-    best = min(kept, key=lambda row: row.order)
+    best = min(kept, key=by_margin)
     return ScoredQuestion(best.probe, best.label, best.variant)
 
 

@@ -219,6 +219,13 @@ MAPS_TEXT: Final = {
 }
 "Kind of maps -> how to read the numbers of a run on it; the other terms are about attention weights."
 
+PRECISION_AND_LIFT: Final = (
+    "Precision and lift",
+    "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
+    "on pairs of the relation, divided by what their distances alone would get. Measured, not tested.",
+)
+"Both in one term, for pages without this glossary."
+
 METRICS: Final = (
     (
         "mass",

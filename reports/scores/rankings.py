@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
-from reports.formats import count, decimal
+from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.glossary import METRICS
-from reports.scores.rankings_shown import DISPUTES, PAIRS, variants_table
+from reports.tables.cells import TextColumn
+from reports.tables.scores import AGREEMENT
 from reports.tables.text_table import TextTable
 
 ACCURACY: Final = "accuracy"
@@ -32,62 +35,8 @@ QUESTION: Final = ["probe", "label", "variant"]
 MOST: Final = 2
 "Disputes that are shown for each metric beside accuracy."
 
-
-@dataclass(frozen=True)
-class MetricPair:
-    """How far two metrics agree, over all questions."""
-
-    first: str
-    second: str
-    questions: int
-    low: float
-    median: float
-    high: float
-    "Quartiles and median of tau."
-    same_best: int
-    "Questions on which both have a best head in common."
-    overlap: float
-    "Mean fraction of the top heads that are the same."
-
-
-@dataclass(frozen=True)
-class Variant:
-    """How far accuracy agrees with the other metrics on the questions of one variant of a probe."""
-
-    probe: str
-    variant: str
-    questions: int
-    taus: tuple[float, ...]
-    "Median tau with each of `Rankings.others`; NaN where there is none."
-
-
-@dataclass(frozen=True)
-class Favourite:
-    """The best head by one metric, with its numbers by both."""
-
-    name: str
-    accuracy: float
-    value: float
-
-
-@dataclass(frozen=True)
-class Dispute:
-    """A question on which accuracy and another metric have different best heads."""
-
-    probe: str
-    label: str
-    variant: str
-    n: int
-    metric: str
-    tau: float
-    by_accuracy: Favourite
-    by_metric: Favourite
-
-    @property
-    def gap(self) -> float:
-        """What each metric's favourite is ahead of the other's by its own metric; the smaller of the two."""
-        ahead = self.by_metric.value - self.by_accuracy.value
-        return min(self.by_accuracy.accuracy - self.by_metric.accuracy, ahead)
+Row = Any
+"A row of a table: each column is an attribute."
 
 
 @dataclass(frozen=True)
@@ -101,12 +50,13 @@ class Rankings:
     least: int
     "Items of the smallest of them; 0 where there is none."
     others: tuple[str, ...]
-    "Names of the metrics beside accuracy."
-    pairs: tuple[MetricPair, ...]
-    variants: tuple[Variant, ...]
-    "The least agreement first, on average over the metrics that every variant has."
-    disputes: tuple[Dispute, ...]
-    "At most MOST a metric, the largest gap first."
+    "The metrics beside accuracy."
+    pairs: tuple[Row, ...]
+    "Every two metrics over all questions: quartiles of tau, questions with the same best head, shared top heads."
+    variants: tuple[Row, ...]
+    "Median tau of accuracy with each metric by probe and direction, the least agreement on average first."
+    disputes: tuple[Row, ...]
+    "Questions on which accuracy and another metric have other best heads: at most MOST a metric, the largest first."
 
     @property
     def pair_table(self) -> TextTable:
@@ -116,7 +66,10 @@ class Rankings:
     @property
     def variant_table(self) -> TextTable:
         """Accuracy and the other metrics, by probe and variant."""
-        return variants_table(self.variants, self.others)
+        taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in self.others)
+        columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)
+        title = "Median tau with accuracy, by probe and direction, the least agreement first"
+        return TextTable.of(title, columns, self.variants)
 
     @property
     def dispute_table(self) -> TextTable:
@@ -131,9 +84,7 @@ class Rankings:
                 f"None of {count(self.measured)} label–direction pairs has enough items to compare the rankings of "
                 "heads.",
             )
-        of_accuracy = sorted(
-            (pair for pair in self.pairs if pair.first == NAMES[ACCURACY]), key=lambda one: -one.median
-        )
+        of_accuracy = sorted((pair for pair in self.pairs if pair.one == ACCURACY), key=lambda pair: -pair.median)
         few = f"; the other {count(self.measured - self.compared)} have fewer items than that" * (
             self.measured > self.compared
         )
@@ -141,13 +92,13 @@ class Rankings:
             f"All heads were ranked on {count(self.compared)} label–direction pairs of the report split by each metric "
             f"(the smallest pair has {count(self.least)} items{few})."
         )
-        most, least = (f"{pair.second} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
+        most, least = (f"{NAMES[pair.other]} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
         return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
 
     @property
     def terms(self) -> tuple[tuple[str, str], ...]:
         """What the metrics mean that are compared here."""
-        unknown = set(NAMES.values()) - set(self.others)
+        unknown = {name for metric, name in NAMES.items() if metric not in self.others}
         return tuple((term, definition) for term, definition in METRICS if term not in unknown)
 
 
@@ -162,53 +113,59 @@ def rankings(run: RunFolder) -> Rankings | None:
         measured=run.metrics.groupby(QUESTION).ngroups,
         compared=found.groupby(QUESTION).ngroups,
         least=int(found["n"].min()) if len(found) else 0,
-        others=tuple(NAMES[metric] for metric in others),
-        pairs=tuple(_pairs(found)),
-        variants=tuple(_variants(of_accuracy, others)),
+        others=tuple(others),
+        pairs=_pairs(found),
+        variants=_variants(of_accuracy),
         disputes=tuple(dispute for metric in others for dispute in _disputes(run, of_accuracy, metric)),
     )
 
 
-def _agreement(pair: MetricPair) -> str:
+def _tau(metric: str, row: Row) -> str:
+    return decimal(getattr(row, metric))
+
+
+def _agreement(pair: Row) -> str:
     same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} pairs"
     return f"median tau {decimal(pair.median)}, {same}"
 
 
-def _pairs(found: pd.DataFrame) -> Iterator[MetricPair]:
+def _rows(frame: pd.DataFrame) -> tuple[Row, ...]:
+    """Return the rows of a frame, each with its columns as attributes."""
+    return tuple(frame.itertuples(index=False))
+
+
+def _pairs(found: pd.DataFrame) -> tuple[Row, ...]:
+    groups = found.groupby(["one", "other"])
+    quartiles = {f"quartile_{part}": groups["tau"].quantile(part / 4) for part in (1, 3)}
+    numbers = {"questions": groups.size(), "median": groups["tau"].median(), "same_best": groups["same_best"].sum()}
+    table = pd.DataFrame({**numbers, "overlap": groups["overlap"].mean(), **quartiles}).reset_index()
     place = {metric: number for number, metric in enumerate(NAMES)}
-    groups = {(str(one), str(other)): rows for (one, other), rows in found.groupby(["one", "other"])}
-    for one, other in sorted(groups, key=lambda pair: (place[pair[0]], place[pair[1]])):
-        rows = groups[one, other]
-        low, median, high = rows["tau"].quantile([0.25, 0.5, 0.75]).tolist()
-        same, overlap = int(rows["same_best"].sum()), float(rows["overlap"].mean())
-        yield MetricPair(NAMES[one], NAMES[other], len(rows), low, median, high, same, overlap)
+    return _rows(table.sort_values(["one", "other"], key=lambda names: names.map(place)))
 
 
-def _variants(of_accuracy: pd.DataFrame, others: list[str]) -> Iterator[Variant]:
-    if of_accuracy.empty:
-        return
+def _variants(of_accuracy: pd.DataFrame) -> tuple[Row, ...]:
     table = of_accuracy.pivot_table(index=["probe", "variant"], columns="other", values="tau", aggfunc="median")
-    for place in table.dropna(axis=1).mean(axis=1).argsort(kind="stable"):
-        probe, variant = table.index[place]
-        rows = of_accuracy[(of_accuracy["probe"] == probe) & (of_accuracy["variant"] == variant)]
-        yield Variant(probe, variant, rows["label"].nunique(), tuple(table[others].iloc[place].tolist()))
+    questions = of_accuracy.groupby(["probe", "variant"])["label"].nunique()
+    order = table.dropna(axis=1).mean(axis=1).argsort(kind="stable")
+    return _rows(table.assign(questions=questions).iloc[order].reset_index())
 
 
-def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]:
-    """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes."""
+def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> tuple[Row, ...]:
+    """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes.
+
+    The gap is what the best head by each metric is ahead of that by the other by its own metric; the smaller of both.
+    """
     rows = of_accuracy[(of_accuracy["other"] == metric) & ~of_accuracy["same_best"]]
     numbers = _numbers(run, metric).merge(rows[QUESTION])
-    favourites = [_favourites(numbers, by) for by in (ACCURACY, "value")]
-    disputes = []
-    for row in rows.to_dict("records"):
-        question = (row["probe"], row["label"], row["variant"])
-        disputes.append(
-            Dispute(*question, row["n"], NAMES[metric], row["tau"], *(found[question] for found in favourites))
+    for by, of in ((ACCURACY, "first"), ("value", "second")):
+        best = numbers.loc[numbers.groupby(QUESTION)[by].idxmax()]
+        rows = rows.merge(
+            best.rename(columns={name: f"{of}_{name}" for name in ("name", ACCURACY, "value")}), on=QUESTION
         )
-    largest: dict[tuple[str, str], Dispute] = {}
-    for dispute in sorted(disputes, key=lambda one: (-one.gap, one.probe, one.label, one.variant)):
-        largest.setdefault((dispute.probe, dispute.label.partition(":")[0]), dispute)
-    return list(islice(largest.values(), MOST))
+    ahead = (rows["first_accuracy"] - rows["second_accuracy"], rows["second_value"] - rows["first_value"])
+    rows = rows.assign(gap=np.minimum(*ahead), relation=rows["label"].str.partition(":")[0])
+    ordered = rows.sort_values(["gap", *QUESTION], ascending=[False, True, True, True])
+    return _rows(ordered.drop_duplicates(["probe", "relation"]).head(MOST))
 
 
 def _numbers(run: RunFolder, metric: str) -> pd.DataFrame:
@@ -225,10 +182,28 @@ def _numbers(run: RunFolder, metric: str) -> pd.DataFrame:
     return table[[*QUESTION, "name", ACCURACY, "value"]]
 
 
-def _favourites(numbers: pd.DataFrame, by: str) -> dict[tuple[str, str, str], Favourite]:
-    """Return the best head by one column of every question."""
-    best = numbers.loc[numbers.groupby(QUESTION)[by].idxmax()].to_dict("records")
-    return {
-        (row["probe"], row["label"], row["variant"]): Favourite(row["name"], row[ACCURACY], row["value"])
-        for row in best
-    }
+QUESTIONS: Final = TextColumn("Questions", lambda row: count(row.questions))
+
+PAIRS: Final = (
+    TextColumn("Metric", lambda pair: NAMES[pair.one], "row"),
+    TextColumn("and metric", lambda pair: NAMES[pair.other], "text"),
+    TextColumn("Median tau", lambda pair: decimal(pair.median), css="strong"),
+    TextColumn("Quartiles", lambda pair: f"{decimal(pair.quartile_1)} to {decimal(pair.quartile_3)}"),
+    QUESTIONS,
+    TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
+    TextColumn("Shared top heads, %", lambda pair: percent(pair.overlap)),
+)
+
+DISPUTES: Final = (
+    AGREEMENT["label"].shown(kind="row"),
+    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", css="muted"),
+    AGREEMENT["n"].shown(),
+    TextColumn("Other metric", lambda row: NAMES[row.other], "text"),
+    AGREEMENT["tau"].shown(),
+    TextColumn("Best by accuracy", attrgetter("first_name"), "text", "head"),
+    TextColumn("its accuracy", lambda row: percent(row.first_accuracy), css="strong"),
+    TextColumn("by the other", lambda row: percent(row.first_value)),
+    TextColumn("Best by the other", attrgetter("second_name"), "text", "head"),
+    TextColumn("its accuracy", lambda row: percent(row.second_accuracy)),
+    TextColumn("by the other", lambda row: percent(row.second_value), css="strong"),
+)

@@ -12,6 +12,7 @@ from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
 from reports.tables.grades import grade_name, grade_names
 from reports.tables.marks import FEW_CLUSTERS
+from reports.tables.scores import WHOLE_ATTENTION
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class RunThresholds:
         )
         yield (
             "Measured, not tested",
-            "Accuracy, mass, precision and lift: their intervals are descriptive. Only margins are tested.",
+            f"Accuracy, mass, {' and '.join(column.name for column in WHOLE_ATTENTION)}: their intervals are "
+            "descriptive. Only margins are tested.",
         )
 
 

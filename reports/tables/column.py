@@ -45,8 +45,12 @@ class Column:
     "What stands above the column; the name in words where it is empty."
     choices: tuple[str, ...] = ()
     "The texts that it may hold; any where there are none."
-    absent: str | float | None = None
-    "What a file of an older headscope holds, which lacks the column; None where such a file is refused."
+
+    @property
+    def missing(self) -> str | float | bool:
+        """What stands where nothing was measured: an empty text, no items, NaN."""
+        nothing: dict[str, str | float | bool] = {"str": "", "bool": False, "int64": 0}
+        return nothing.get(self.dtype, math.nan)
 
     @property
     def words(self) -> str:

@@ -23,7 +23,7 @@ SPECIAL: Final = ("[CLS]", "[SEP]")
 "Its labels that are special tokens."
 
 WRITES_LITTLE, SPREADS = SINK_KINDS = ("writes little", "spreads")
-"Kinds of sinks, as `probes.maps.sinks` names them."
+'Kinds of sinks; a head that is none has the kind "".'
 
 BY_ANSWER: Final = r" is (?:right|meant)$"
 """What labels end in that are defined by the answer: a head that always prefers one kind of candidate is right in all

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from reports.formats import count, decimal
 from reports.tables.cells import Cell, Mark, TextColumn
+from reports.tables.column import value_in
 from reports.tables.shared_columns import CLUSTERS
 
 FEW_CLUSTERS: Final = 20
@@ -30,9 +31,10 @@ def few_documents(effective: float) -> tuple[Mark, ...]:
 
 def clusters_shown(**more: Any) -> TextColumn:
     """Return the column of clusters as tables for people have it: few ones are marked."""
+    clusters = value_in("", "clusters")
 
     def marked(row: Any) -> Cell:
-        return Cell(count(row.clusters), sort=row.clusters, marks=few_clusters(row.clusters))
+        return Cell(count(clusters(row)), sort=clusters(row), marks=few_clusters(clusters(row)))
 
     return CLUSTERS.shown(write=marked, **more)
 

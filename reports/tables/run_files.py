@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORE_COLUMNS, SCORES, TABLES
-
-
-def validate(
-    frame: pd.DataFrame, columns: Mapping[str, str] = SCORE_COLUMNS, where: str | Path = "scores"
-) -> pd.DataFrame:
-    """Return a copy of `frame` as the table with these columns must be (`Table.validated`).
-
-    `columns` is SCORE_COLUMNS, EXAMPLE_COLUMNS or BEHAVIOUR_COLUMNS. Raises ValueError, one line that begins with
-    `where`.
-    """
-    table = next((table for table in TABLES.values() if table.dtypes == columns), None)
-    if table is None:
-        raise ValueError(f"{where}: no table has the columns {', '.join(columns)}; known are {', '.join(TABLES)}")
-    return table.validated(frame, where)
+from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
 
 
 def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
@@ -38,11 +23,6 @@ def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) 
     """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
     METRICS.write(metrics, folder, "metrics")
     AGREEMENT.write(agreement, folder, "agreement")
-
-
-def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write behaviour.parquet, and the same rows as behaviour.csv, into `folder`; return the path of the first."""
-    return BEHAVIOUR.write(frame, folder, "behaviour")
 
 
 def read_scores(path: Path) -> pd.DataFrame:

@@ -65,9 +65,23 @@ def _check_scores(frame: pd.DataFrame, refuse: Refuse) -> None:
     most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
     refuse(outside(frame["mass"], 0, most), "`mass` lies outside [0, 1] (fractions, not percent)")
     no_number_of_nothing(frame, refuse)
-    older = frame["baseline"].str.startswith(("shuffled weights", "shuffled words"))
-    refuse(older, "`baseline` is the name of a control in an older headscope; run again")
 
+
+WHOLE_ATTENTION: Final = (
+    fraction(
+        "precision",
+        "Share of the words that the head attends to, with a tenth of a word's attention or more, that are "
+        "correct, over all words; missing on the selection split.",
+    ),
+    number(
+        "lift",
+        "Attention on pairs of the relation, divided by what their distances alone would get; 1 is no lift, "
+        "missing on the selection split.",
+        NOT_NEGATIVE,
+        write=decimal,
+    ),
+)
+"What is measured over all words."
 
 SCORES: Final = Table(
     "One row for each label, direction, head and split. Of maps of norms, mass and coverage are lengths of vectors.",
@@ -102,18 +116,7 @@ SCORES: Final = Table(
             write=percent,
         ),
         fraction("share", "mass / coverage: part of the attention to candidates that goes to correct ones."),
-        fraction(
-            "precision",
-            "Share of the words that the head attends to, with a tenth of a word's attention or more, that are "
-            "correct, over all words; missing on the selection split.",
-        ),
-        number(
-            "lift",
-            "Attention on pairs of the relation, divided by what their distances alone would get; 1 is no lift, "
-            "missing on the selection split.",
-            NOT_NEGATIVE,
-            write=decimal,
-        ),
+        *WHOLE_ATTENTION,
         BASELINE,
         BASELINE_ACCURACY,
         difference(
@@ -159,11 +162,9 @@ SCORES: Final = Table(
         replace(
             text(
                 "layer_attention",
-                "Attention of the layer: global, or local with its window, the most word pieces that one attends to; "
-                "empty in runs of an older headscope.",
+                "Attention of the layer: global, or local with its window, the most word pieces that one attends to.",
             ),
             title="layer’s attention",
-            absent="",
         ),
     ),
     _check_scores,
@@ -190,7 +191,6 @@ EXAMPLES: Final = Table(
         ),
     ),
     csv=False,
-    renamed={"asked": "scored"},
 )
 
 METRICS: Final = Table(
@@ -252,15 +252,6 @@ BEHAVIOUR: Final = Table(
     ),
     no_number_of_nothing,
 )
-
-SCORE_COLUMNS: Final = SCORES.dtypes
-"Column -> dtype of scores.parquet, in order; `SCORES` says what each means."
-
-EXAMPLE_COLUMNS: Final = EXAMPLES.dtypes
-"Column -> dtype of examples.parquet, in order; `EXAMPLES` says what each means."
-
-BEHAVIOUR_COLUMNS: Final = BEHAVIOUR.dtypes
-"Column -> dtype of behaviour.parquet, in order; `BEHAVIOUR` says what each means."
 
 TABLES: Final[Mapping[str, Table]] = {
     "scores": SCORES,

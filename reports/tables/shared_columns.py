@@ -33,9 +33,9 @@ def place(name: str, meaning: str, least: float = 0) -> Column:
     return whole(name, meaning, least, plain)
 
 
-def optional(name: str, meaning: str, write: Write = plain) -> Column:
+def optional(name: str, meaning: str) -> Column:
     """Return a column of whole numbers of at least 0, of which some are missing."""
-    return Column(name, "Int64", meaning, write, NOT_NEGATIVE)
+    return Column(name, "Int64", meaning, plain, NOT_NEGATIVE)
 
 
 def flag(name: str, meaning: str) -> Column:
@@ -125,6 +125,22 @@ BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that basel
 
 BEHAVIOUR: Final = text("behaviour", "Behaviour of the model that is measured, such as masked-LM loss.")
 UNIT: Final = text("unit", "Unit of the values and costs of the behaviour, such as nats per masked subword.")
+COSINE: Final = "cosine"
+"What the unit of a behaviour begins with that is a distance from the intact model."
+
+MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
+"What is measured of a behaviour; of all but minimal pairs the value alone."
+
+VALUE: Final = MEASURES[0]
+MEASURE: Final = text(
+    "measure", "What is measured: the value in its unit, or the share of pairs decided correctly.", MEASURES
+)
+
+CHANCE: Final = 0.5
+"Share of minimal pairs that are decided correctly by chance."
+
+LEVEL: Final = 0.05
+"Corrected p below which a head surely has an effect."
 
 RUN: Final = (MODEL, STEP, CORPUS)
 ONE_HEAD: Final = (LAYER, HEAD, NAME)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,9 @@ from reports.tables.cells import TextColumn, written
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
 from reports.tables.text_table import TextTable
+
+JsonRow = Mapping[str, Any]
+"A row of a table in a JSON record; a part of it may be a mapping itself."
 
 Refuse = Callable[[pd.Series, str], None]
 "Called with a mark a row, and what is wrong with those that are marked."
@@ -39,10 +42,6 @@ class Table:
     check: Check | None = None
     csv: bool = True
     "Whether it is written as CSV too; a table that only our own commands read is not."
-    renamed: Mapping[str, str] = field(default_factory=dict, hash=False)
-    "Name of a column in folders of an older headscope -> its name."
-    reworded: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    "Column -> text that it had in folders of an older headscope -> the text."
 
     @cached_property
     def dtypes(self) -> Mapping[str, str]:
@@ -58,6 +57,11 @@ class Table:
     def by_name(self) -> Mapping[str, Column]:
         """The columns by their names."""
         return MappingProxyType({column.name: column for column in self.columns})
+
+    @property
+    def missing(self) -> dict[str, Any]:
+        """A row of which nothing was measured."""
+        return {column.name: column.missing for column in self.columns}
 
     def __getitem__(self, name: str) -> Column:
         """Return a column."""
@@ -95,15 +99,11 @@ class Table:
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
-        dtypes = {**self.dtypes, **{old: self.dtypes[new] for old, new in self.renamed.items()}}
-        return self.validated(read_csv(path, dtypes) if path.suffix == ".csv" else read_parquet(path), path)
+        return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
-    def text_columns(self, *columns: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
-        """Return columns of a table for people: declared ones are named, those made for display are given.
-
-        `within` names the part of a row that has the values (`Column.shown`).
-        """
-        return tuple(self[one].shown(within=within) if isinstance(one, str) else one for one in columns)
+    def text_columns(self, *columns: str | TextColumn) -> tuple[TextColumn, ...]:
+        """Return columns of a table for people: declared ones are named, those made for display are given."""
+        return tuple(self[one].shown() if isinstance(one, str) else one for one in columns)
 
     def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> TextTable:
         """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.
@@ -116,22 +116,11 @@ class Table:
         )
         return TextTable(title, columns, written(columns, frame.to_dict("records")), frame, note)
 
-    def _of_today(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of an older headscope with the names and texts of this one."""
-        names = {old: new for old, new in self.renamed.items() if old in frame.columns and new not in frame.columns}
-        frame = frame.rename(columns=names)
-        texts = {name: frame[name].replace(dict(new)) for name, new in self.reworded.items() if name in frame.columns}
-        return frame.assign(**texts)
-
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
-        frame = self._of_today(frame)
-        absent = {one.name: one.absent for one in self.columns if one.absent is not None and one.name not in frame}
-        frame = frame.assign(**absent)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise ValueError(
-                f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(self.names)}; "
-                "a folder from an older headscope lacks some, so run again"
+                f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(self.names)}; run again"
             )
         ordered = frame[[*self.names, *(name for name in frame.columns if name not in self.dtypes)]].copy()
         for column in self.columns:
@@ -184,3 +173,23 @@ def read_tables(folder: Path, tables: Mapping[str, Table]) -> dict[str, pd.DataF
 def last_step(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the model's last step of training; all where its steps are not known."""
     return frame[frame["step"] == frame["step"].max()] if frame["step"].notna().any() else frame
+
+
+def check_rows(table: Table, rows: Iterable[JsonRow], where: str) -> None:
+    """Refuse rows of a JSON record that are none of the table's; ValueError begins with `where`. No rows are fine."""
+    flat = [dict(_flat(row)) for row in rows]
+    for row in flat:
+        if missing := [name for name in table.names if name not in row]:
+            raise ValueError(f"{where}: {', '.join(missing)} missing in a row; make the record again")
+    if flat:
+        table.validated(pd.DataFrame([{name: row[name] for name in table.names} for row in flat]), where)
+
+
+def _flat(row: JsonRow, stem: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield name and value of every number of a row: those of its parts are named after part and number.
+
+    The rate of a part, which has an interval, is named after the part alone.
+    """
+    for key, value in row.items():
+        name = stem.rstrip("_") if stem and key == "rate" else f"{stem}{key}"
+        yield from _flat(value, f"{name}_") if isinstance(value, Mapping) else [(name, value)]

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import re
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from reports.drawing.charts import vega
-from reports.drawing.figures import save_best_heads
+from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
+from reports.blocks.page import Page, write_page
+from reports.drawing.charts import Chart
+from reports.drawing.dots import Dot, dot_chart
+from reports.formats import interval, percent
 from reports.progress import Step, each, silent
-from reports.run.replacing import replace_text, replacing
 from reports.scores.selected_head import CAUTION, TERMS
-from reports.targets.charts import drawn_answers, target_chart
+from reports.tables.text_table import TextTable
 from reports.targets.record import TargetRecord, read_record, write_record
-from reports.targets.sentences import spoken
-from reports.targets.shown import effect_table, question_table, run_table, summary_table, without_effect
-from reports.templates.environment import assets, environment
+from reports.targets.sentences import spoken, without_effect
+from reports.targets.shown import RUNS, effect_table, question_table, summary_table
+from reports.targets.target import FIRST, FURTHER, SPECIAL, RoleTarget
+
+SERIES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "strongest baseline or control": ("baseline_accuracy", "stroke", "var(--wrong)"),
+    "lexical table": ("lexical_accuracy", "diamond", "var(--other)"),
+    "strongest rule of grammar": ("rule_accuracy", "triangle-up", "var(--muted)"),
+    "selected head": ("accuracy", "circle", "var(--right)"),
+}
+"What is drawn -> its column, the shape of its mark, its colour."
 
 METHOD: Final = (
     *TERMS,
@@ -65,26 +76,71 @@ def write_targets(folder: Path, record: TargetRecord, step: Step = silent) -> Pa
 
 
 def write_targets_page(folder: Path, step: Step = silent) -> Path:
-    """Make index.html, report.md and figures/ from the record in `folder`; ValueError says what is wrong with that."""
+    """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
     record = read_record(folder)
-    drawn = {target: drawn_answers(record, target) for target, _ in spoken(record)}
-    with replacing(folder / "figures") as unfinished:
-        for target in each("page: figures", [one for one, rows in drawn.items() if rows], step):
-            save_best_heads(drawn[target], f"{target.title}: selected heads and baselines", unfinished / target.name)
-        html, markdown = (_rendered(f"targets.{form}.j2", record, drawn) for form in ("html", "md"))
-    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
-    return replace_text(folder / "index.html", html)
+    runs = f"{len(record.runs)} run{'s' * (len(record.runs) > 1)}"
+    page = Page(
+        title="Heads for agreement, coreference and position",
+        sections=tuple(_sections(record)),
+        byline=(*[("headscope", record.headscope)] * bool(record.headscope), runs),
+        kicker="headscope targets",
+        version=record.headscope,
+    )
+    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
+    return path
 
 
-def _rendered(template: str, record: TargetRecord, drawn: dict[Any, Any]) -> str:
-    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
-    html = template.endswith(".html.j2")
-    told: dict[str, Any] = {"page": record, "version": record.version, "spoken": spoken(record), "method": METHOD}
-    told |= {"question_table": question_table, "effect_table": effect_table, "run_table": run_table(record)}
-    told |= {"summary_table": summary_table}
-    told |= {"without_effect": without_effect, "drawn": drawn}
-    if html:
-        told["charts"] = {target.name: [target_chart(target, rows)] for target, rows in drawn.items() if rows}
-        told |= {"style": assets(("page", "charts", "targets"), ".css"), "script": assets(("page", "charts"), ".js")}
-        told["vega"] = vega() if told["charts"] else ""
-    return environment(html=html).get_template(template).render(**told)
+def _sections(record: TargetRecord) -> Iterator[Section]:
+    asked = spoken(record)
+    summary: list[Block] = [
+        Paragraph("For each target: the selected head of each model, its grade, and the effect of ablating it.")
+    ]
+    for target, sentences in asked:
+        summary += [Heading(target.title), TableBlock(summary_table(record, target), caption=False, sorts=True)]
+        summary += [Points(sentences)] * bool(sentences)
+    yield Section("summary", "Summary", summary)
+    for target, _ in asked:
+        yield Section(target.name, target.title, [*_target(record, target)])
+    runs = TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)
+    yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
+    every = Paragraph("Every number is in targets.csv and effects.csv.", note=True)
+    yield Section("method", "Glossary", [Terms(METHOD, folded=False), every])
+
+
+def _target(record: TargetRecord, target: RoleTarget) -> Iterator[Block]:
+    if dots := drawn_answers(record, target):
+        yield Charts([target_chart(target, dots)])
+    for place in (FIRST, SPECIAL):
+        if len(shown := question_table(record, target, place)):
+            yield TableBlock(shown, sorts=True)
+    yield from (Paragraph(sentence, note=True) for sentence in without_effect(record, target))
+    for shown, file in (
+        (question_table(record, target, FURTHER), "targets.csv"),
+        (effect_table(record, target), "effects.csv"),
+    ):
+        if len(shown):
+            yield Fold(f"{shown.title} ({len(shown)})", [TableBlock(shown, caption=False, sorts=True)], file=file)
+
+
+def drawn_answers(record: TargetRecord, target: RoleTarget) -> list[Dot]:
+    """Return the questions of a target that the summary reports, by run: the head with its interval, and baselines."""
+    rows = record.answers[(record.answers["target"] == target.name) & record.answers["summary"]]
+    dots = []
+    for row in rows.to_dict("records"):
+        title = f"{row['name']} · {row['run']} · {row['variant'] if row['label'] == 'all' else row['label']}"
+        for series, (column, shape, _) in SERIES.items():
+            if math.isnan(value := float(row[column])):
+                continue
+            text, ends = f"{title}: {series} {percent(value)} %", None
+            if shape == "circle":
+                ends = float(row["ci_low"]), float(row["ci_high"])
+                text += f" {interval(*ends)}"
+            dots.append(Dot(title, row["run"], series, value, text, shape, bool(row["grade"]), ends))
+    return dots
+
+
+def target_chart(target: RoleTarget, dots: list[Dot]) -> Chart:
+    """Return the chart of a target; a head without a grade is hollow."""
+    colours = {series: colour for series, (_, _, colour) in SERIES.items()}
+    text = "Filled: a head with a grade. The table below has all numbers."
+    return dot_chart(f"{target.title}: recall and baselines", text, dots, colours)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
-from reports.messages import one_line
+from reports.run.page_record import read_facts, write_facts
 from reports.tables.files import replace_file
 from reports.targets.tables import TARGET_TABLES
 
@@ -31,46 +30,39 @@ class TargetRun:
 
 
 @dataclass(frozen=True)
-class TargetRecord:
+class TargetFacts:
+    """What targets.json says, in its order."""
+
+    headscope: str
+    runs: tuple[TargetRun, ...]
+    notes: tuple[str, ...]
+    "What a reader should know before believing the numbers."
+    behaviours: dict[str, tuple[str, ...]]
+    "Target -> the behaviours that belong to it."
+    headless: tuple[str, ...]
+    "Models without a masked-LM head, as far as their runs say."
+
+
+@dataclass(frozen=True)
+class TargetRecord(TargetFacts):
     """Everything that the page shows."""
 
-    runs: tuple[TargetRun, ...]
     answers: pd.DataFrame
     "Rows of `reports.targets.tables.ANSWERS`."
     effects: pd.DataFrame
     "Rows of `reports.targets.tables.EFFECTS`."
-    notes: tuple[str, ...]
-    "What a reader should know before believing the numbers."
-    version: str
-    behaviours: dict[str, tuple[str, ...]]
-    "Target -> the behaviours that belong to it."
-    headless: tuple[str, ...] = ()
-    "Models without a masked-LM head, as far as their runs say."
 
 
 def write_record(folder: Path, targets: TargetRecord) -> None:
     """Write targets.json, targets.csv and effects.csv into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    write_facts(folder / RECORD, targets, TargetFacts)
     for (name, table), frame in zip(TARGET_TABLES.items(), (targets.answers, targets.effects), strict=True):
         path = folder / f"{name}.csv"
         replace_file(table.validated(frame, path), path)
-    record = {"headscope": targets.version, "runs": [asdict(run) for run in targets.runs], "notes": targets.notes}
-    text = json.dumps(
-        record | {"behaviours": targets.behaviours, "headless": targets.headless}, indent=2, ensure_ascii=False
-    )
-    (folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 
 def read_record(folder: Path) -> TargetRecord:
     """Return the record in `folder`; ValueError says what is wrong with it."""
-    path = folder / RECORD
     answers, effects = (table.read(folder / f"{name}.csv") for name, table in TARGET_TABLES.items())
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        runs = tuple(TargetRun(**run) for run in record["runs"])
-        behaviours = {str(name): tuple(of) for name, of in record["behaviours"].items()}
-        said, headless = tuple(record["notes"]), tuple(record.get("headless", ()))
-        return TargetRecord(runs, answers, effects, said, str(record["headscope"]), behaviours, headless)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of a page of targets ({type(error).__name__}: {error})"
-        raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope targets'")) from error
+    facts = read_facts(folder / RECORD, TargetFacts, "a page of targets", "targets")
+    return TargetRecord(**vars(facts), answers=answers, effects=effects)

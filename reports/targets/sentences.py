@@ -9,10 +9,9 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import percent
-from reports.scales import NumberScale
-from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
-from reports.studies.behaviour.section import CHANCE
+from reports.scales import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name
+from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 
@@ -73,13 +72,8 @@ def graded(row: Row) -> str:
     if row["highest"] > row["grade"]:
         parts.append(f"{row['highest_heads']} has {grade_name(row['highest'], row['probe'], controlled=True)}")
     elif not row["grade"]:
-        parts.append(f"verdict {verdict(row)}")
+        parts.append(f"verdict {answered(row['verdict'], row['excluded'])}")
     return "; ".join(parts)
-
-
-def verdict(row: Row) -> str:
-    """Return the question's verdict with the leads that are excluded."""
-    return answered(row["verdict"], row["excluded"])
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:
@@ -94,16 +88,6 @@ def effect_of(record: TargetRecord, row: Row) -> Row | None:
     return told[-1] if told else None
 
 
-def scale_of(effect: Row) -> NumberScale:
-    """Return how the costs of an effect are written."""
-    return NumberScale.of(effect["unit"], effect["measure"])
-
-
-def costs(effect: Row) -> bool:
-    """Whether the head's cost is significant; of an embedding, whether it exceeds that of the median head."""
-    return significance(effect) == "significant"
-
-
 def significance(effect: Row) -> str:
     """Say whether a cost is significant, or a significant gain, at adjusted p < 0.05."""
     if math.isnan(effect["p_adjusted"]):
@@ -115,12 +99,7 @@ def significance(effect: Row) -> str:
 
 def above_median(effect: Row) -> str:
     """Say what a significant effect on an embedding is above: any ablation moves it."""
-    return " (above the median head)" if costs(effect) and str(effect["unit"]).startswith(COSINE) else ""
-
-
-def more_than_median(effect: Row) -> bool:
-    """Whether the whole interval of the cost lies above the cost of the median head."""
-    return bool(effect["ci_low"] > effect["median_cost"])
+    return " (above the median head)" if significance(effect) == "significant" and is_distance(effect) else ""
 
 
 def cautions(effect: Row | None, target: RoleTarget, record: TargetRecord) -> Iterator[str]:
@@ -156,16 +135,16 @@ def below_chance(effect: Row) -> str:
     )
 
 
-def behaviour_text(effect: Row) -> str:
-    """Return the behaviour, and the measure where it is not its value."""
-    return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
-
-
-def not_measured(target: RoleTarget, record: TargetRecord, model: str) -> str:
-    """Say which behaviours of a target no run of the model has measured."""
+def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:
+    """Return a sentence for each model of which no run has measured the behaviours that belong to the target."""
+    own = record.effects[(record.effects["target"] == target.name) & record.effects["own"]]
+    asked = record.answers.loc[record.answers["target"] == target.name, "model"].drop_duplicates()
     known = ", ".join(record.behaviours.get(target.name, ()))
-    why = _why_not(target, record, model)
-    return f"no run measured a behaviour of {target.name}{f' ({known})' * bool(known)}{why}."
+    behaviour = f"{target.name}{f' ({known})' * bool(known)}"
+    left = [model for model in asked if model not in set(own["model"])]
+    return tuple(
+        f"{model}: no run measured a behaviour of {behaviour}{_why_not(target, record, model)}." for model in left
+    )
 
 
 def _why_not(target: RoleTarget, record: TargetRecord, model: str) -> str:

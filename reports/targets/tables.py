@@ -8,12 +8,12 @@ from typing import Final
 
 from reports.formats import cost, p_value
 from reports.scores.selected_head import HIGHEST, SELECTED
-from reports.studies.ablation.tables import MEASURE
-from reports.tables.scores import SCORES
+from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORPUS,
     ITEMS,
+    MEASURE,
     QUESTION,
     UNIT,
     ends,
@@ -44,13 +44,13 @@ ANSWERS: Final = Table(
         flag("summary", "Whether the summary of the page reports this row."),
         *QUESTION,
         *SELECTED,
-        *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
+        *WHOLE_ATTENTION,
+        *(SCORES[name] for name in ("baseline", "baseline_accuracy", "lexical_accuracy")),
         *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
         *HIGHEST,
         SCORES["verdict"],
         SCORES["excluded"],
     ),
-    renamed={"rival": "strongest", "rival_accuracy": "strongest_accuracy"},
 )
 
 EFFECTS: Final = Table(

@@ -22,19 +22,18 @@ for (const table of document.querySelectorAll("table.data:has(thead)")) {
 }
 for (const input of document.querySelectorAll("[data-filter]")) {
   const rows = [...document.getElementById(input.dataset.filter).tBodies[0].rows];
-  const top = input.closest(".tabletop"), output = top.querySelector("output"), layers = top.querySelector("[data-layers]");
+  const top = input.closest(".tabletop"), output = top.querySelector("output");
   const filter = () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean), kind = layers?.value ?? "";
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word)) || !(row.querySelector(".layers")?.textContent ?? "").startsWith(kind);
+      row.hidden = !words.every((word) => text.includes(word));
       shown += !row.hidden;
     }
-    output.textContent = words.length || kind ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
+    output.textContent = words.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
   };
   input.addEventListener("input", filter);
-  layers?.addEventListener("change", filter);
 }
 
 /* Heat maps: numbers are whole tenths of a percent, null where nothing was measured. */

@@ -5,21 +5,17 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-import tomli_w
 import typer
 
 from experiments import export
 from experiments.atlas.grid import load_atlas
 from experiments.cli import UsageError, app, main
-from experiments.config.config import resolved
 from experiments.config.file import find_config
 from experiments.run.config import load_config, load_training
-from experiments.run.folder import CONFIG, check_free
 from experiments.run.run import run
 
 ROOT = Path(__file__).parents[2]
@@ -47,10 +43,16 @@ def commands(module: Callable[[str], ModuleType]) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def listed(commands: ModuleType) -> set[str]:
+    """Return the commands that no test runs."""
+    return {shlex.join(shlex.split(command)) for some in commands.LIST.values() for command in some}
+
+
+@pytest.fixture(scope="module")
 def typed(commands: ModuleType) -> Typed:
     """Return each command with its page: those in blocks, and those in lines that are no mere mentions."""
     found: Typed = []
-    for page in commands.pages():
+    for page in commands.PAGES:
         found += [(page.name, command) for block in commands.blocks(page) for command in block.commands]
         found += [(page.name, shlex.join(shlex.split(span))) for span in commands.spans(page) if not is_mention(span)]
     return list(dict.fromkeys(found))
@@ -92,9 +94,7 @@ def smaller(text: str, sizes: Mapping[str, str]) -> str:
 
 def training(commands: ModuleType) -> str:
     """Return the config of small.toml, as the pages show it."""
-    shown = {
-        block.text for page in commands.pages() for block in commands.blocks(page) if 'name = "small"' in block.text
-    }
+    shown = {block.text for page in commands.PAGES for block in commands.blocks(page) if 'name = "small"' in block.text}
     assert len(shown) == 1
     return shown.pop()
 
@@ -132,13 +132,12 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_every_command_that_is_shown_runs_or_is_listed(
-    commands: ModuleType,
+    listed: set[str],
     typed: Typed,
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    listed = commands.listed()
     runnable = list(dict.fromkeys(command for _, command in typed if command not in listed))
     assert len(runnable) > 5
     for command in runnable:
@@ -153,7 +152,7 @@ def test_every_command_that_is_shown_runs_or_is_listed(
 
 @pytest.mark.slow
 def test_every_program_that_is_shown_runs(commands: ModuleType, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    programs = [block for page in commands.pages() for block in commands.blocks(page) if block.language == "python"]
+    programs = [block for page in commands.PAGES for block in commands.blocks(page) if block.language == "python"]
     assert len(programs) > 2
     texts = {block.text: block.page for block in programs}
     assert all(any(many in text for text in texts) for many in FEWER)
@@ -163,7 +162,7 @@ def test_every_program_that_is_shown_runs(commands: ModuleType, place: Path, cap
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:
-    shown = {block.text for page in commands.pages() for block in commands.blocks(page) if block.language == "toml"}
+    shown = {block.text for page in commands.PAGES for block in commands.blocks(page) if block.language == "toml"}
     assert len(shown) > 1
     for text in shown:
         whole = find_config(Path("atlas")).read_text(encoding="utf-8").partition("[cluster]")[0] + text
@@ -172,22 +171,8 @@ def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Pat
         (load_atlas if grid else load_config if "[corpus]" in text else load_training)(tmp_path / "shown.toml")
 
 
-def test_the_list_has_nothing_that_no_page_shows(commands: ModuleType, typed: Typed) -> None:
-    shown = {command for _, command in typed}
-    assert not [command for command in commands.listed() if command not in shown]
-
-
-def test_listed_runs_do_not_stand_in_the_way_of_those_after_them(commands: ModuleType, tmp_path: Path) -> None:
-    runs = [shlex.split(command)[2:] for command in commands.listed() if command.startswith("headscope run ")]
-    assert len(runs) > 10
-    for file, *options in runs:
-        changes = [value for option, value in pairwise(options) if option == "--set"]
-        config = load_config(find_config(Path(file)), changes)
-        folder = tmp_path / config.name
-        check_free(folder, config, "--overwrite" in options)
-        folder.mkdir(exist_ok=True)
-        (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
-        (folder / "scores.parquet").touch()
+def test_the_list_has_nothing_that_no_page_shows(listed: set[str], typed: Typed) -> None:
+    assert listed <= {command for _, command in typed}
 
 
 def test_every_target_that_is_shown_is_in_the_makefile(typed: Typed) -> None:
@@ -197,57 +182,15 @@ def test_every_target_that_is_shown_is_in_the_makefile(typed: Typed) -> None:
             assert command.split()[1] in targets, f"{page}: {command}"
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Callable[[str], Path]:
-    def write(text: str) -> Path:
-        (tmp_path / "page.md").write_text(text, encoding="utf-8")
-        return tmp_path / "page.md"
-
-    return write
-
-
-def test_blocks_are_found_in_fences_and_indented(commands: ModuleType, page: Callable[[str], Path]) -> None:
-    text = 'A line.\n\n    make a  # why\n    headscope view "a b"\n\n```sh\nheadscope run \\\n  x.toml\n```\n\n'
-    text += "    import os\n\n    os.sep\n\n    headscope  11 tokens\n    others  2\n\nEnd.\n"
-    found = commands.blocks(page(text))
-    assert [block.title for block in commands.blocks(page('```py title="a/b.py"\none\n```\n'))] == ["a/b.py"]
-    assert [block.commands for block in found] == [["make a", "headscope view 'a b'"], ["headscope run x.toml"], []]
-    assert found[2].language == "python"
-    figures = commands.blocks(page("So:\n\n    headscope  11 tokens\n    others     2 tokens\n"))
-    assert [block.commands for block in figures] == [[]]
-
-
-def test_commands_in_lines_are_found_across_their_ends(commands: ModuleType, page: Callable[[str], Path]) -> None:
-    text = "Say `headscope\nlist probes` or `make it`, not `other`.\n\n```sh\n`headscope run a`\n```\n"
-    assert commands.spans(page(text)) == ["headscope list probes", "make it"]
-
-
-@pytest.mark.parametrize(
-    ("span", "mention"),
-    [
-        ("headscope list probes", False),
-        ("headscope sandbox", False),
-        ("headscope run", True),
-        ("headscope profile RUN...", True),
-        ("headscope reproduce [ID...] --model MODEL", True),
-        ("make it", False),
-    ],
-)
-def test_a_command_that_lacks_what_it_takes_is_a_mention(span: str, mention: bool) -> None:
-    assert is_mention(span) is mention
+def test_blocks_and_commands_in_lines_are_found(commands: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "```sh\nheadscope run \\\n  x.toml  # why\n```\nSay `headscope\nlist probes`, not `other`.\n"
+    page.write_text(text + '```py title="a/b.py"\n`make it`\n```\n', encoding="utf-8")
+    first, second = commands.blocks(page)
+    assert (first.commands, second.commands, second.title) == (["headscope run x.toml"], [], "a/b.py")
+    assert commands.spans(page) == ["headscope list probes"]
 
 
 def test_a_mention_with_an_option_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UsageError, match="No such option"):
         is_mention("headscope list probes --jsn")
-
-
-def test_listed_commands_are_run_by_what_they_take(
-    commands: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "list.toml").write_text('minutes = ["echo long"]\ndata = ["echo data", "exit 3"]\n', encoding="utf-8")
-    monkeypatch.setattr(commands, "LIST", tmp_path / "list.toml")
-    assert commands.main(["minutes"]) == 0
-    assert "data" not in capfd.readouterr().out
-    assert commands.main([]) == 1
-    assert "failed: exit 3" in capfd.readouterr().out

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from experiments.bench import ablate, planning, precision, quickstart, scoring, train, workers
+from experiments.bench import ablate, quickstart, scoring, train
 from experiments.bench.records import blocks_of, with_blocks
 
 ROOT = Path(__file__).parents[2]
 Blocks = Callable[[Any], dict[str, str]]
-BENCHES = [
-    (made.RECORD, made.PAGES, made.blocks)
-    for made in (ablate, planning, precision, quickstart, scoring, train, workers)
-]
+BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (ablate, quickstart, scoring, train)]
 
 
 @pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=[record.stem for record, *_ in BENCHES])

@@ -344,7 +344,7 @@ def test_messages_are_printed_as_they_are(
 
 
 def test_a_fault_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, base: Path, tmp_path: Path) -> None:
-    monkeypatch.setattr("experiments.studies.scope.score_table", lambda *anything, **more: int("no number"))
+    monkeypatch.setattr("experiments.run.scope.score_table", lambda *anything, **more: int("no number"))
     monkeypatch.setattr(sys, "argv", ["headscope", "run", str(base), "--out", str(tmp_path), *POSITION])
     with pytest.raises(ValueError, match="invalid literal"):
         cli.main()
@@ -392,7 +392,7 @@ def test_an_interrupted_run_leaves_nothing_and_ends_with_130(
     def interrupt(*anything: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.studies.scope.score_table", interrupt)
+    monkeypatch.setattr("experiments.run.scope.score_table", interrupt)
     said = headscope("run", base, "--out", tmp_path, *POSITION)
     assert (said.code, said.out) == (130, "")
     assert "Traceback" not in said.err

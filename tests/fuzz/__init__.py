@@ -1,1 +1,1 @@
-"""Every reader on input that nobody would write: by hypothesis in the tests, by atheris with `make fuzz`."""
+"""Every reader on input that nobody would write."""

@@ -35,7 +35,6 @@ class Reading:
         """Make what has to be beside the file."""
         self.target, self.path = target, folder / target.file
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.slowest = 0.0
         if target.folder is not None:
             target.folder(self.path.parent)
 
@@ -50,7 +49,6 @@ class Reading:
         else:
             wrong = ""
         taken = time.perf_counter() - begun
-        self.slowest = max(self.slowest, taken)
         wrong = wrong or ("" if taken < SLOWEST else f"took more than {SLOWEST:g} s")
         return Fault(wrong, given) if wrong else None
 

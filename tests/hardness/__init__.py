@@ -1,1 +1,1 @@
-"""Commands that try to break headscope, and the record of what they tried: docs/hardness.json."""
+"""Kills at random moments, the golden runs, and what both are made of."""

@@ -233,27 +233,22 @@ and can be changed. An architecture that is not below is read in the same ways i
 all pieces, and refused if not. One whose code lies in the model's folder (NeoBERT) is refused: code from a folder is
 never run.
 
-- **tokenizer**: the class of transformers, or of what parts it is. \\*: transformers has a class of its own for it that
-  cannot say where a piece lies in the text, and is refused; a folder with a tokenizer.json is read.
-- **maps and output**: *identical* is bit for bit with the model's own eager attention; *within 1e-5* is where the
-  weights are loaded into an encoder of ours.
-- **lengths**: whether texts of one length or of several are read in a batch. Of some models padding changes the maps,
-  for they mix neighbouring pieces outside attention; that is measured when a model is opened.
-- **local layers**: layers in which a piece attends to a window alone; the tiny models have windows of 4 or 5 pieces.
-- **W_O**: whether the place of the output projection is known and what all heads write adds up to its output (within
-  1e-5): without it there are no norms, no ablation by changed weights and no circuits.
-- **masked-LM head**: whether transformers has one, as behaviour by masked words needs.
+- **tokenizer**: the class of transformers, or of what parts it is. \\*: transformers has a class of its own for it
+  that cannot say where a piece lies in the text, and is refused; a folder with a tokenizer.json is read.
+- **within 1e-5**: the weights are loaded into an encoder of ours. All others are bit for bit what the model's own
+  eager attention gives.
+- **one length**: texts of one length alone are read in a batch, for padding changes the maps; that is measured when a
+  model is opened.
+- **local**: layers in which a piece attends to a window alone; the tiny models have windows of 4 or 5 pieces.
+- **no W_O**: the place of the output projection is not known, so there are no norms, no ablation by changed weights
+  and no circuits. Everywhere else what all heads write adds up to its output (within 1e-5).
+- **masked-LM head**: transformers has one, as behaviour by masked words needs.
 
-What is special:
-
-- BigBird attends to all pieces, as it does by itself in texts of up to 704 pieces (with the sizes that are published);
-  longer ones are left out, for there it attends to some.
-- Nyströmformer is read where it has as many landmarks as its segments have pieces, which makes its attention exact.
-- ConvBERT has half the heads that its config says. The other half are convolutions, which no hook sees, as is the one
-  that Nyströmformer has beside each head.
-- Of LiLT the heads of the text are seen, not those of the places on a page.
-- In gpt-oss a sink takes a part of each row of a map, which then sums to less than 1.
-- The scores that hooks see are what softmax is given: mask and position biases are added.
+BigBird attends to all pieces, as it does by itself in texts of up to 704 pieces (with the sizes that are published);
+longer ones are left out. Nyströmformer is read where it has as many landmarks as its segments have pieces, which
+makes its attention exact. ConvBERT has half the heads that its config says; the other half are convolutions, which no
+hook sees. Of LiLT the heads of the text are seen. In gpt-oss a sink takes a part of each row of a map, which then
+sums to less than 1. The scores that hooks see are what softmax is given: mask and position biases are added.
 """
 
 
@@ -263,28 +258,28 @@ def row(outcome: Outcome) -> str:
         return f"| {outcome.kind} | {outcome.refused} |"
     near = "within 1e-5" if outcome.kind in FAMILIES else "identical"
     same = near if outcome.off <= (1e-5 if outcome.kind in FAMILIES else 0) else f"off by {outcome.off:.0e}"
-    known = "no" if outcome.written is None else "yes" if outcome.written < 1e-5 else f"off by {outcome.written:.0e}"
-    cells = [
-        outcome.kind,
-        outcome.family,
-        describe(outcome.kind),
-        same,
-        "several" if outcome.pads[0] else "one",
-        outcome.local or "none",
-        known,
-        "yes" if outcome.masked else "no",
+    written = (
+        "no W_O" if outcome.written is None else f"W_O off by {outcome.written:.0e}" if outcome.written >= 1e-5 else ""
+    )
+    remarks = [
+        "" if same == "identical" else same,
+        "" if outcome.pads[0] else "one length",
+        outcome.local and f"local: {outcome.local}",
+        written,
+        "masked-LM head" if outcome.masked else "",
     ]
-    return f"| {' | '.join(cells)} |"
+    return f"| {outcome.kind} | {describe(outcome.kind)} | {'; '.join(filter(None, remarks))} |"
 
 
 def page(outcomes: list[Outcome]) -> str:
     """Return docs/architectures.md."""
-    read, refused = ([o for o in outcomes if bool(o.refused) is bad] for bad in (False, True))
-    names = ("architecture", "read is", "tokenizer", "maps and output", "lengths", "local layers", "W_O")
-    names += ("masked-LM head",)
-    head = f"| {' | '.join(names)} |\n|{'---|' * len(names)}"
-    parts = [ABOUT, f"## Read: {len(read)}", "", head, *map(row, read), "", f"## Refused: {len(refused)}", ""]
-    return "\n".join([*parts, "| architecture | reason |\n|---|---|", *map(row, refused), ""])
+    parts = [ABOUT]
+    for family in dict.fromkeys(one.family for one in outcomes if not one.refused):
+        rows = [row(one) for one in outcomes if one.family == family and not one.refused]
+        parts += [f"## Read: {family}, {len(rows)}", "", "| architecture | tokenizer | |\n|---|---|---|", *rows, ""]
+    refused = [row(one) for one in outcomes if one.refused]
+    parts += [f"## Refused: {len(refused)}", "", "| architecture | reason |\n|---|---|", *refused, ""]
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

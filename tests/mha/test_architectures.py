@@ -30,7 +30,7 @@ def test_an_architecture_is_read_as_transformers_reads_it_and_has_the_row_of_the
 
 def test_the_page_has_a_row_for_every_architecture_and_no_other() -> None:
     rows = [line.split(" | ")[0] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    assert sorted(rows) == sorted([f"| {kind}" for kind in ARCHITECTURES] + ["| architecture"] * 2)
+    assert sorted(row for row in rows if row != "| architecture") == sorted(f"| {kind}" for kind in ARCHITECTURES)
 
 
 def _other_weights(model: nn.Module) -> None:

@@ -14,10 +14,11 @@ from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
 from probes.evidence.statistics import VerdictRule
 from probes.grammar import generate
-from probes.registry import POSITION, Probe
+from probes.registry import Probe
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.targets import TOKENS
 from probes.words.senses import sense_items
+from reports.tables.grades import POSITION
 from tests.probes.reactions import chains
 
 LAYERS, HEADS, WINDOW = 2, 6, 60

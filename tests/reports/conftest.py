@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import tomli_w
 from scipy.stats import kendalltau
 
+from experiments.config.config import resolved
+from experiments.run.config import RunConfig
 from reports import (
-    EXAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     read_scores,
     write_attention,
     write_examples,
     write_report,
     write_scores,
 )
-from reports.tables.scores import TABLES
+from reports.tables.scores import EXAMPLES, SCORES, TABLES
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'
@@ -113,7 +114,7 @@ def score_rows(rng: np.random.Generator) -> pd.DataFrame:
         skill[strong] = np.clip(ceiling * np.array([1, 0.93, 0.75]), 0, 0.97)
         for split in ("select", "report"):
             frames.append(_label_rows(rng, (probe, label, variant, baseline, lexical, n), skill, int(strong[0]), split))
-    return pd.concat(frames, ignore_index=True)[list(SCORE_COLUMNS)]
+    return pd.concat(frames, ignore_index=True)[list(SCORES.names)]
 
 
 def _label_rows(
@@ -205,7 +206,7 @@ def example_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame
     chosen = scores[scores["selected"] & (scores["split"] == "report") & (scores["probe"] != "classifier")]
     shown = [(head, words) for head in chosen.to_dict("records") for words in SENTENCES]
     rows = [row for number, (head, words) in enumerate(shown) for row in _arcs(number, head, words, rng)]
-    return pd.DataFrame(rows)[list(EXAMPLE_COLUMNS)]
+    return pd.DataFrame(rows)[list(EXAMPLES.names)]
 
 
 def _arcs(number: int, head: dict[str, Any], words: list[str], rng: np.random.Generator) -> list[dict[str, Any]]:
@@ -254,7 +255,7 @@ def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 def run_record() -> dict[str, Any]:
     """A run.json as `experiments` writes it, with one key more than readers know."""
     corpus = {"documents": 318, "fingerprint": "5d0c3e9a71b2f488"}
-    size = {"windows": 2001, "words": 25150, "pieces": 31020}
+    size = {"windows": 2001, "words": 25150, "pieces": 31020, "unknown": 0}
     return {
         "name": "minilm-ewt",
         "headscope": "0.1.0",
@@ -303,19 +304,10 @@ def run_record() -> dict[str, Any]:
     }
 
 
-CONFIG = """[model]
-name = "minilm"
-
-[controls]
-random = 2
-permuted = 0
-words = true
-arcs = true
-
-[verdict]
-alpha = 0.01
-margin = 0.125
-"""
+def config(**tables: dict[str, Any]) -> str:
+    """Return config.toml as `experiments` writes it, defaults included."""
+    given = {"name": "minilm-ewt", "corpus": {"select": {"name": "grammar"}}}
+    return tomli_w.dumps(resolved(RunConfig.model_validate(given | tables)))
 
 
 def write_run(folder: Path) -> Path:
@@ -326,7 +318,8 @@ def write_run(folder: Path) -> Path:
     write_scores(scores, folder)
     write_examples(example_rows(scores, rng), folder)
     (folder / "run.json").write_text(json.dumps(run_record()), encoding="utf-8")
-    (folder / "config.toml").write_text(CONFIG, encoding="utf-8")
+    settings = config(controls={"random": 2, "permuted": 0}, verdict={"alpha": 0.01, "margin": 0.125})
+    (folder / "config.toml").write_text(settings, encoding="utf-8")
     return folder
 
 

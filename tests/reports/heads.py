@@ -21,7 +21,7 @@ def named(name: str, other: str = "") -> dict[str, object]:
 
 
 def head_tables() -> dict[str, pd.DataFrame]:
-    """Return all tables of `reports.studies.headset.tables`, of one run."""
+    """Return all tables of relations between heads and of ensembles, of one run."""
     pairs = [named(one) | named(other, "other_") for one, other in combinations(NAMES, 2)]
     keys = [(str(pair["name"]), str(pair["other"])) for pair in pairs]
     distances = [pair | {"distance": DISTANCE.get(key, 0.4)} for pair, key in zip(pairs, keys, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 HOSTILE = '<b>&"|</script>`'
@@ -31,7 +30,6 @@ def power(role: str, margin: float, documents: int, found: float, held: float, g
         "items": 7.3 * documents,
         "runs": 1000,
         "graded": rate(found),
-        "former": rate(found + 0.01 if grade == 1 else math.nan),
         "coverage": {name: rate(held) for name in ("accuracy", "mass", "margin")},
         "estimate": {"mean": 0.6, "sd": 0.02},
         "false": rates(0.021, 0.032),

@@ -59,13 +59,13 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
 
 
 def _is_done(path: Path, loaded: Loaded) -> bool:
-    """Return whether the record of this claim lies there; keys that came later count with their defaults."""
+    """Return whether the record of this claim lies there."""
     if not path.is_file():
         return False
     before = tomllib.loads(json.loads(path.read_text(encoding="utf-8")).get("config", ""))
     try:
         return loaded.claim.section.model_validate(before) == loaded.section
-    except ValidationError:  # of a version that knew other keys
+    except ValidationError:
         return False
 
 

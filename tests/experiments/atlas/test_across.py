@@ -1,6 +1,6 @@
 """Heads across corpora, of runs of a tiny model: the numbers are those that the other run's own tables have."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +14,6 @@ from experiments.atlas.grid import Atlas, load_atlas
 from experiments.inputs.corpora import open_corpora
 from reports import Run
 from reports.atlas.tables import ACROSS
-from reports.scores.best_heads import BestHead
 from reports.tables.scores import SCORES
 
 pytestmark = pytest.mark.slow
@@ -117,8 +116,8 @@ def test_one_corpus_has_nothing_to_be_compared_with(atlas: Atlas, folder: Path) 
 
 def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any) -> Any:
     """Return a run with one label of dependency, whose heads have these accuracies and grades."""
-    numbers: dict[str, Any] = {field.name: 0.0 for field in fields(BestHead) if field.type == "float"}
-    numbers |= {field.name: "" for field in fields(BestHead) if field.type == "str"} | {"layer_attention": "global"}
+    floats = {name: 0.0 for name, dtype in SCORES.dtypes.items() if dtype == "float64"}
+    numbers: dict[str, Any] = SCORES.missing | floats | {"layer_attention": "global"}
     about = {"model": "m", "step": pd.NA, "maps": "weights", "corpus": "c", "split": "report", "specialised": False}
     about |= {"probe": "dependency", "label": "obj", "variant": "dependent->head", "n": 100, "clusters": 4}
     about |= {"effective_clusters": 4.0, "baseline": "offset", "baseline_accuracy": 0.3, "rule": "nearest verb"}

@@ -13,7 +13,7 @@ from scipy import stats
 
 from experiments.compare.compare import compare, open_sides, shortened
 from experiments.compare.sides import CompareError
-from reports import Run, write_examples, write_scores, write_studies
+from reports import Run, write_examples, write_measures, write_scores
 from reports.compare.table import (
     ALONE,
     GAINED,
@@ -29,7 +29,7 @@ from reports.compare.table import (
 )
 from reports.run.biography_files import write_biographies
 from reports.run.biography_tables import OPTIONAL, TABLES
-from reports.tables.scores import EXAMPLE_COLUMNS
+from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
 
 Heads = Mapping[str, float]
@@ -92,7 +92,7 @@ def plant(tmp_path: Path) -> Callable[..., str]:
         folder = tmp_path / name
         folder.mkdir()
         write_scores(planted_run(rows_of(roles, names, **values)).scores, folder)
-        write_examples(pd.DataFrame(columns=[*EXAMPLE_COLUMNS]), folder)
+        write_examples(pd.DataFrame(columns=[*EXAMPLES.names]), folder)
         texts = {"name": "ewt-dev", "fingerprint": corpus, "sentences": 20}
         record = {"name": name, "headscope": "0", "model": {"name": "m"}, "corpora": {"report": texts, "select": texts}}
         (folder / "run.json").write_text(json.dumps(record))
@@ -184,7 +184,7 @@ def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:
     frame = pd.DataFrame(
         {"variant": "dependent->head", "group": range(len(n)), "n": n} | dict(zip(NAMES, hits.T, strict=True))
     )
-    write_studies({"counts": frame.assign(**about)}, Path(folder))
+    write_measures({"counts": frame.assign(**about)}, Path(folder))
 
 
 def test_differences_are_paired_where_both_runs_counted_the_same_words(plant: Callable[..., str]) -> None:

@@ -218,8 +218,8 @@ def complaint(path: Path, *changes: str) -> str:
 
 
 def test_every_key_is_given_another_value_by_a_test() -> None:
-    # test_training.py, for clusters test_workers.py, and test_corpora.py for texts
-    others = ("model.step", "train.", "cluster.", "corpus.select.texts", "corpus.report.texts")
+    # test_training.py, for clusters test_workers.py, test_corpora.py for texts, and test_adding.py for measures
+    others = ("model.step", "train.", "cluster.", "corpus.select.texts", "corpus.report.texts", "measures")
     elsewhere = [key for key in keys(RunConfig) if key.startswith(others)]
     assert sorted([*CHANGED, *elsewhere]) == sorted(keys(RunConfig))
 

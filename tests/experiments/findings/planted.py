@@ -14,7 +14,7 @@ from experiments.statements.rule import Rule
 from reports import Run
 from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.run.record import RunRecord
-from reports.tables.scores import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
+from reports.tables.scores import BEHAVIOUR, SCORES
 
 Row = Mapping[str, Any]
 
@@ -59,7 +59,7 @@ def planted_run(
     **studies: Sequence[Row],
 ) -> Run:
     """Return a run that holds these rows; columns that no row has are filled with missing values."""
-    frame = _filled(scores, SCORE_COLUMNS)
+    frame = _filled(scores, SCORES.dtypes)
     frame["name"] = (frame.layer + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
     return Run(
         folder=Path("planted"),
@@ -67,9 +67,9 @@ def planted_run(
         examples=pd.DataFrame(),
         record=RunRecord(name="planted"),
         config="",
-        behaviour=_filled(behaviour, BEHAVIOUR_COLUMNS) if behaviour else None,
         biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,
-        studies={name: pd.DataFrame(rows) for name, rows in studies.items()},
+        studies={name: pd.DataFrame(rows) for name, rows in studies.items()}
+        | ({"behaviour": _filled(behaviour, BEHAVIOUR.dtypes)} if behaviour else {}),
     )
 
 

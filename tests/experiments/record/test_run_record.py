@@ -5,7 +5,6 @@ from pathlib import Path
 from experiments.record.run_record import Journal
 from probes.scoring.aligned import Dropped
 from reports.run.record import Lost, ReadTexts, RunRecord, read_record
-from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, TaskExamples
 
 
 def test_what_a_journal_writes_is_read_back_equal(tmp_path: Path) -> None:
@@ -13,11 +12,8 @@ def test_what_a_journal_writes_is_read_back_equal(tmp_path: Path) -> None:
     with journal.stage("score"):
         journal.note("a note")
         journal.note("a note")
-    journal.scored["report"] = {"sentence": ReadTexts(9, 80, 99)}
-    journal.behaviour = {"grammar": DecidedPairs(300, 258, "ef56")}
-    journal.circuits = CircuitsRead(697, 40, 32, 289, 20)
-    journal.classifiers = {"part of speech": {"select": TaskExamples(40, 576)}}
-    journal.heads = HeadSetFacts(20, 248, stress=0.08)
+    journal.scored["report"] = {"sentence": ReadTexts(9, 80, 99, 3)}
+    journal.facts = {"heads": {"texts": 20, "stress": 0.08}}
     journal.dropped.append(Lost("report", "window", "mention", 2))
     record = journal.complete(RunRecord(name="one", seed=3))
     record.write(tmp_path / "run.json")

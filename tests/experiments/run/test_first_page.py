@@ -12,7 +12,7 @@ import pytest
 from experiments.config.config import Config
 from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.studies.scope import Part
+from experiments.run.scope import Part
 from reports.run.lock import LockedError, locked
 from tests.experiments.conftest import Said
 

@@ -14,7 +14,7 @@ from experiments.config.config import Config
 from experiments.record.kept import Kept, KeptError, _files
 from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.studies.scope import Part
+from experiments.run.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from probes.maps.relation_attention import RelationAttention

@@ -16,9 +16,10 @@ from experiments.run.run import RunError, run
 from probes import Corpus, CorpusError
 from probes.evidence.results import Split, score_table
 from probes.words.rare import LIST
-from reports import SCORE_COLUMNS, Run
+from reports import Run
 from reports.run.lock import LockedError, locked
 from reports.run.record import ListFacts
+from reports.tables.scores import SCORES
 
 ALL_PROBES = 'probes.names=["position", "dependency", "agreement", "coreference"]'
 POSITION = 'probes.names=["position"]'
@@ -122,7 +123,7 @@ def test_the_log_has_a_json_object_a_line(whole: Path) -> None:
 
 def test_scores_have_one_row_a_head_question_and_split(whole: Path) -> None:
     scores = Run.open(whole).scores
-    assert list(scores.columns) == list(SCORE_COLUMNS)
+    assert list(scores.columns) == list(SCORES.names)
     assert set(scores.probe) == {"position", "dependency", "agreement", "coreference", "classifier"}
     assert (scores.groupby(["probe", "label", "variant", "split"]).size() == 4).all()
     assert (scores.maps == "weights").all()
@@ -292,7 +293,7 @@ def test_each_control_can_be_switched_on_alone(
         seen.extend(splits)
         return score_table(*splits, **options)
 
-    monkeypatch.setattr("experiments.studies.scope.score_table", table)
+    monkeypatch.setattr("experiments.run.scope.score_table", table)
     found = scored(change, "seed=3")
     names = {f"control: {name}" for name in CONTROLS[change] if name != "control arcs"}  # scored in the same pass
     assert {name for name in found.record.stages if name.startswith("control: ")} == names

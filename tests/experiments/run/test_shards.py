@@ -23,8 +23,8 @@ from experiments.record.kept import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.run.scope import Part
 from experiments.run.shards import Shards
-from experiments.studies.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256

@@ -12,11 +12,10 @@ from experiments.sandbox.cells import (
     count_coverage,
     count_equivalence,
     count_false,
-    count_former,
     count_power,
     simulate_all,
 )
-from probes.evidence.question import Effort, Evidence
+from probes.evidence.question import GRADED, Effort
 from probes.evidence.results import Split
 from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
 from probes.evidence.statistics import VerdictRule
@@ -65,34 +64,18 @@ def test_counts_of_parts_add_up() -> None:
 
 def judged(p: list[float], p_label: list[list[float]], grade: list[int], verdict: str = "yes") -> SimulatedQuestion:
     """One question of a run in which all heads have the interval from 0.4 to 0.6, of accuracy, mass and margin."""
-    heads, interval = np.full(len(p), 0.5), np.repeat([[0.4], [0.6]], len(p), axis=1)
     corrected = np.full((3, len(p)), np.nan)
     corrected[: len(p_label)] = p_label
-    evidence = Evidence(
-        n=30,
-        clusters=5,
-        effective_clusters=5.0,
-        accuracy=heads,
-        accuracy_interval=interval,
-        mass=heads,
-        mass_interval=interval,
-        coverage=heads,
-        near_ties=heads,
-        stability=heads,
-        baseline="offset",
-        baseline_accuracy=0.3,
-        margin=heads,
-        margin_interval=interval,
-        lexical_accuracy=np.nan,
-        lexical_interval=interval,
-        rule="",
-        rule_accuracy=np.nan,
-        rule_interval=interval,
-        excluded=0.1,
-        p=np.array(p),
-        p_label=corrected,
-    )
-    return SimulatedQuestion(evidence, Split({}, {}), corrected, np.array(grade), verdict)
+    scores: dict[str, Any] = {
+        "n": 30,
+        "accuracy": np.full(len(p), 0.5),
+        "margin": np.full(len(p), 0.5),
+        "excluded": 0.1,
+    }
+    scores |= {f"{name}_low": np.full(len(p), 0.4) for name in ("ci", "mass", "margin")}
+    scores |= {f"{name}_high": np.full(len(p), 0.6) for name in ("ci", "mass", "margin")}
+    scores |= {"p": np.array(p), **dict(zip(GRADED, corrected, strict=True))}
+    return SimulatedQuestion(scores, Split({}, {}), corrected, np.array(grade), verdict)
 
 
 def truth(*leads: list[float], accuracy: list[float] | None = None) -> Truth:
@@ -199,9 +182,7 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     def simulated(chunk: int) -> dict[Any, RunCounts]:
         monkeypatch.setattr("experiments.sandbox.cells.CHUNK", chunk)
         progress = lambda done, of: seen.append((done, of))  # noqa: E731
-        return simulate_all(
-            cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power, count_former), workers=1, progress=progress
-        )
+        return simulate_all(cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
 
     parts, whole = simulated(2), simulated(5)
     assert seen == [(number, 6) for number in range(1, 7)] + [(1, 2), (2, 2)]

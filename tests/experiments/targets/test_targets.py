@@ -15,7 +15,8 @@ from experiments.targets.effects import BEHAVIOURS, effects
 from experiments.targets.page import write_target_page
 from experiments.targets.runs import TargetsError, open_runs
 from probes import get_probe
-from reports import EXAMPLE_COLUMNS, read_scores, write_examples, write_scores, write_studies
+from reports import read_scores, write_examples, write_measures, write_scores
+from reports.tables.scores import EXAMPLES
 from reports.targets.target import TARGETS
 from tests.experiments.conftest import Said
 from tests.reports.conftest import write_run
@@ -39,7 +40,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores = read_scores(folder / "scores.parquet")
     targets = {probe for target in TARGETS for probe in target.probes}
     write_scores(scores[scores["probe"].isin(targets) | (scores["label"] == "obj")], folder)
-    write_examples(pd.DataFrame(columns=[*EXAMPLE_COLUMNS]), folder)
+    write_examples(pd.DataFrame(columns=[*EXAMPLES.names]), folder)
     return folder
 
 
@@ -190,7 +191,7 @@ def test_effects_come_from_another_run_of_the_same_weights(plant: Plant) -> None
     asks, measures = plant("a"), plant("b", probes=("dependency",))
     chosen = head_of(gathered(asks)[0], "agreement", "all", "verb->subject")
     layer = int(chosen.partition("-")[0])
-    write_studies({"ablations": costs({chosen: 0.3, "6-12": 0.5}, **NATS)}, measures)
+    write_measures({"ablations": costs({chosen: 0.3, "6-12": 0.5}, **NATS)}, measures)
     _, found = gathered(asks, measures)
     (row,) = found[(found["target"] == "agreement") & (found["name"] == chosen)].to_dict("records")
     assert (row["run"], row["model"], row["behaviour"], row["own"]) == ("b", "minilm", "grammar", True)
@@ -210,7 +211,7 @@ def test_heads_that_damage_as_much_are_found_in_the_same_run(plant: Plant) -> No
     alike = [name for name in ("4-1", "4-2", "4-3", "4-4") if name != chosen][:3]
     loss = costs({chosen: 1.0, **dict.fromkeys(alike, 1.1)}, **LOSS)
     pairs = costs({chosen: 0.3, **dict(zip(alike, (0.1, 0.2, 0.3), strict=True))}, **NATS)
-    write_studies({"ablations": pd.concat([pairs, loss])}, asks)
+    write_measures({"ablations": pd.concat([pairs, loss])}, asks)
     _, found = gathered(asks)
     rows = found[(found["name"] == chosen) & (found["target"] == "agreement")].set_index("behaviour")
     row = rows.loc["grammar"]
@@ -219,7 +220,7 @@ def test_heads_that_damage_as_much_are_found_in_the_same_run(plant: Plant) -> No
     of_any_text = found[found["behaviour"] == LOSS["behaviour"]]
     assert len(of_any_text)
     assert of_any_text["damage"].isna().all(), "it is the damage itself"
-    write_studies({"ablations": pairs}, asks)
+    write_measures({"ablations": pairs}, asks)
     assert gathered(asks)[1]["damage"].isna().all()
 
 
@@ -228,15 +229,15 @@ def test_heads_that_damage_as_much_are_found_in_the_same_run(plant: Plant) -> No
 )
 def test_effects_of_other_weights_are_not_taken(plant: Plant, model: dict[str, Any]) -> None:
     asks, measures = plant("a"), plant("b", probes=("dependency",), model=model)
-    write_studies({"ablations": costs({}, **NATS)}, measures)
+    write_measures({"ablations": costs({}, **NATS)}, measures)
     assert gathered(asks, measures)[1].empty
 
 
 def test_the_first_run_and_the_first_way_count(plant: Plant) -> None:
     one, other = plant("a"), plant("b")
     both = pd.concat([costs({}, **NATS), costs({}, way="mean", **NATS).assign(cost=9.0, ci_high=9.1)])
-    write_studies({"ablations": both}, one)
-    write_studies({"ablations": costs({}, **NATS).assign(cost=8.0, ci_high=8.1)}, other)
+    write_measures({"ablations": both}, one)
+    write_measures({"ablations": costs({}, **NATS).assign(cost=8.0, ci_high=8.1)}, other)
     _, found = gathered(one, other)
     assert set(found["way"]) == {"zero"}
     assert set(found["run"]) == {"a"}
@@ -245,7 +246,7 @@ def test_the_first_run_and_the_first_way_count(plant: Plant) -> None:
 
 def test_what_any_text_shows_stands_in_and_is_marked(plant: Plant) -> None:
     folder = plant("a")
-    write_studies({"ablations": costs({}, **LOSS)}, folder)
+    write_measures({"ablations": costs({}, **LOSS)}, folder)
     _, found = gathered(folder)
     assert dict(zip(found["target"], found["own"], strict=True)) == {
         "agreement": False, "coreference": False, "position": True,
@@ -262,7 +263,7 @@ def test_random_sets_are_told_where_they_hold_the_head_and_are_of_the_target(pla
         contrast(f"{chosen} 2-2", **NATS),
         contrast(f"{chosen} 3-3", **ACCURACY),
     ]
-    write_studies({"ablations": costs({}, **NATS), "ablation_contrasts": pd.DataFrame(rows)}, folder)
+    write_measures({"ablations": costs({}, **NATS), "ablation_contrasts": pd.DataFrame(rows)}, folder)
     _, found = gathered(folder)
     (row,) = found[found["name"] == chosen].to_dict("records")
     assert (row["together"], row["random_cost"], row["p_random"]) == (f"{chosen} 2-2", 0.01, 0.048)
@@ -279,11 +280,11 @@ def test_models_that_share_a_name_are_told_apart(plant: Plant) -> None:
     assert [run.model for run in other] == ["minilm of d", "minilm of e"]
 
 
-def test_a_run_of_a_former_record_is_refused(plant: Plant) -> None:
+def test_a_run_whose_scores_lack_columns_is_refused(plant: Plant) -> None:
     folder = plant("a")
     scores = read_scores(folder / "scores.parquet")
     scores.drop(columns=["grade", "rule"]).to_parquet(folder / "scores.parquet")
-    with pytest.raises(TargetsError, match=r"scores.parquet: column\(s\) rule, grade missing.* so run again"):
+    with pytest.raises(TargetsError, match=r"scores.parquet: column\(s\) rule, grade missing.*; run again"):
         open_runs([str(folder)])
 
 

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -454,26 +457,6 @@ def test_a_full_cache_ends_the_command_with_one_line_that_says_where(
     assert [*(cache / place).glob(".*")] == []
 
 
-def test_a_folder_that_cannot_be_written_ends_the_command_with_one_line(
-    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
-) -> None:
-    (tmp_path / "out").write_text("a file")
-    ended = headscope("train", write(), "--out", tmp_path / "out")
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    assert ended.err.startswith(f"headscope: {tmp_path / 'out'}")
-    assert ended.err.endswith(": Not a directory\n")
-
-
-def test_another_tokenizer_ends_the_command_with_one_line(
-    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
-) -> None:
-    path = write()
-    assert headscope("train", path, "--out", tmp_path).code == 0
-    ended = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.tokenizer.size=299")
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    assert "step-00000006 was trained with another tokenizer (sha256 " in ended.err
-
-
 def test_a_config_without_the_table_cannot_be_trained(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('name = "x"\ncorpus.select.name = "grammar"\n')
@@ -647,3 +630,15 @@ def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
     assert found.cosine.between(0.5, 1 - 1e-9).all()
     with pytest.raises(ConfigError, match=r"\[drift\] needs the first checkpoint of a training"):
         load_config(path, ["drift.texts=5", 'model.source="pretrained"'])
+
+
+@pytest.mark.slow
+def test_the_same_config_gives_the_same_weights_in_every_process(write: Callable[..., Path], tmp_path: Path) -> None:
+    words = ["-c", "from experiments.cli import main; main()", "train", str(write("threads = 2\n")), "--out"]
+    last = []
+    for name in ("first", "again"):
+        surroundings = {**os.environ, "HEADSCOPE_CACHE": str(tmp_path / f"cache-{name}")}
+        subprocess.run([sys.executable, *words, str(tmp_path / name)], env=surroundings, check=True)
+        step = tmp_path / name / "small" / "seed-0" / "checkpoints" / "step-00000006"
+        last.append([(step / file).read_bytes() for file in ("model.safetensors", "state.safetensors")])
+    assert last[0] == last[1]

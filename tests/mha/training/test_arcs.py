@@ -283,9 +283,9 @@ def test_a_term_without_arcs_is_refused(task: Task) -> None:
         next(step_batches(replace(task, arcs=None), replace(SETTINGS, arcs=ArcTerm(1.0)), 0, 0, 1))
 
 
-def test_a_record_without_a_term_says_nothing_of_arcs(task: Task) -> None:
-    assert "arcs" not in SETTINGS.recorded()
-    assert "arcs" not in replace(task, arcs=None).recorded()["texts"]
+def test_a_record_says_which_term_there_is(task: Task) -> None:
+    assert SETTINGS.recorded()["arcs"] is None
+    assert replace(task, arcs=None).recorded()["texts"]["arcs"] is None
     assert replace(SETTINGS, arcs=ArcTerm(2.0, 3)).recorded()["arcs"] == {
         "weight": 2.0, "first_step": 3, "last_step": None
     }  # fmt: skip

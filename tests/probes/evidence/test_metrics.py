@@ -12,13 +12,14 @@ from mha import Model
 from mha.pieces import CLS, SEP
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
-from probes.evidence.metrics import COLUMNS, METRICS, Lines, chunks, laid_out, score_metrics
+from probes.evidence.metrics import METRICS, Lines, chunks, laid_out, score_metrics
 from probes.evidence.results import Split, pooled_sums, questions
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
 from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
 from probes.words.position import BROAD
+from reports.tables.scores import METRICS as TABLE
 
 PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "agreement", "coreference")]
 QUESTION = ["probe", "label", "variant"]
@@ -151,7 +152,7 @@ def test_accuracy_and_mass_are_those_of_the_scorer(model: Model, texts: Texts, m
 
 
 def test_there_is_one_row_a_question_and_head(metrics: pd.DataFrame, model: Model) -> None:
-    assert list(metrics.columns) == list(COLUMNS)
+    assert list(metrics.columns) == list(TABLE.names)
     assert (metrics.groupby(QUESTION).size() == model.layers * model.heads).all()
     assert metrics["name"].iloc[:4].tolist() == ["1-1", "1-2", "1-3", "2-1"]
     numbers = metrics[["accuracy", "mass", "reciprocal_rank", "auc"]]
@@ -198,4 +199,4 @@ def test_progress_ends_at_the_number_of_texts(model: Model, texts: Texts) -> Non
 
 def test_without_questions_the_table_is_empty(model: Model) -> None:
     empty = Corpus.of([]).sentences()
-    assert score_metrics(model, empty, PROBES, Settings()).columns.tolist() == list(COLUMNS)
+    assert score_metrics(model, empty, PROBES, Settings()).columns.tolist() == list(TABLE.names)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from probes.evidence.leads import Documents, holm
-from probes.evidence.question import Effort, weigh
+from probes.evidence.question import GRADED, Effort, QuestionScores, estimate
 from probes.evidence.statistics import Bootstrap
-from probes.scoring.tally import Sums
+from probes.scoring.tally import Numbers, Sums
 
 
 def sums_of(n: Sequence[float], *hits: Sequence[float], mass: float = 0.5) -> Sums:
@@ -29,6 +29,10 @@ def given(*weights: Sequence[float]) -> Bootstrap:
     return Bootstrap(tuple(range(len(weights[0]))), np.array(weights, np.float64), level=0.5)
 
 
+def ends(scores: QuestionScores, name: str) -> Numbers:
+    return np.stack([scores[f"{name}_low"], scores[f"{name}_high"]])
+
+
 def drawn(clusters: int) -> Bootstrap:
     return Effort(replicates=200).resamples(range(clusters), 1)
 
@@ -40,61 +44,63 @@ OFFSET, UNIFORM, TABLE = (sums_of([10, 20, 10], hits) for hits in ([2, 5, 3], [5
 
 
 def test_numbers_are_sums_over_items() -> None:
-    found = weigh(HEADS, {}, None, drawn(3), test=False)
-    assert (found.n, found.clusters) == (40, 3)
-    assert found.accuracy.tolist() == pytest.approx([0.6, 0.1, 1])
-    assert found.mass.tolist() == pytest.approx([0.3, 0.05, 0.5])
-    assert found.coverage.tolist() == pytest.approx([27 / 40, 7 / 40, 43 / 40])
-    assert found.near_ties.tolist() == [6, 1, 10]
+    found = estimate(HEADS, {}, None, drawn(3), test=False)
+    assert (found["n"], found["clusters"]) == (40, 3)
+    assert found["accuracy"].tolist() == pytest.approx([0.6, 0.1, 1])
+    assert found["mass"].tolist() == pytest.approx([0.3, 0.05, 0.5])
+    assert found["coverage"].tolist() == pytest.approx([27 / 40, 7 / 40, 43 / 40])
+    assert found["near_ties"].tolist() == [6, 1, 10]
 
 
 def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() -> None:
-    found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
-    assert (found.baseline, found.baseline_accuracy) == ("uniform", 0.3)
-    assert found.margin.tolist() == pytest.approx([0.3, -0.2, 0.7])
-    assert found.lexical_accuracy == 0.75
+    found = estimate(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
+    assert (found["baseline"], found["baseline_accuracy"]) == ("uniform", 0.3)
+    assert found["margin"].tolist() == pytest.approx([0.3, -0.2, 0.7])
+    assert found["lexical_accuracy"] == 0.75
 
 
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     rules = {"nearest word of a tag set": TABLE, "first noun or pronoun": OFFSET}
-    found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
-    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "nearest word of a tag set", 0.75)
-    np.testing.assert_array_equal(found.rule_interval, weigh(HEADS, {}, TABLE, drawn(3), test=False).lexical_interval)
-    assert weigh(HEADS, {}, None, drawn(3), test=False).rule == ""
+    found = estimate(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
+    assert (found["baseline"], found["rule"], found["rule_accuracy"]) == ("offset", "nearest word of a tag set", 0.75)
+    np.testing.assert_array_equal(
+        ends(found, "rule_margin"), ends(estimate(HEADS, {}, TABLE, drawn(3), test=False), "lexical_margin")
+    )
+    assert estimate(HEADS, {}, None, drawn(3), test=False)["rule"] == ""
 
 
 def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are_given() -> None:
-    assert weigh(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False).baseline == "a"
+    assert estimate(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False)["baseline"] == "a"
 
 
 def test_intervals_are_those_of_the_documents() -> None:
-    found, documents = weigh(HEADS, {}, None, drawn(3), test=False), Documents.of(HEADS.n)
-    np.testing.assert_array_equal(found.accuracy_interval, documents.share_interval(HEADS.hits))
-    np.testing.assert_array_equal(found.mass_interval, np.clip(documents.interval(HEADS.mass), 0, 1))
-    assert found.accuracy_interval[1, 2] == 1
+    found, documents = estimate(HEADS, {}, None, drawn(3), test=False), Documents.of(HEADS.n)
+    np.testing.assert_array_equal(ends(found, "ci"), documents.share_interval(HEADS.hits))
+    np.testing.assert_array_equal(ends(found, "mass"), np.clip(documents.interval(HEADS.mass), 0, 1))
+    assert ends(found, "ci")[1, 2] == 1
     uneven = sums_of([10, 10], [1, 9])
-    assert weigh(uneven, {}, None, drawn(2), test=False).mass_interval[0, 0] == 0
+    assert estimate(uneven, {}, None, drawn(2), test=False)["mass_low"][0] == 0
     assert Documents.of(uneven.n).interval(uneven.mass)[0, 0] < 0
 
 
 def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
-    found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
+    found = estimate(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
     documents = Documents.of(HEADS.n)
-    np.testing.assert_allclose(found.margin_interval, documents.lead_interval(HEADS.hits - UNIFORM.hits))
-    np.testing.assert_allclose(found.lexical_interval, documents.lead_interval(HEADS.hits - TABLE.hits))
-    assert found.effective_clusters == documents.effective
+    np.testing.assert_allclose(ends(found, "margin"), documents.lead_interval(HEADS.hits - UNIFORM.hits))
+    np.testing.assert_allclose(ends(found, "lexical_margin"), documents.lead_interval(HEADS.hits - TABLE.hits))
+    assert found["effective_clusters"] == documents.effective
 
 
 def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
-    found = weigh(sums_of([10, 20, 10], [10, 20, 10], mass=3), {}, None, drawn(3), test=False)
-    assert found.mass_interval[1, 0] > 3
+    found = estimate(sums_of([10, 20, 10], [10, 20, 10], mass=3), {}, None, drawn(3), test=False)
+    assert ends(found, "mass")[1, 0] > 3
 
 
 def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
     """The second head is the better one in the second cluster alone, and has 10 to 11 in both together."""
     heads = sums_of([10, 10], [6, 5], [1, 9])
     draws = given([2, 0], [2, 0], [0, 2], [1, 1])
-    assert weigh(heads, {}, None, draws, test=False).stability.tolist() == [0.75, 0.25]
+    assert estimate(heads, {}, None, draws, test=False)["stability"].tolist() == [0.75, 0.25]
 
 
 RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [10, 9, 10, 9, 10, 9, 10, 9], [2, 3, 1, 2, 3, 1, 2, 2])
@@ -105,18 +111,18 @@ WEAK, STRONG, EXPERT = (sums_of([10] * 8, [hits] * 8) for hits in (2, 6, 8))
 
 def test_p_is_that_over_the_baseline_that_is_led_least_surely() -> None:
     documents = Documents.of(RISING.n)
-    found = weigh(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True)
-    np.testing.assert_array_equal(found.p, documents.p_above(RISING.hits - STRONG.hits, 0.05))
-    np.testing.assert_array_equal(found.p_label[0], holm(found.p))
-    wide = weigh(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True, margin=0.15)
-    assert (wide.p > found.p)[[0, 2]].all()
+    found = estimate(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True)
+    np.testing.assert_array_equal(found["p"], documents.p_above(RISING.hits - STRONG.hits, 0.05))
+    np.testing.assert_array_equal(found["p_label"], holm(found["p"]))
+    wide = estimate(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True, margin=0.15)
+    assert (wide["p"] > found["p"])[[0, 2]].all()
 
 
 def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
     """The table is as strong as the first head, the rule as weak as a baseline: neither p can be below the last."""
-    found = weigh(RISING, {"weak": WEAK}, EXPERT, drawn(8), test=True, rules={"rule": STRONG})
-    first, words, rules = found.p_label
-    assert first.tolist() == holm(found.p).tolist()
+    found = estimate(RISING, {"weak": WEAK}, EXPERT, drawn(8), test=True, rules={"rule": STRONG})
+    first, words, rules = (found[name] for name in GRADED)
+    assert first.tolist() == holm(found["p"]).tolist()
     assert words[0] > 0.9
     assert first[0] < 0.05
     assert words[1] < 0.05
@@ -124,64 +130,57 @@ def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
 
 
 def test_a_grade_without_its_rival_is_not_tested_and_none_above_it() -> None:
-    without_table = weigh(RISING, {"weak": WEAK}, None, drawn(8), test=True, rules={"rule": STRONG}).p_label
-    without_rules = weigh(RISING, {"weak": WEAK}, STRONG, drawn(8), test=True).p_label
-    assert np.isnan(without_table).all(1).tolist() == [False, True, True]
-    assert np.isnan(without_rules).all(1).tolist() == [False, False, True]
+    without_table = estimate(RISING, {"weak": WEAK}, None, drawn(8), test=True, rules={"rule": STRONG})
+    without_rules = estimate(RISING, {"weak": WEAK}, STRONG, drawn(8), test=True)
+    assert [bool(np.isnan(without_table[name]).all()) for name in GRADED] == [False, True, True]
+    assert [bool(np.isnan(without_rules[name]).all()) for name in GRADED] == [False, False, True]
 
 
 def test_what_is_excluded_is_the_largest_bound_of_any_head_over_the_rival_that_holds_it_most() -> None:
     """Two rivals share the level: each bound is one of 97.5 %."""
     documents = Documents.of(RISING.n)
-    found = weigh(RISING, {"weak": WEAK, "expert": EXPERT}, None, drawn(8), test=True)
+    found = estimate(RISING, {"weak": WEAK, "expert": EXPERT}, None, drawn(8), test=True)
     bounds = documents.upper_bound(RISING.hits - EXPERT.hits, 0.975)
-    assert found.excluded == bounds.max() == bounds[1]
-    alone = weigh(RISING, {"expert": EXPERT}, None, drawn(8), test=True).excluded
-    assert alone == documents.upper_bound(RISING.hits - EXPERT.hits)[1] < found.excluded
-    assert np.isnan(weigh(RISING, {"weak": WEAK}, None, drawn(8), test=False).excluded)
+    assert found["excluded"] == bounds.max() == bounds[1]
+    alone = estimate(RISING, {"expert": EXPERT}, None, drawn(8), test=True)["excluded"]
+    assert alone == documents.upper_bound(RISING.hits - EXPERT.hits)[1] < found["excluded"]
+    assert np.isnan(estimate(RISING, {"weak": WEAK}, None, drawn(8), test=False)["excluded"])
 
 
 def test_bounds_take_the_control_that_was_chosen_without_the_report_split() -> None:
     """The best of many heads of a control looks better on this split than it is: too little of a lead would be left."""
     lucky, blind = {"permuted weights": STRONG}, {"permuted weights": WEAK}
     documents = Documents.of(RISING.n)
-    found = weigh(RISING, lucky, None, drawn(8), test=True, blind=blind)
-    assert found.excluded == documents.upper_bound(RISING.hits - WEAK.hits).max()
-    low, high = found.margin_interval
+    found = estimate(RISING, lucky, None, drawn(8), test=True, blind=blind)
+    assert found["excluded"] == documents.upper_bound(RISING.hits - WEAK.hits).max()
+    low, high = ends(found, "margin")
     np.testing.assert_array_equal(low, documents.interval(RISING.hits - STRONG.hits)[0])
     np.testing.assert_array_equal(high, documents.interval(RISING.hits - WEAK.hits)[1])
-    np.testing.assert_array_equal(found.p, documents.p_above(RISING.hits - STRONG.hits, 0.05))
+    np.testing.assert_array_equal(found["p"], documents.p_above(RISING.hits - STRONG.hits, 0.05))
 
 
 def test_without_baseline_there_is_neither_margin_nor_test() -> None:
-    found = weigh(HEADS, {}, TABLE, drawn(3), test=True)
-    assert found.baseline == ""
-    for missing in (
-        found.baseline_accuracy,
-        found.margin,
-        found.margin_interval,
-        found.p,
-        found.p_label,
-        found.excluded,
-    ):
-        assert bool(np.isnan(missing).all())
-    assert found.lexical_accuracy == 0.75
-    assert not bool(np.isnan(found.lexical_interval).any())
+    found = estimate(HEADS, {}, TABLE, drawn(3), test=True)
+    assert found["baseline"] == ""
+    missing = ("baseline_accuracy", "margin", "margin_low", "margin_high", "p", *GRADED, "excluded")
+    assert all(bool(np.isnan(found[name]).all()) for name in missing)
+    assert found["lexical_accuracy"] == 0.75
+    assert not bool(np.isnan(ends(found, "lexical_margin")).any())
 
 
 def test_without_table_there_is_nothing_about_it() -> None:
-    found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=True)
-    assert np.isnan(found.lexical_accuracy)
-    assert found.lexical_interval.shape == (2, 3)
-    assert bool(np.isnan(found.lexical_interval).all())
-    assert not bool(np.isnan(found.margin_interval).any())
+    found = estimate(HEADS, {"offset": OFFSET}, None, drawn(3), test=True)
+    assert np.isnan(found["lexical_accuracy"])
+    assert ends(found, "lexical_margin").shape == (2, 3)
+    assert bool(np.isnan(ends(found, "lexical_margin")).all())
+    assert not bool(np.isnan(ends(found, "margin")).any())
 
 
 def test_where_no_test_is_wanted_there_is_none() -> None:
-    found = weigh(HEADS, {"offset": OFFSET}, TABLE, drawn(3), test=False)
-    assert bool(np.isnan(found.p).all())
-    assert bool(np.isnan(found.p_label).all())
-    assert found.margin.tolist() == pytest.approx([0.35, -0.15, 0.75])
+    found = estimate(HEADS, {"offset": OFFSET}, TABLE, drawn(3), test=False)
+    assert bool(np.isnan(found["p"]).all())
+    assert bool(np.isnan(found["p_label"]).all())
+    assert found["margin"].tolist() == pytest.approx([0.35, -0.15, 0.75])
 
 
 def test_splits_have_resamples_of_their_own_that_follow_the_seed() -> None:

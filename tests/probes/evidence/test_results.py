@@ -3,7 +3,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 
 from probes.evidence.leads import Documents
 from probes.evidence.question import Effort
@@ -25,7 +24,7 @@ from probes.scoring.score import Outcome
 from probes.scoring.tally import Question, Segments, Sums, Tally
 from probes.syntax.dependency import Dependency
 from probes.targets import OTHERS, Items
-from reports import SCORE_COLUMNS
+from reports.tables.scores import SCORES
 
 A: Question = ("dependency", "v", "a")
 B: Question = ("dependency", "v", "b")
@@ -69,7 +68,7 @@ REPORT = sums_of(
 def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
-    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("excluded") + 1]
+    expected = [*SCORES.names][[*SCORES.names].index("probe") : [*SCORES.names].index("excluded") + 1]
     assert list(scores.columns) == expected
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]
@@ -127,12 +126,6 @@ def test_each_split_has_its_own_strongest_baseline_and_the_lexical_table_is_none
     assert reported.baseline_accuracy.tolist() == pytest.approx([0.3] * 4)
     assert reported.margin.tolist() == pytest.approx([0.5, 0.05, -0.3, 0])
     assert reported.lexical_accuracy.tolist() == pytest.approx([0.8] * 4)
-
-
-def test_of_equal_baselines_the_first_by_name_is_told() -> None:
-    part = split({A: SELECT}, uniform=one([5, 5], [10, 10]), offset=one([5, 5], [10, 10]))
-    assert set(table(part, part).baseline) == {"offset"}
-    assert set(table(split({A: SELECT}), split({A: SELECT})).baseline) == {""}
 
 
 def test_leads_are_tested_on_the_report_split_over_every_baseline() -> None:
@@ -242,17 +235,6 @@ def test_a_question_is_decided_for_all_of_its_heads_at_once() -> None:
     assert verdicts(rows, VerdictRule(margin=0.04)).verdict.tolist()[2] == "undecided"
 
 
-def test_intervals_of_margins_are_paired() -> None:
-    """A head that is right three times more in ten has a margin of 0.3 whatever is drawn: what is left is one item."""
-    n = [10, 20, 30]
-    heads = sums_of(n, [[4, 0, 0, 0], [21 / 2, 0, 0, 0], [9, 0, 0, 0]])
-    part = split({A: heads}, offset=one([1, 9 / 2, 0], n))
-    first = table(part, part).iloc[0]
-    far = 1 + scipy.stats.t.ppf(0.975, Documents.of(np.array(n, float)).freedom)
-    expected = (0.3, 0.3 - far * 1.3 / 61, 0.3 + far * 0.7 / 61)
-    assert (first.margin, first.margin_low, first.margin_high) == pytest.approx(expected)
-
-
 def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     select, report = split({A: SELECT}, offset=one([5, 5], [10, 10])), Split({B: REPORT}, {"offset": {}})
     scores = table(select, report)
@@ -272,14 +254,6 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     assert set(scores[scores.label == "b"].baseline) == {""}
     assert scores[scores.label == "b"].margin.isna().all()
     assert scores[(scores.label == "b") & (scores.split == "report")].accuracy.notna().all()
-
-
-def test_one_cluster_has_an_accuracy_and_no_interval() -> None:
-    part = split({A: sums_of([10], [[1, 2, 3, 4]])}, offset=one([2], [10]))
-    scores = table(part, part)
-    assert scores.accuracy.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4] * 2)
-    assert scores.margin.tolist() == pytest.approx([-0.1, 0, 0.1, 0.2] * 2)
-    assert bool(scores[["ci_low", "ci_high", "margin_low", "margin_high"]].isna().all(axis=None))
 
 
 def test_a_table_of_nothing_has_the_columns_and_no_row() -> None:

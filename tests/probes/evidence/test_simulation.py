@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import Effort
-from probes.evidence.results import Split, add_verdicts, blind_control_sums, control_sums, score_table
+from probes.evidence.question import GRADED, Effort, strongest_leads
+from probes.evidence.results import ADJUSTED, Split, add_verdicts, blind_control_sums, control_sums, score_table
 from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, simulated_runs, stacked
 from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
@@ -208,36 +208,13 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
     told = scores[scores.split == "report"].groupby(["probe", "variant", "label"])
     assert set(judged) == set(told.groups)
     for question, one in judged.items():
-        rows, found = told.get_group(question), one.evidence
-        pairs = {
-            "n": found.n,
-            "clusters": found.clusters,
-            "accuracy": found.accuracy,
-            "mass": found.mass,
-            "baseline_accuracy": found.baseline_accuracy,
-            "margin": found.margin,
-            "lexical_accuracy": found.lexical_accuracy,
-            "p": found.p,
-            **dict(zip(("p_label", "p_words", "p_rules"), (found.p_label[0], *one.p_adjusted[1:]), strict=True)),
-            "p_adjusted": one.p_adjusted[0],
-            "rule_accuracy": found.rule_accuracy,
-            "effective_clusters": found.effective_clusters,
-            "excluded": found.excluded,
-            "grade": one.grade,
-            "verdict": one.verdict,
-        }
-        for prefix, interval in (
-            ("ci", found.accuracy_interval),
-            ("mass", found.mass_interval),
-            ("margin", found.margin_interval),
-            ("lexical_margin", found.lexical_interval),
-            ("rule_margin", found.rule_interval),
-        ):
-            pairs |= {f"{prefix}_low": interval[0], f"{prefix}_high": interval[1]}
+        rows = told.get_group(question)
+        untold = {"coverage", "share", "near_ties", "stability"}  # sums do not keep them by document
+        pairs = {name: values for name, values in one.scores.items() if name not in untold}
+        pairs |= dict(zip(ADJUSTED, one.p_adjusted, strict=True)) | {"grade": one.grade, "verdict": one.verdict}
         for column, values in pairs.items():
             expected = np.broadcast_to(np.asarray(values), len(rows))
             np.testing.assert_array_equal(rows[column].to_numpy(), expected, err_msg=f"{question} {column}")
-        assert set(rows.baseline) == {found.baseline}
 
 
 @pytest.mark.parametrize(
@@ -264,9 +241,9 @@ def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
     other = {RANDOM: {A: sums_of(n, [[5, 1], [5, 1], [2, 8], [3, 8]])}}
     pool = Pool(4, heads, {}, {}, other)
     first, last = np.array([0, 1]), np.array([2, 3])
-    assert judge(pool, first, last, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.8
-    assert judge(pool, last, first, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.1
-    assert judge(pool, first, first, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.5
+    assert judge(pool, first, last, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.8
+    assert judge(pool, last, first, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.1
+    assert judge(pool, first, first, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.5
     assert pool.truth(A).margin.tolist() == pytest.approx([0.9 - 0.45])
 
 
@@ -292,8 +269,8 @@ def test_all_labels_of_a_run_are_one_family() -> None:
     pool, documents = random_pool(30), np.arange(30)
     whole = judge(pool, documents, documents, EFFORT, VerdictRule())
     alone = judge(pool.only([B]), documents, documents, EFFORT, VerdictRule())[B]
-    unseen = p_unseen(alone.evidence.leads, alone.evidence.effective_clusters, 0.05)
-    np.testing.assert_allclose(alone.p_adjusted, np.maximum(alone.evidence.p_label, unseen))
+    unseen = p_unseen(strongest_leads(alone.scores), alone.scores["effective_clusters"], 0.05)
+    np.testing.assert_allclose(alone.p_adjusted, np.maximum([alone.scores[name] for name in GRADED], unseen))
     assert (whole[B].p_adjusted > alone.p_adjusted).any()
 
 
@@ -313,7 +290,7 @@ def test_the_rule_is_that_of_the_run() -> None:
 
 def numbers(judged: dict[Question, SimulatedQuestion]) -> list[object]:
     return [
-        (question, one.evidence.n, one.evidence.margin_interval.tolist(), str(one.p_adjusted))
+        (question, one.scores["n"], one.scores["margin_low"].tolist(), str(one.p_adjusted))
         for question, one in judged.items()
     ]
 
@@ -352,7 +329,7 @@ def test_over_many_runs_estimates_are_those_of_the_population() -> None:
     """Within four standard errors, for a question that not every document has."""
     pool = random_pool(200)
     light = Effort(replicates=2, flips=1)
-    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, VerdictRule(), (0,))]
+    found = [one[B].scores["accuracy"] for one in simulated_runs(pool, 60, range(300), light, VerdictRule(), (0,))]
     error = np.std(found, 0) / len(found) ** 0.5
     assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
 

@@ -14,10 +14,11 @@ from mha.hooks import record
 from mha.pieces import CLS
 from mha.planted.heads import SHARPNESS, plant_weights, word_model
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
-from probes.maps.sinks import SPREADS, WRITES_LITTLE, read_sinks, sink_table
+from probes.maps.sinks import read_sinks, sink_table
 from probes.records import Document
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
+from reports.tables.grades import SPREADS, WRITES_LITTLE
 
 
 @pytest.fixture(scope="module")

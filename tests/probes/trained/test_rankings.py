@@ -4,7 +4,8 @@ import pytest
 from scipy.stats import kendalltau
 
 from probes.evidence.metrics import METRICS
-from probes.trained.rankings import COLUMNS, FEWEST, TOP, agreement
+from probes.trained.rankings import FEWEST, TOP, agreement
+from reports.tables.scores import AGREEMENT
 
 QUESTION = {"probe": "dependency", "label": "obj", "variant": "dependent->head"}
 NAMES = [f"{layer}-{head}" for layer in (1, 2, 3) for head in (1, 2, 3, 4)]
@@ -24,7 +25,7 @@ def pair(found: pd.DataFrame, one: str, other: str) -> pd.Series:
 def test_tau_is_that_of_scipy_for_every_two_metrics() -> None:
     metrics = heads()
     found = agreement(metrics)
-    assert list(found.columns) == list(COLUMNS)
+    assert list(found.columns) == list(AGREEMENT.names)
     assert len(found) == 6
     for row in found.itertuples():
         expected = kendalltau(metrics[row.one], metrics[row.other], variant="b").statistic

@@ -8,7 +8,7 @@ from typing import Any
 
 from reports.claims.charts import claim_charts
 from reports.claims.record import ConditionMean, Number, RecordedMeasure
-from reports.drawing.charts import COLOURS, Chart
+from reports.drawing.charts import Chart
 
 NAN = math.nan
 
@@ -81,13 +81,6 @@ def test_fractions_are_shown_in_percent() -> None:
         assert line[2]["y"]["axis"]["values"] == [20, 40, 60, 80]
 
 
-def test_conditions_beyond_the_colours_are_dashed() -> None:
-    many = timed(*(ConditionMean(f"{place}", at, number(place + at)) for place in range(8) for at in (1, 2)))
-    line = next(one for one in marks(chart_of(many).spec) if one[0] == "line")
-    assert line[2]["color"]["scale"]["range"] == [*COLOURS, *COLOURS[:2]]
-    assert line[2]["strokeDash"]["scale"]["range"] == [[1, 0]] * 6 + [[5, 3]] * 2
-
-
 def test_conditions_without_an_axis_have_rows_with_repeats_interval_and_mean() -> None:
     cells = (
         ConditionMean("one head", None, number(0.75, 0.1, "%")),
@@ -119,26 +112,3 @@ def test_conditions_without_an_axis_have_rows_with_repeats_interval_and_mean() -
 def test_a_measure_without_cells_has_no_chart() -> None:
     assert claim_charts([timed(), LINES])[0].title == "Time a token (µs)"
     assert len(claim_charts([timed(), LINES])) == 1
-
-
-def test_of_many_places_round_ones_are_named_and_of_a_few_all() -> None:
-    for count in (3, 29):
-        cells = [ConditionMean("a", 500.0 * place, number(1.5, 0.1)) for place in range(count)]
-        (layer, *_) = chart_of(timed(*cells)).spec["layer"]
-        named = layer["encoding"]["x"]["axis"]["values"]
-        assert len(named) == 3 if count == 3 else 2 <= len(named) <= 6
-        assert set(named) <= {cell.at for cell in cells}
-
-
-def test_what_has_no_unit_is_drawn_evenly_and_has_no_brackets_in_its_title() -> None:
-    cells = (ConditionMean("a", None, number(0.01, 0.005, "")), ConditionMean("b", None, number(0.9, 0.05, "")))
-    scales = {}
-    for unit in ("", "µs"):
-        chart = chart_of(RecordedMeasure("rank correlation", unit, "seed", "", cells, ()))
-        scales[unit] = {
-            layer["encoding"]["x"]["scale"]["type"]
-            for layer in chart.spec["layer"]
-            if "scale" in layer["encoding"].get("x", {})
-        }
-        assert chart.title == ("Rank correlation (µs)" if unit else "Rank correlation")
-    assert scales == {"": {"linear"}, "µs": {"log"}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from reports.claims.page import ClaimsPage, write_claims_page
-from reports.claims.record import ClaimRecord, Number
-from reports.formats import in_unit
+from reports.claims.page import heading, write_claims_page
+from reports.claims.record import ClaimRecord
 
 HOSTILE = '<b>&"|</script>`'
 
@@ -120,15 +118,6 @@ def test_what_holds_by_arithmetic_stands_apart_and_is_not_counted(
     assert summary.count("| **") == 3, "a row for each statement that is counted"
 
 
-def test_figures_of_the_page_are_counted_to_their_end(
-    records: list[dict[str, Any]], write: Written, tmp_path: Path
-) -> None:
-    write(records)
-    steps: list[tuple[str, int, int]] = []
-    write_claims_page(tmp_path, lambda *now: steps.append(now))
-    assert steps == [("page: figures of claims", done, 2) for done in range(3)]
-
-
 def shown(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split())
 
@@ -166,81 +155,21 @@ def test_the_page_loads_nothing_and_text_of_the_record_stays_text(
     assert "&lt;b&gt;&amp;" in html
 
 
-def test_every_claim_has_a_chart_on_the_page_and_figures_beside_it(
-    records: list[dict[str, Any]], write: Written, tmp_path: Path
-) -> None:
-    html, markdown = write(records)
-    assert html.count("<figure") == 2
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        "compute.pdf", "compute.png", "mixing.pdf", "mixing.png",
-    ]  # fmt: skip
-    assert "](figures/compute.png)" in markdown
-
-
 def test_a_missing_number_is_a_dash_and_never_0(records: list[dict[str, Any]], write: Written) -> None:
     html, _ = write(records)
     assert "– %" in shown(html)
 
 
-def test_tables_open_with_eight_columns(
-    too_wide: Callable[[Path], list[str]], records: list[dict[str, Any]], write: Written, tmp_path: Path
+def test_tables_fit_and_axe_finds_no_serious_fault(
+    too_wide: Callable[[Path], list[str]],
+    serious_faults: Callable[[Path], list[str]],
+    records: list[dict[str, Any]],
+    write: Written,
+    tmp_path: Path,
 ) -> None:
     write(records)
     assert too_wide(tmp_path) == []
-
-
-def test_axe_finds_no_serious_fault_of_accessibility(
-    serious_faults: Callable[[Path], list[str]], records: list[dict[str, Any]], write: Written, tmp_path: Path
-) -> None:
-    write(records)
     assert serious_faults(tmp_path / "index.html") == []
-
-
-@pytest.mark.slow
-def test_a_browser_draws_every_chart_in_the_colours_of_the_page(
-    records: list[dict[str, Any]], write: Written, tmp_path: Path, opened: Any
-) -> None:
-    write(records)
-    page = opened(tmp_path / "index.html", width=390)
-    lines, rows = page.locator("#compute [data-chart]"), page.locator("#mixing [data-chart]")
-    for chart in (lines, rows):
-        chart.scroll_into_view_if_needed()
-        chart.locator("svg").wait_for()
-    assert lines.locator(".mark-area path").count() == 2
-    assert lines.locator(".mark-line path").count() == 2
-    assert lines.locator(".mark-symbol.role-mark path").count() == 6
-    assert lines.locator(".role-legend-label text").all_text_contents() == ["a", HOSTILE]
-    named = rows.locator(".mark-text.role-mark").last.locator("text")
-    assert named.all_text_contents() == ["one head", HOSTILE]
-    assert [rows.locator(f".mark-{mark}.role-mark").locator("path, line").count() for mark in ("symbol", "rule")] == [
-        3,
-        1,
-    ]
-    rows.locator(".mark-symbol.role-mark").last.locator("path").hover()
-    told = page.locator("#chart-told.visible")
-    told.wait_for()
-    assert told.inner_text() == "one head: 75.0 % [65.0, 85.0]"
-    ink = [named.first.evaluate("(text) => getComputedStyle(text).fill")]
-    page.emulate_media(color_scheme="dark")
-    ink.append(named.first.evaluate("(text) => getComputedStyle(text).fill"))
-    assert ink == ["rgb(26, 29, 33)", "rgb(231, 233, 236)"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.slow
-def test_all_charts_are_drawn_before_the_page_is_printed(
-    records: list[dict[str, Any]], write: Written, tmp_path: Path, opened: Any
-) -> None:
-    write(records)
-    page = opened(tmp_path / "index.html")
-    page.pdf()
-    assert (
-        page.evaluate("[...document.querySelectorAll('[data-chart]')].map((one) => one.dataset.chart)") == ["drawn"] * 2
-    )
-
-
-def test_the_same_records_give_the_same_page(records: list[dict[str, Any]], write: Written) -> None:
-    assert write(records) == write(records)
 
 
 def test_a_folder_without_claims_and_a_broken_record_are_refused(
@@ -257,28 +186,7 @@ def test_a_folder_without_claims_and_a_broken_record_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (Number(1.23456, 1.20, 1.26, 5, "times"), "1.235 [1.200, 1.260]"),
-        (Number(12345.6, 12000.0, 12700.0, 5, "µs"), "12,346 [12,000, 12,700]"),
-        (Number(-0.0213, -0.03, -0.01, 5, "points"), "−2.1 [−3.0, −1.0]"),
-        (Number(7.0, 7.0, 7.0, 1, "heads"), "7 "),
-        (Number(0.5, math.nan, math.nan, 1, "nats"), "0.5 "),
-        (Number(0.0, -2e-9, 2e-9, 5, "nats"), "0 [−2e−09, 2e−09]"),
-        (Number(-0.002, -0.004, -0.00001, 5, "%"), "−0.2 [−0.4, 0.0]"),
-        (Number(0.0, -0.01, 0.01, 5, "points"), "0.0 [−1.0, +1.0]"),
-    ],
-)
-def test_a_number_has_the_digits_that_its_interval_bears_out(number: Number, text: str) -> None:
-    assert f"{number.shown} {number.interval}" == text
-
-
-def test_missing_is_a_dash() -> None:
-    assert in_unit(math.nan, "nats") == "–"
-
-
-@pytest.mark.parametrize(
-    ("names", "heading"),
+    ("names", "title"),
     [
         (["heads", "loop"], "Textbook claims about attention heads"),
         (["syntax"], "Claims about attention heads in training"),
@@ -287,6 +195,5 @@ def test_missing_is_a_dash() -> None:
         (["induction", "heads"], "Textbook claims about attention heads"),
     ],
 )
-def test_a_page_is_named_by_what_all_of_its_claims_are_about(names: list[str], heading: str) -> None:
-    page = ClaimsPage([ClaimRecord({"claim": name}, (), ()) for name in names])
-    assert page.heading == heading
+def test_a_page_is_named_by_what_all_of_its_claims_are_about(names: list[str], title: str) -> None:
+    assert heading([ClaimRecord({"claim": name}, (), ()) for name in names]) == title

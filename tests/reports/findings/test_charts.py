@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reports.drawing.charts import COLOURS, Chart
-from reports.findings.charts import axes_of, finding_chart, series_of
+from reports.findings.charts import axes_of, finding_chart
 
 FIGURE: dict[str, Any] = {
     "kind": "lines",
@@ -50,12 +50,6 @@ def entries(encoding: dict[str, Any]) -> list[tuple[str, str]]:
     return list(zip(scale["domain"], scale["range"], strict=True))
 
 
-def test_points_without_a_value_are_left_out_and_intervals_kept() -> None:
-    first, other = series_of(FIGURE)
-    assert first.points == ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6))
-    assert other.points == ((1, -1.0, -1.0, -1.0), (2, 0.5, 0.5, 0.5))
-
-
 def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
     chart = finding_chart(FIGURE, "minilm")
     assert [mark for mark, *_ in marks(chart)] == ["area", "line", "circle"]
@@ -88,15 +82,6 @@ def test_a_level_is_a_line_with_its_name_in_the_legend(kind: str) -> None:
             "stroke" if name or kind == "lines" else {"dots": "circle", "bars": "square"}[kind]
         )
         assert all(row["series"] != "chance" for row in dots)
-
-
-def test_dots_are_not_joined_and_have_bars_where_there_are_bounds() -> None:
-    chart = finding_chart(FIGURE | {"kind": "dots"}, "minilm")
-    assert [mark for mark, *_ in marks(chart)] == ["rule", "circle"]
-    bars, encoding = of(chart, "rule")
-    assert [(row["x"], row["low"], row["high"]) for row in bars] == [(1, 1.9, 2.1), (2, 1.4, 1.6)]
-    assert (encoding["y"]["field"], encoding["y2"]["field"]) == ("low", "high")
-    assert len(of(chart, "circle")[0]) == 4
 
 
 def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
@@ -152,12 +137,6 @@ def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> No
     cells, encoding = of(finding_chart(figure | {"rows": ["12", "11"]}, "minilm"), "rect")
     assert [row["text"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
     assert encoding["y"]["axis"]["labelExpr"] == '["12", "11"][datum.value]'
-
-
-def test_a_matrix_of_counts_has_whole_numbers_and_one_of_equal_numbers_a_colour() -> None:
-    cells, _ = of(finding_chart(FIGURE | {"kind": "matrix", "matrix": [[1500.0, 1500.0]]}, "minilm"), "rect")
-    assert [row["shown"] for row in cells] == ["1,500"] * 2
-    assert {row["colour"] for row in cells} == {"color-mix(in oklab,var(--ramp1) 0.0%,var(--ramp0))"}
 
 
 def test_the_axes_hold_ends_levels_and_the_foot_of_bars() -> None:

@@ -53,18 +53,3 @@ def test_texts_that_are_too_long_are_counted_and_heads_that_are_not_there_have_n
     found = view(replace(run, attention=some))
     assert (len(found.data["sentences"]), found.left_out) == (1, 1)
     assert not any(base64.b64decode(found.data["sentences"][0]["weights"])[: 5 * 2 * 2])
-
-
-def test_a_run_without_sentences_keeps_its_drawings(report: Path):
-    without = (report / "index.html").read_text("utf-8")
-    assert 'id="examples"' in without
-    assert "data-attention" not in without.partition("<script>")[0]
-    assert attention_view(Run.open(report.parent)) is None
-
-
-def test_markdown_keeps_its_examples_and_has_the_roles_as_a_table(report: Path):
-    text = (report / "report.md").read_text("utf-8")
-    assert "## Examples" in text
-    assert text.count("### Examples of ") >= 3
-    assert "| layer | 1 | 2 | 3 |" in text
-    assert "\n| 1 | obj | " in text

@@ -8,7 +8,7 @@ import pytest
 
 from reports import Run
 from reports.formats import percent, signed, signed_interval
-from reports.heads.card import PARTS, HeadCard, HeadCards, head_cards
+from reports.heads.card import HeadCard, HeadCards, head_cards
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +90,6 @@ def test_examples_name_the_strongest_candidate(run: Run):
     assert "% of its attention" in shown[0][2]
 
 
-def test_a_run_without_a_table_has_no_such_part(written_run: Path):
-    card = Run.open(written_run).head("1-1")
-    assert {one.title for one in card.parts} <= {"Roles", "Examples"}
-    assert len(PARTS) > 2
-
-
 def test_every_form_escapes_and_says_the_same(run: Run, hostile: str):
     rows = run.scores[(run.scores["label"] == hostile) & run.scores["selected"] & (run.scores["split"] == "report")]
     card = run.head(rows["name"].iloc[0])
@@ -106,12 +100,6 @@ def test_every_form_escapes_and_says_the_same(run: Run, hostile: str):
     for form in (str(card), card._repr_html_(), card._repr_markdown_()):
         assert card.title in form
         assert "nan" not in form
-
-
-def test_the_scores_of_the_head_come_along(run: Run):
-    rows = run.head("3-5").scores
-    assert set(zip(rows["layer"], rows["head"], strict=True)) == {(2, 4)}
-    assert set(rows["split"]) == {"select", "report"}
 
 
 @pytest.mark.slow

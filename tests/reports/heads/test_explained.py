@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from experiments.measures.explained import HEADS
 from reports import Run
 from reports.heads.explained import ExplainedHeads
 from reports.heads.grid import head_grid
-from reports.studies.explained.tables import HEADS
 
 
 def heads_table(run: Run, scope: str = "sentence", random: float = 0.08) -> pd.DataFrame:
@@ -74,16 +74,6 @@ def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
 def test_where_no_head_has_a_role_between_words_nothing_is_said(run: Run) -> None:
     alone = replace(run, studies={"heads": heads_table(run).assign(explained=0.0)})
     assert ExplainedHeads.of(alone).median == ""
-
-
-def test_a_run_without_the_table_says_nothing_of_it(run: Run) -> None:
-    bare = replace(run, studies={})
-    assert said(bare, "2-4") == []
-    assert ExplainedHeads.of(bare).median == ""
-    grid = head_grid(bare)
-    assert grid is not None
-    assert grid.explained == ""
-    assert not any("explain" in line for line in grid.views[0].descriptions.values())
 
 
 def test_the_median_is_that_of_the_first_scope(run: Run) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_scores, write_studies
+from experiments.measures.sinks import SINKS
+from reports import Run, write_measures, write_scores
 from reports.heads.sinks import kinds_of_sinks
 from reports.page.page_model import gather
-from reports.studies.sinks.tables import SINKS
 from reports.tables.grades import SINK_KINDS
 
 KINDS = {"1-1": SINK_KINDS[0], "1-2": SINK_KINDS[0], "2-4": SINK_KINDS[1]}
@@ -62,7 +62,7 @@ def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_
     asked = (run.scores["label"] == "[CLS]") & (run.scores["split"] == "report")
     graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
     write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
-    write_studies(run.studies, run_folder)
+    write_measures(run.studies, run_folder)
     (line,) = [line for line in gather(run_folder).opening.results if line.startswith("Other heads")]
     assert line.endswith(
         "1 with a grade on a special token but no sinks; 58 without any of these. Specialised heads that also have a "

@@ -1,9 +1,7 @@
 """What the first page of a run shows, and what it does not claim."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -46,19 +44,3 @@ def test_parts_are_one_page_and_later_probes_are_named(untested: pd.DataFrame, t
 def test_names_are_texts_on_it(untested: pd.DataFrame, tmp_path: Path, hostile: str) -> None:
     page = page_of([untested.assign(model=hostile, corpus=hostile)], tmp_path)
     assert hostile not in page
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_it_can_be_used_in_a_browser(
-    untested: pd.DataFrame, tmp_path: Path, opened: Any, serious_faults: Callable[[Path], list[str]], width: int
-) -> None:
-    page_of([untested], tmp_path, ("coreference",))
-    path = tmp_path / "a-first.html"
-    assert serious_faults(path) == []
-    page = opened(path, width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    shown = page.locator("#table-1 thead th:visible")
-    before = shown.count()
-    page.locator("[data-more]").first.check()
-    assert shown.count() > before

@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 
 from reports import write_report, write_scores
-from reports.drawing.processes import drawn_beside
 from reports.formats import interval, percent, signed, signed_interval
 from reports.page import page as page_module
-from reports.page.page_model import gather
-from reports.progress import silent
 from reports.scores.best_heads import best_heads, probes
+from tests.reports.conftest import config
 
 LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
 
@@ -144,39 +142,6 @@ def test_a_page_opens_with_eight_columns_and_unfolds_the_others(html: str) -> No
     assert len(folded) == 16
 
 
-def test_every_figure_of_the_markdown_exists_as_png_and_pdf(report: Path, markdown: str):
-    shown = re.findall(r"\]\((figures/[\w-]+)\.png\)", markdown)
-    assert len(shown) == 10
-    for figure in shown:
-        assert (report / f"{figure}.png").is_file()
-        assert (report / f"{figure}.pdf").is_file()
-
-
-FEW_LABELS = ("obj", "all", "pronoun", "previous")
-"One of each probe, which has all its figures."
-
-
-@pytest.mark.slow
-@pytest.mark.figures
-def test_a_run_has_the_same_figures_as_png_and_pdf_whoever_draws_them(
-    run_folder: Path, scores: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-):
-    write_scores(scores[scores["label"].isin(FEW_LABELS)], run_folder)
-    made = []
-    for cores in (1, 2):
-        monkeypatch.setattr("joblib.cpu_count", lambda cores=cores: cores)
-        folder = tmp_path_factory.mktemp("figures")
-        saves = page_module._saves(gather(run_folder), folder)
-        with drawn_beside([save for of_probe in saves.values() for save in of_probe.values()], silent):
-            pass
-        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    first, second = made
-    assert first == second
-    assert len(first) == 20
-    for name, content in first.items():
-        assert content.startswith(b"\x89PNG" if name.endswith(".png") else b"%PDF")
-
-
 def test_few_clusters_dropped_counts_meaning_and_provenance_are_on_the_page(read: Reader):
     text = " ".join(" ".join(read.text).split())
     for said in (
@@ -255,18 +220,12 @@ def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
         assert (again / name).read_bytes() == (report / name).read_bytes()
 
 
-@pytest.fixture
-def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_failure_in_the_middle_leaves_the_old_report(run_folder: Path, monkeypatch: pytest.MonkeyPatch):
     old = run_folder / "report"
     old.mkdir()
     (old / "index.html").write_text("the old one")
-    monkeypatch.setattr(page_module, "html_page", lambda *_: 1 / 0)
+    monkeypatch.setattr(page_module, "run_page", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_report(run_folder)
     assert [path.name for path in old.iterdir()] == ["index.html"]
@@ -275,7 +234,6 @@ def test_a_failure_in_the_middle_leaves_the_old_report(run_folder: Path, monkeyp
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_new_report_takes_the_place_of_the_old_one(run_folder: Path):
     (run_folder / "report").mkdir()
     (run_folder / "report" / "stale.txt").write_text("old")
@@ -285,7 +243,6 @@ def test_a_new_report_takes_the_place_of_the_old_one(run_folder: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")
     assert write_report(run_folder).exists()
@@ -295,10 +252,11 @@ def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, s
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_run_without_controls_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")
-    (run_folder / "config.toml").write_text('[model]\nname = "minilm"\n')
+    (run_folder / "config.toml").write_text(
+        config(controls={"random": 0, "permuted": 0, "words": False, "arcs": False})
+    )
     write_scores(scores[scores["label"] != "det"], run_folder)
     page = write_report(run_folder)
     for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
@@ -309,7 +267,6 @@ def test_a_run_without_controls_or_thresholds_says_so(run_folder: Path, scores: 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_page_says_which_maps_were_read_and_what_mass_then_is(run_folder: Path, scores: pd.DataFrame):
     weights = write_report(run_folder).read_text(encoding="utf-8")
     assert "attention weights" in weights
@@ -330,7 +287,6 @@ def test_a_damaged_config_is_one_clear_line(run_folder: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_figures")
 def test_a_page_of_many_labels_stays_below_two_megabytes(run_folder: Path, scores: pd.DataFrame):
     base = scores[(scores["probe"] == "dependency") & scores["label"].isin(["obj"])]
     many = [base.assign(label=f"relation{i}:subtype") for i in range(60)]

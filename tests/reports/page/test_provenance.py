@@ -1,4 +1,4 @@
-"""The page says what run.json says of the run, and nothing where an older run did not write it."""
+"""The page says what run.json says of the run, and nothing of what is not known."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,8 @@ from reports.page.provenance import provenance
 from reports.run.record import CorpusFacts, Lost, ReadTexts, RunRecord
 from reports.scores.glossary import MAPS
 
+LOST = (Lost("report", "sentence", "too long", 1),)
+
 
 @pytest.fixture(scope="module")
 def run(written_run: Path) -> Run:
@@ -22,8 +24,8 @@ def test_what_is_known_of_the_run_is_told_and_what_is_empty_is_not(run: Run):
         started="2026-11-02T08:09:10Z",
         command="headscope run x.toml",
         corpora={"select": CorpusFacts("a"), "report": CorpusFacts("b", sentences=1234)},
-        scored={"report": {"sentence": ReadTexts(3), "window": ReadTexts(4)}},
-        dropped=(Lost(reason="too long"),),
+        scored={"report": {"sentence": ReadTexts(3, 2, 4, 0), "window": ReadTexts(4, 2, 4, 0)}},
+        dropped=LOST,
         versions={"torch": "2", "numpy": "3.0"},
         wall_seconds=61,
         resumed=("ablation", "random weights (sentences)"),
@@ -33,8 +35,8 @@ def test_what_is_known_of_the_run_is_told_and_what_is_empty_is_not(run: Run):
     )
     told = provenance(replace(run, record=record), "norms")
     assert told.corpora == {"select": "a", "report": "b"}
-    assert told.scored == (("report", "sentence", ReadTexts(3)), ("report", "window", ReadTexts(4)))
-    assert told.dropped == (Lost(reason="too long"),)
+    assert told.scored == (("report", "sentence", ReadTexts(3, 2, 4, 0)), ("report", "window", ReadTexts(4, 2, 4, 0)))
+    assert told.dropped == LOST
     assert told.command == "headscope run x.toml"
     assert told.versions == (("numpy", "3.0"), ("torch", "2"))
     facts = dict(told.facts)

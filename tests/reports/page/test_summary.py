@@ -2,28 +2,25 @@
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from reports.formats import escaped
+from reports.measures.reported import Reported
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.page_model import gather
 from reports.page.summary import Opening, _beside, opening
+from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, RunRecord
-from reports.scores.best_heads import CLASSIFIER, BestHead
+from reports.scores.best_heads import CLASSIFIER, BestHead, best_head
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Finds, Verdicts
-from reports.studies.ablation.costs import Costs
-from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
-from reports.studies.gating.measures import Importance
-from reports.studies.gating.section import Gating
-from reports.studies.patching.section import HeatMapCell, Patched
 from reports.templates.environment import environment
 
 RECORD = RunRecord(
@@ -32,35 +29,21 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
+RUN: Any = SimpleNamespace(record=RECORD, studies={}, told=lambda table: pd.DataFrame())
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 UNASKED = Verdicts(RunThresholds(), ())
 
 
 def row(**more: Any) -> BestHead:
-    values: dict[str, Any] = {field.name: math.nan for field in dataclasses.fields(BestHead)}
-    values |= {
-        "probe": "dependency",
-        "label": "obj",
-        "variant": "dependent->head",
-        "name": "3-1",
-        "layer": 2,
-        "head": 0,
-    }
-    values |= {
-        "n": 672,
-        "clusters": 60,
-        "effective_clusters": 48.5,
-        "accuracy": 0.725,
-        "baseline": "offset",
-        "baseline_accuracy": 0.354,
-    }
-    values |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002, "stability": 0.96}
-    values |= {"specialised": True, "grade": 1, "verdict": "yes", "others": (), "near_ties": 0}
-    return BestHead(**(values | more))
+    known = {"probe": "dependency", "label": "obj", "variant": "dependent->head", "name": "3-1", "layer": 2, "head": 0}
+    known |= {"n": 672, "clusters": 60, "effective_clusters": 48.5, "accuracy": 0.725}
+    known |= {"baseline": "offset", "baseline_accuracy": 0.354, "stability": 0.96}
+    known |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002}
+    return best_head(known | {"specialised": True, "grade": 1, "verdict": "yes"} | more)
 
 
 def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:
-    return opening({"dependency": rows}, RECORD, verdicts, 72, found or {})
+    return opening({"dependency": rows}, RUN, verdicts, 72, found or {})
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
@@ -146,7 +129,7 @@ def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
 
 def test_selective_classifiers_are_counted() -> None:
     best = {"dependency": [row()], CLASSIFIER: [row(margin_low=0.1), row(margin_low=-0.1)]}
-    said = opening(best, RECORD, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
+    said = opening(best, RUN, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
     assert said[-1] == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 
@@ -163,96 +146,38 @@ def test_few_documents_and_missing_controls_are_said() -> None:
     assert few.leaders == ()
 
 
-def costs(unit: str = "nats", p: float = 0.001, cost: float = 0.3) -> Costs:
-    heads = {"kind": "head", "name": ["3-1", "1-1"], "layer": [2, 0], "head": 0, "n": 90, "clusters": 30, "intact": 2.0}
-    heads |= {"cost": [cost, 0.0], "ci_low": [cost - 0.1, -0.1], "ci_high": [cost + 0.1, 0.1], "p_adjusted": [p, 1.0]}
-    return Costs("loss", unit, "zero", "value", pd.DataFrame(heads))
+def test_what_measures_say_of_effects_is_told_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [*mattering(RUN, UNASKED)] == [UNMEASURED]
+    assert lost_without("3-1", RUN) == ""
 
+    class Silent(Reported):
+        pass
 
-def ablation(of: Costs, *p: float) -> Ablations:
-    numbers = {"name": "agreement: all", "by": "specialised", "heads": "3-1 1-1", "cost": 0.5, "random_cost": 0.2}
-    numbers |= {"random_least": 0.1, "random_most": 0.3, "difference": 0.3, "ci_low": 0.1, "ci_high": 0.5}
-    contrasts = tuple(Contrast(of, numbers | {"p": one}) for one in p)
-    return Ablations((6, 12), (BehaviourCosts((of,), ()),), (of,), contrasts)
+    class Telling(Reported):
+        @classmethod
+        def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterable[str]:
+            return ("One.", "Two.")
 
+        @classmethod
+        def without(cls, run: RunFolder, head: str) -> str:
+            return f"Without {head} all is lost."
 
-def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
-    assert lost_without("3-1", {"ablation": ablation(costs())}) == (
-        "Ablated alone, it significantly worsens the result on loss (cost 0.300 [0.200, 0.400] nats)."
-    )
-    assert "does not significantly change the result on loss (cost 0.300" in lost_without(
-        "3-1", {"ablation": ablation(costs(p=0.2))}
-    )
-    assert "significantly improves the result on loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
-    far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
-    assert far == (
-        "Ablated alone, it moves the loss by 0.300 [0.200, 0.400] cosine, significantly more than the median head does."
-    )
-    assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
-    said = told([row()], Verdicts(RunThresholds(), (FOUND,)), {"ablation": ablation(costs())})
-    assert said.leaders[0].without.startswith("Ablated alone, it significantly worsens")
-
-
-@pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.5), (0.5, 0.5)])
-def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple[float, float]) -> None:
-    said = list(mattering({"ablation": ablation(costs(), *p)}, UNASKED, 72))
-    assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
-    assert said[1] == (
-        "loss: ablating the 2 heads of agreement: all costs 0.500 nats, random heads 0.200; difference 0.300 "
-        "[0.100, 0.500]."
-    )
-
-
-def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_none() -> None:
-    said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, UNASKED, 72))
-    assert len(said) == 5
-    assert said[-1] == "The other 2 comparisons are in the section Ablation."
-    (single,) = mattering({"ablation": ablation(costs())}, UNASKED, 72)
-    assert "Ablated alone, 1 of 2 heads make the result significantly worse, and" in single
-
-
-def test_importance_and_patching_are_told_where_they_were_measured() -> None:
-    importance = pd.DataFrame(
-        {"name": ["3-1", "1-1"], "layer": [2, 0], "head": 0, "unit": "nats", "importance": [2.0, 1]}
-    )
-    columns = ("ci_low", "ci_high", "of_layer", "predicted", "cost")
-    gating = Gating(
-        (6, 12), (Importance("loss", importance.assign(**dict.fromkeys(columns, np.nan)), None),), (), (), ()
-    )
-    patched = Patched(
-        (),
-        [[HeatMapCell("1-1", 0.5, 100, significant=True), HeatMapCell("1-2", -0.5, 100, significant=True)]],
-        (),
-        (),
-        with_direct=False,
-    )
-    said = list(
-        mattering(
-            {"gating": gating, "patching": patched},
-            Verdicts(RunThresholds(), (dataclasses.replace(FOUND, grades={"3-1": 1}),)),
-            72,
-        )
-    )
-    assert said[0].endswith("that are specialised in a role of language: 1 of 2 (loss); of all heads 1 of 72.")
-    unasked = Verdicts(RunThresholds(), (Finds("position", {"yes": 1}, {"3-1": 1}),))
-    (told, *_) = mattering({"gating": gating}, unasked, 72)
-    assert (
-        told
-        == "Gradient importance was measured; no role of language was tested, so no head can be specialised in one."
-    )
-    assert "1 of 2 heads, each alone, restore a significant part of the preference for the correct verb form" in said[1]
+    monkeypatch.setattr("reports.page.effects_in_words.measures", lambda: (Silent, Telling, Telling))
+    assert [*mattering(RUN, UNASKED)] == ["One.", "Two.", "One.", "Two."]
+    said = told([row()], Verdicts(RunThresholds(), (FOUND,)))
+    assert (said.effect, said.leaders[0].without) == ("One.", "Without 3-1 all is lost.")
 
 
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
     hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,))
     rows = [row(label=hostile, baseline=hostile)]
     page = SimpleNamespace(opening=told(rows, verdicts), verdicts=verdicts)
-    html = environment().get_template("opening.html.j2").render(page=page)
+    html = environment().get_template("opening.html.j2").render(content=page)
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 2
     made = environment(html=False)
     made.filters["md"] = escaped
-    assert "<script" not in made.get_template("opening.md.j2").render(page=page)
+    assert "<script" not in made.get_template("opening.md.j2").render(content=page)
 
 
 def test_what_has_no_plain_name_is_shown_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""The record of a run: read as it is written, tolerant of what older runs did not write, and of nothing else."""
+"""The record of a run: read as it is written, and refused where a part is missing or of another type."""
 
 import json
 from dataclasses import replace
@@ -8,14 +8,6 @@ from typing import Any
 import pytest
 
 from reports.run.record import CorpusFacts, ListFacts, Lost, ModelFacts, ReadTexts, RunRecord, read_record
-from reports.run.study_facts import (
-    CircuitsRead,
-    DecidedPairs,
-    HeadSetFacts,
-    PatchingFacts,
-    QuickAgreement,
-    TaskExamples,
-)
 from tests.reports.conftest import run_record
 
 WHOLE = RunRecord(
@@ -39,14 +31,10 @@ WHOLE = RunRecord(
     frequencies=ListFacts("words.txt", "cd34"),
     stages={"statistics": 1.5},
     dropped=(Lost("report", "sentence", "too long", 3, ("a", "b")), Lost("select", "window", "mention", 1)),
-    scored={"report": {"sentence": ReadTexts(9, 80, 99)}},
+    scored={"report": {"sentence": ReadTexts(9, 80, 99, 3)}},
     notes=("a note",),
     command="headscope run one.toml",
-    behaviour={"grammar": DecidedPairs(300, 258, "ef56")},
-    circuits=CircuitsRead(697, 40, 32, 289, 20),
-    classifiers={"part of speech": {"select": TaskExamples(40, 576), "report": TaskExamples(31, 31)}},
-    patching=PatchingFacts(4, 2, 4.25, -3.5, 0.96, 0.08, QuickAgreement(0.8, 0.6, 0.9, None), None, "post-norm"),
-    heads=HeadSetFacts(20, 248, 0, 0.08, 0.11),
+    facts={"patching": {"items": 4, "clean": 4.25, "why_no_direct": "post-norm"}},
 )
 "Every part of it."
 
@@ -68,13 +56,10 @@ def test_parts_stand_in_the_order_of_the_record(tmp_path: Path) -> None:
 
 
 def test_what_a_run_did_not_do_is_left_out_and_what_it_does_not_know_is_null(tmp_path: Path) -> None:
-    heads = HeadSetFacts(20, 248, 0)
-    replace(WHOLE, git_commit=None, command=None, frequencies=None, heads=heads).write(tmp_path / "run.json")
+    replace(WHOLE, git_commit=None, command=None, frequencies=None).write(tmp_path / "run.json")
     written = json.loads((tmp_path / "run.json").read_text())
     assert written["git_commit"] is None
     assert {"command", "frequencies"}.isdisjoint(written)
-    assert written["heads"] == {"texts": 20, "words": 248, "left_out": 0}
-    assert written["patching"]["direct"] is None
 
 
 def read(values: Any, folder: Path) -> RunRecord:
@@ -82,11 +67,8 @@ def read(values: Any, folder: Path) -> RunRecord:
     return read_record(folder / "run.json")
 
 
-def test_an_older_record_says_less_and_a_newer_one_more(tmp_path: Path) -> None:
-    assert read({}, tmp_path) == RunRecord()
-    assert read({"model": {"name": "m", "later": 1}, "dropped": [{"count": 2, "later": 1}]}, tmp_path) == RunRecord(
-        model=ModelFacts("m"), dropped=(Lost(count=2),)
-    )
+def test_keys_that_are_not_known_are_passed_over(tmp_path: Path) -> None:
+    assert read({"model": {"name": "m", "later": 1}, "later": 1}, tmp_path) == RunRecord(model=ModelFacts("m"))
 
 
 def test_a_split_without_a_corpus_has_one_without_facts() -> None:
@@ -103,7 +85,6 @@ def test_a_split_without_a_corpus_has_one_without_facts() -> None:
         ({"corpora": {"report": {"words": "many"}}}, 'corpora.report.words: expected a valid integer, got "many"'),
         ({"dropped": {}}, "dropped: expected a valid array, got {}"),
         ({"stages": {"score": "long"}}, 'stages.score: expected a valid number, got "long"'),
-        ({"heads": {"texts": 3}}, "heads.words is missing"),
     ],
 )
 def test_a_part_that_is_missing_or_of_another_type_is_named_with_its_file(

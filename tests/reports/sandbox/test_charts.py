@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ def cell(
     words: float = 7.3,
 ) -> Power:
     true = margin + 0.004 if true_margin is None else true_margin
-    return Power(role, grade, margin, true, documents, words * documents, 1000, found, UNKNOWN, {})
+    return Power(role, grade, margin, true, documents, words * documents, 1000, found, {})
 
 
 def layers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -89,14 +88,6 @@ def test_sizes_are_on_a_logarithmic_axis_with_the_mean_of_scored_words_below():
     assert labels(x["axis"]) == {"20": ["20", "147"], "80": ["80", "584"], "1200": ["1,200", "8,760"]}
 
 
-def test_a_single_size_has_a_bar_in_the_middle():
-    (chart,) = power_charts(GRID[1:2], 0.1)
-    assert data(chart, "rule", "documents", "low", "high") == [(80, 45, 52)]
-    assert not [one for one in layers(chart.spec) if one["mark"]["type"] == "area"]
-    low, high = layer(chart, "line")["encoding"]["x"]["scale"]["domain"]
-    assert math.sqrt(low * high) == pytest.approx(80)
-
-
 def test_a_role_has_its_own_panel_and_what_was_not_measured_has_no_dot():
     other = [cell(0.2, 80, Rate(0.5, 0.4, 0.6), role="runner"), cell(0.3, 80, UNKNOWN, role="runner")]
     unknown = cell(0.2, 80, UNKNOWN, role="nobody")
@@ -108,21 +99,6 @@ def test_a_role_has_its_own_panel_and_what_was_not_measured_has_no_dot():
     colours = [layer(chart, "line")["encoding"]["color"]["scale"] for chart in (walker, runner)]
     assert colours[0]["range"][1] == colours[1]["range"][0], "a margin looks the same in all panels"
     assert colours[1]["domain"] == ["+20.4"]
-
-
-def test_a_grade_has_a_panel_of_its_own():
-    first, second = power_charts([*GRID, cell(0.2, 80, Rate(0.5, 0.4, 0.6), grade=2)], 0.1)
-    assert (first.title, second.title) == ("walker, beyond position and controls", "walker, beyond words")
-    assert data(second, "circle", "text") == [
-        ("true lead +20.4, 80 documents: grade 2 in 50.0 [40.0, 60.0] % of runs",)
-    ]
-
-
-def test_lines_of_margins_that_came_out_alike_are_not_one_line():
-    alike = [cell(margin, size, Rate(0.5, 0.4, 0.6), 0.12) for margin in (0.1, 0.125) for size in (20, 80)]
-    (chart,) = power_charts(alike, 0.1)
-    first, second = "+12.0 (wanted 10)", "+12.0 (wanted 12.5)"
-    assert data(chart, "line", "series") == [(first,), (first,), (second,), (second,)]
 
 
 def test_margins_not_above_the_threshold_are_dashed_oranges_and_others_blues():
@@ -190,20 +166,6 @@ def test_coverage_has_its_cells_their_mean_and_the_goal():
     y = layer(chart, "line")["encoding"]["y"]
     assert (y["scale"]["domain"], y["axis"]["values"]) == ([90, 100], [100, 95, 90])
     assert labels(layer(chart, "line")["encoding"]["x"]["axis"]) == {"20": ["20"], "80": ["80"]}
-
-
-@pytest.mark.parametrize(
-    ("lowest", "least", "ticks"), [(0.83, 80, [100, 95, 90, 85, 80]), (0.61, 60, [100, 90, 80, 70, 60])]
-)
-def test_the_axis_of_coverage_reaches_the_lowest_cell(lowest: float, least: float, ticks: list[float]):
-    (chart,) = coverage_charts([covered(20, Rate(0.94, 0.92, 0.955), lowest, 0.95)])
-    y = layer(chart, "line")["encoding"]["y"]
-    assert y["scale"]["domain"] == pytest.approx([least, 100])
-    assert y["axis"]["values"] == pytest.approx(ticks)
-
-
-def test_without_rows_there_are_no_charts():
-    assert power_charts([], 0.1) == false_charts([], 0.05) == coverage_charts([]) == []
 
 
 @pytest.mark.slow

@@ -1,11 +1,23 @@
 import math
-from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from reports.drawing.heatmaps import heat_map_data
-from reports.scores.best_heads import best_heads, page_scores, probes
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    BestHead,
+    best_head,
+    best_heads,
+    best_rows,
+    has_few_clusters,
+    leaders,
+    page_scores,
+    probes,
+)
+from reports.scores.best_shown import also
 from reports.scores.thresholds import RunThresholds
+from reports.tables.grades import answered
 
 
 def selected(scores: pd.DataFrame, probe: str) -> pd.DataFrame:
@@ -41,7 +53,7 @@ def test_rows_are_ordered_by_the_sure_margin_with_few_clusters_last(scores: pd.D
     assert trusted == sorted(trusted, reverse=True)
     enough = [row.effective_clusters >= 20 for row in best]
     assert enough == sorted(enough, reverse=True)
-    assert {row.label for row in best if row.has_few_clusters} == {"vocative"}
+    assert {row.label for row in best if has_few_clusters(row)} == {"vocative"}
 
 
 def test_probes_come_in_the_order_of_a_page(scores: pd.DataFrame):
@@ -92,13 +104,14 @@ def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.D
     report = of_label[of_label["split"] == "report"].set_index("name")
     assert sorted(obj.others) == ["1-1", "1-2", "1-3", "1-4"]
     assert [report.accuracy[name] for name in obj.others] == sorted(report.accuracy[list(obj.others)], reverse=True)
-    assert obj.also == f"4 other heads: {obj.others[0]}, {obj.others[1]} and 2 more"
-    assert best["det", "head->dependent"].also == "1 other head has one: 2-2"
-    assert best["det", "dependent->head"].also == ""
+    assert also(obj) == f"4 other heads: {obj.others[0]}, {obj.others[1]} and 2 more"
+    assert also(best["det", "head->dependent"]) == "1 other head has one: 2-2"
+    assert also(best["det", "dependent->head"]) == ""
 
 
 def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
     rows = {(row.probe, row.label, row.variant): row for probe in probes(scores) for row in best_heads(scores, probe)}
+    answers = {question: answered(row.verdict, row.excluded) for question, row in rows.items()}
     graded = {question: RunThresholds().grade(vars(row)) for question, row in rows.items()}
     assert graded["dependency", "obj", "dependent->head"] == "grade 1: beyond position and controls"
     assert graded["dependency", "det", "dependent->head"] == "grade 2: beyond words"
@@ -106,8 +119,7 @@ def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
     assert graded["position", "previous", "other words"] == "grade 1: beyond baselines and controls"
     assert graded["dependency", "det", "head->dependent"] == "no grade"
     for untested in (("position", "broad", "all tokens"), ("dependency", "orphan", "dependent->head")):
-        assert (graded[untested], rows[untested].answer) == ("–", "")
-    answers = {question: row.answer for question, row in rows.items()}
+        assert (graded[untested], answers[untested]) == ("–", "")
     assert answers["dependency", "det", "head->dependent"] == "yes"
     assert answers["dependency", "case", "dependent->head"] == "no: a lead of 5 points or more is excluded"
     assert answers["dependency", "cop", "dependent->head"] == "undecided: a lead of 20 points or more is excluded"
@@ -116,11 +128,8 @@ def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
 def test_the_warning_follows_the_effective_number_of_documents(scores: pd.DataFrame):
     row = best_heads(scores, "dependency")[0]
     sizes = (19.9, 20.0, 0.0)
-    assert [replace(row, clusters=400, effective_clusters=size).has_few_clusters for size in sizes] == [
-        True,
-        False,
-        False,
-    ]
+    rows = [best_head(vars(row) | {"clusters": 400, "effective_clusters": size}) for size in sizes]
+    assert [has_few_clusters(row) for row in rows] == [True, False, False]
 
 
 def test_a_label_without_a_chosen_head_still_names_its_heads_with_a_grade(scores: pd.DataFrame):
@@ -129,9 +138,9 @@ def test_a_label_without_a_chosen_head_still_names_its_heads_with_a_grade(scores
     found = next(
         row for row in best_heads(frame, "dependency") if (row.label, row.variant) == ("obj", "dependent->head")
     )
-    assert (found.name, RunThresholds().grade(vars(found)), found.rank) == ("", "–", "")
+    assert (found.name, RunThresholds().grade(vars(found))) == ("", "–")
     assert len(found.others) == 5
-    assert found.also.startswith("5 other heads have one: ")
+    assert also(found).startswith("5 other heads have one: ")
 
 
 def test_heat_maps_have_the_grade_of_every_head(scores: pd.DataFrame):
@@ -142,3 +151,29 @@ def test_heat_maps_have_the_grade_of_every_head(scores: pd.DataFrame):
     assert {place for place, grade in enumerate(obj["grade"]) if grade} == {0, 1, 2, 3, obj["selected"]}
     assert {place: grade for place, grade in enumerate(det["grade"]) if grade} == {det["selected"]: 2}
     assert maps["det", "head->dependent"]["grade"][13] == 1
+
+
+# --- the heads that a report names first
+
+
+def row(label: str, low: float, high: float, clusters: int = 50, **more: Any) -> BestHead:
+    known = {"probe": "dependency", "label": label, "name": "1-1", "n": 9, "effective_clusters": clusters}
+    known |= {"accuracy": (low + high) / 2, "margin": (low + high) / 2, "margin_low": low, "margin_high": high}
+    return best_head(known | more)
+
+
+def test_leaders_have_the_surest_margins_above_0_and_enough_documents():
+    rows = (row("c", -0.1, 0.3), row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("few", 0.5, 0.9, clusters=19))
+    assert [leader.label for leader in leaders(rows)] == ["a", "c"]
+
+
+def test_leaders_are_specialised_heads_whatever_the_margins_of_others():
+    rows = (row("large", 0.5, 0.9), row("small", 0.1, 0.3, specialised=True, grade=2))
+    assert [leader.label for leader in leaders(rows)] == ["small"]
+    assert [leader.label for leader in leaders(rows[:1])] == ["large"]
+    assert leaders(()) == ()
+
+
+def test_trained_classifiers_are_no_heads():
+    heads = [row("a", 0.1, 0.3)]
+    assert best_rows({"dependency": heads, CLASSIFIER: [row("b", 0.1, 0.3)]}) == heads

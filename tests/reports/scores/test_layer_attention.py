@@ -1,7 +1,5 @@
 """Local and global layers are told where a model has both, and nowhere else."""
 
-import re
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, read_scores
+from reports import Run
 from reports.heads.grid import head_grid
-from reports.page.markdown import markdown_page
-from reports.page.page import html_page
+from reports.page.page import run_page
 from reports.page.page_model import gather
 from reports.scores.best_heads import best_heads
 from reports.scores.layer_attention import alternates, layer_attention
@@ -23,7 +20,7 @@ LOCAL = "local (window 129)"
 @pytest.fixture(scope="module")
 def page(alternating_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("alternating page") / "index.html"
-    path.write_text(html_page(gather(alternating_run)), encoding="utf-8")
+    path.write_text(run_page(gather(alternating_run)).html, encoding="utf-8")
     return path
 
 
@@ -35,13 +32,6 @@ def test_layers_are_told_where_some_are_local(scores: pd.DataFrame) -> None:
     some = layer_attention(scores.assign(layer_attention=np.where(scores["layer"] % 3, LOCAL, "global")))
     assert some == {layer: LOCAL if layer % 3 else "global" for layer in range(6)}
     assert alternates(some)
-
-
-def test_a_file_of_an_older_headscope_is_read_without_the_column(run_folder: Path) -> None:
-    path = run_folder / "scores.parquet"
-    read_scores(path).drop(columns="layer_attention").to_parquet(path, index=False)
-    assert set(read_scores(path)["layer_attention"]) == {""}
-    assert "Layers <select" not in html_page(gather(run_folder))
 
 
 def test_the_grid_and_a_card_name_local_layers(alternating_run: Path, written_run: Path) -> None:
@@ -56,26 +46,17 @@ def test_the_grid_and_a_card_name_local_layers(alternating_run: Path, written_ru
     assert "Attention of the layer" not in str(plain.head("3-5"))
 
 
-def test_markdown_has_the_column_in_the_second_table(alternating_run: Path, written_run: Path) -> None:
-    told, plain = (markdown_page(gather(folder), defaultdict(list)) for folder in (alternating_run, written_run))
-    assert re.search(r"\| label \| direction \| head \| layer’s attention \|", told)
-    assert "layer’s attention |" not in plain
-
-
 @pytest.mark.slow
 def test_the_page_filters_by_local_and_global_layers(opened: Any, page: Path, scores: pd.DataFrame) -> None:
     best, shown = best_heads(scores, "dependency"), opened(page)
     visible, count = shown.locator("#table-2 tbody tr:visible"), shown.locator(".tabletop output").nth(1)
-    layers = shown.locator("[data-layers]").nth(1)
     for kind, wanted in (("local", lambda row: row.layer % 3), ("global", lambda row: not row.layer % 3)):
-        layers.select_option(kind)
+        shown.fill("[data-filter=table-2]", kind)
         expected = sum(bool(row.name and wanted(row)) for row in best)
         assert visible.count() == expected > 0
         assert count.inner_text() == f"{expected} of {len(best)} rows"
-    shown.fill("[data-filter=table-2]", "obj")
+    shown.fill("[data-filter=table-2]", "obj global")
     assert visible.count() == sum(row.label == "obj" and not row.layer % 3 for row in best)
-    layers.select_option("")
-    assert visible.count() == 3
     rows = shown.locator("[data-heads] .grid tbody th")
     assert rows.all_inner_texts()[:3] == ["1", "2 local", "3 local"]
     assert rows.nth(1).get_attribute("title") == LOCAL

@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reports.page.columns import RUN_TABLES
+from reports.page.columns import run_tables
 from reports.scores.taxonomy import EXPORTED_SCORES
 from reports.tables.column import Column
 from reports.tables.json_schema import VERSION, json_schema
@@ -45,14 +45,14 @@ def test_a_validator_takes_right_rows_and_refuses_wrong_ones(change: dict[str, A
         validator.validate([{**ROW, **change}])
 
 
-@pytest.mark.parametrize("name", RUN_TABLES)
+@pytest.mark.parametrize("name", run_tables())
 def test_every_table_has_a_schema_that_is_valid(name: str) -> None:
-    schema = json.loads(json.dumps(json_schema(name, RUN_TABLES[name])))
+    schema = json.loads(json.dumps(json_schema(name, run_tables()[name])))
     jsonschema.Draft202012Validator.check_schema(schema)
     assert all(column["description"] for column in schema["items"]["properties"].values())
 
 
-PINNED = "58aee69795338ea2"
+PINNED = "4f0454e7a9725698"
 
 
 def test_a_column_that_goes_or_changes_needs_a_new_version() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.claims.run.study import _write as write_claim
 from experiments.sandbox.folder import _write as write_sandbox
 from experiments.statements.estimates import mean_of
@@ -21,8 +21,8 @@ Change = Callable[[dict[str, Any]], object]
 
 def claim() -> dict[str, Any]:
     rows = (Row("one head", None, 0, 1.0), Row("one head", None, 1, float("nan")))
-    statement = ClaimStatement("it is so", "a number", "%", mean_of([0.5, 0.7]), Rule(above=0.1))
-    return ClaimResult([Measure("accuracy", "%", rows)], [statement]).recorded()
+    statement = ClaimStatement("it is so", "a number", mean_of([0.5, 0.7]), Rule(above=0.1, unit="%"))
+    return ClaimResult([ClaimMeasure("accuracy", "%", rows)], [statement]).recorded()
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from reports import SCORE_COLUMNS, read_examples, read_scores, validate, write_examples, write_scores
+from reports import read_examples, read_scores, write_examples, write_scores
+from reports.tables.scores import SCORES
 
 ISSUE_COLUMNS = (
     "model step corpus maps probe label variant layer head name split n clusters effective_clusters accuracy ci_low "
@@ -18,7 +18,7 @@ ISSUE_COLUMNS = (
 
 
 def test_columns_are_those_of_the_design_in_its_order():
-    assert list(SCORE_COLUMNS) == ISSUE_COLUMNS.split()
+    assert list(SCORES.names) == ISSUE_COLUMNS.split()
 
 
 def test_parquet_and_csv_hold_exactly_the_same_rows(scores: pd.DataFrame, tmp_path: Path):
@@ -30,39 +30,6 @@ def test_parquet_and_csv_hold_exactly_the_same_rows(scores: pd.DataFrame, tmp_pa
     assert_frame_equal(read_scores(tmp_path / "scores.csv"), frame, check_exact=True)
 
 
-def test_later_columns_are_kept_after_the_known_ones(scores: pd.DataFrame, tmp_path: Path):
-    frame = scores.assign(p_value=0.5)[["p_value", *SCORE_COLUMNS]]
-    write_scores(frame, tmp_path)
-    assert list(read_scores(tmp_path / "scores.parquet")) == [*SCORE_COLUMNS, "p_value"]
-
-
-def test_validation_does_not_change_its_argument(scores: pd.DataFrame):
-    frame = scores.astype({"layer": "int8", "accuracy": "float64"})
-    assert validate(frame)["layer"].dtype == np.int64
-    assert frame["layer"].dtype == np.int8
-
-
-def test_missing_columns_are_named(scores: pd.DataFrame):
-    with pytest.raises(ValueError, match=r"^scores: column\(s\) near_ties, selected missing; expected model, step"):
-        validate(scores.drop(columns=["near_ties", "selected"]))
-
-
-def test_a_folder_from_before_the_verdicts_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    old = scores.drop(columns=["p", "p_label", "p_adjusted", "stability", "specialised"])
-    old.to_parquet(tmp_path / "scores.parquet", index=False)
-    with pytest.raises(ValueError, match=r"p, p_label, .* missing; .*older headscope.*run again$") as raised:
-        read_scores(tmp_path / "scores.parquet")
-    assert "\n" not in str(raised.value)
-
-
-def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    new = ["effective_clusters", "p_words", "p_rules", "grade", "verdict", "excluded", "precision", "lift"]
-    old = scores.drop(columns=new).assign(beyond_lexical=False, beyond_rules=False)
-    old.to_parquet(tmp_path / "scores.parquet", index=False)
-    with pytest.raises(ValueError, match=r"column\(s\) effective_clusters, .*grade.* missing; .*run again$"):
-        read_scores(tmp_path / "scores.parquet")
-
-
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
@@ -72,7 +39,6 @@ def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.Data
         ("grade", 4, r"`grade` lies outside \[0, 3\]"),
         ("verdict", "perhaps", "`verdict` is not one of , yes, no, undecided"),
         ("n", 0, "n = 0 but `accuracy` is a number"),
-        ("baseline", "shuffled weights 2", "`baseline` is the name of a control in an older headscope; run again"),
         ("baseline", None, "column 'baseline' has 1 missing value"),
     ],
 )
@@ -80,24 +46,17 @@ def test_what_no_scorer_can_have_measured_is_refused(scores: pd.DataFrame, colum
     frame = scores.copy()
     frame.loc[0, column] = value
     with pytest.raises(ValueError, match=message) as raised:
-        validate(frame)
+        SCORES.validated(frame, "scores")
     assert "\n" not in str(raised.value)
 
 
 def test_the_mass_of_norms_is_a_length_that_may_pass_one(scores: pd.DataFrame):
     long = scores.assign(maps="norms", mass=2.5)
-    assert (validate(long)["mass"] == 2.5).all()
+    assert (SCORES.validated(long, "scores")["mass"] == 2.5).all()
     with pytest.raises(ValueError, match="`mass` lies outside"):
-        validate(long.assign(maps="rollout"))
+        SCORES.validated(long.assign(maps="rollout"), "scores")
     with pytest.raises(ValueError, match="`mass` lies outside"):
-        validate(long.assign(mass=-0.1))
-
-
-def test_wrong_dtypes_and_duplicate_rows_are_refused(scores: pd.DataFrame):
-    with pytest.raises(ValueError, match="column 'accuracy' is str, expected float64"):
-        validate(scores.astype({"accuracy": "str"}).assign(accuracy="high"))
-    with pytest.raises(ValueError, match="two rows have the same model, step"):
-        validate(pd.concat([scores, scores.head(1)]))
+        SCORES.validated(long.assign(mass=-0.1), "scores")
 
 
 def test_a_failed_write_leaves_the_older_scores(scores: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -122,8 +81,3 @@ def test_a_damaged_file_is_one_clear_line(tmp_path: Path):
     with pytest.raises(ValueError, match=r"scores\.parquet: not a readable parquet file") as raised:
         read_scores(tmp_path / "scores.parquet")
     assert "\n" not in str(raised.value)
-
-
-def test_columns_of_no_table_are_refused_with_the_tables_that_are_known(scores: pd.DataFrame):
-    with pytest.raises(ValueError, match=r"^scores: no table has the columns own; known are scores, examples, metrics"):
-        validate(scores, {"own": "str"})

@@ -43,13 +43,6 @@ def rows() -> pd.DataFrame:
     )
 
 
-def test_a_column_that_came_later_is_filled_in_files_that_lack_it() -> None:
-    later = replace(text("age", "Age of the lamps."), absent="not known")
-    table = replace(TABLE, columns=(*TABLE.columns, later))
-    assert list(table.validated(rows(), "lamps.csv")["age"]) == ["not known"] * 2
-    assert list(table.validated(rows().assign(age="old"), "lamps.csv")["age"]) == ["old"] * 2
-
-
 def test_a_right_frame_is_returned_in_order_and_not_changed() -> None:
     given = rows()[["lit", "colour", *(name for name in rows() if name not in ("lit", "colour"))]].astype({"n": "int8"})
     found = TABLE.validated(given.assign(more=1), "lamps.csv")
@@ -108,16 +101,6 @@ def test_parquet_and_csv_hold_the_same_and_csv_can_be_left_out(tmp_path: Path) -
         pd.testing.assert_frame_equal(TABLE.read(tmp_path / f"lamps.{ending}"), TABLE.validated(frame, ""))
     replace(TABLE, csv=False).write(frame, tmp_path, "dark")
     assert not (tmp_path / "dark.csv").exists()
-
-
-def test_a_table_of_an_older_headscope_is_read_under_the_names_and_texts_of_today(tmp_path: Path) -> None:
-    today = replace(TABLE, renamed={"hue": "colour", "bright": "lit"}, reworded={"colour": {"scarlet": "red"}})
-    older = rows().rename(columns={"colour": "hue", "lit": "bright"}).replace({"hue": {"red": "scarlet"}})
-    older.to_parquet(tmp_path / "lamps.parquet")
-    older.to_csv(tmp_path / "lamps.csv", index=False)
-    for ending in ("parquet", "csv"):
-        pd.testing.assert_frame_equal(today.read(tmp_path / f"lamps.{ending}"), TABLE.validated(rows(), ""))
-    pd.testing.assert_frame_equal(today.validated(rows(), ""), TABLE.validated(rows(), ""))
 
 
 def test_every_kind_of_number_is_written_by_its_writer() -> None:

@@ -1,0 +1,269 @@
+"""Deciles: what heads link with how much attention over a whole corpus, and descriptions that are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+from pydantic import Field
+
+from experiments.run.measure import Frames, Measure, Read
+from probes.corpora.corpus import MemoryTexts
+from reports.blocks.block import Block, Points, Raw, TableBlock, Terms
+from reports.formats import count, decimal, percent, signed
+from reports.heads.card_parts import CardPart, CardSource
+from reports.measures.method import Method
+from reports.run.folder import RunFolder
+from reports.tables.shared_columns import (
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    RUN,
+    SPLITS,
+    N,
+    difference,
+    fraction,
+    number,
+    text,
+    whole,
+)
+from reports.tables.table import Table, last_step
+from reports.tables.text_table import TextTable
+
+if TYPE_CHECKING:
+    from experiments.run.context import RunContext
+    from mha import Model
+    from probes.corpora.corpus import Texts
+    from probes.distribution.description import RulePredictions
+    from probes.scoring.observers import Observer
+
+DECILES: Final = Table(
+    "One row for each head and decile of its attention between different words of a sentence, over the whole report "
+    "split: what the pairs of words link that get so much attention.",
+    ("model", "step", "layer", "head", "decile"),
+    (
+        *RUN,
+        *ONE_HEAD,
+        replace(whole("decile", "Tenth of the pairs of words by attention: 1 gets least, 10 most.", 1), bounds=(1, 10)),
+        fraction("low", "Attention above which the pairs lie; off by an eighth of its value, or a millionth, at most."),
+        fraction(
+            "high", "Attention below which the pairs lie; off by an eighth of its value, or a millionth, at most."
+        ),
+        whole("n", "Pairs of words."),
+        fraction("before", "Share of pairs whose attended word stands before the attending one."),
+        number(
+            "distance",
+            "Mean number of words from one to the other, counted to 9 at the most.",
+            NOT_NEGATIVE,
+            write=decimal,
+        ),
+        fraction("arcs", "Share of pairs that a dependency links, in either direction."),
+        text("tags", "Most frequent parts of speech of attending and attended word, with their share of the decile."),
+        text("relations", "Most frequent relations with their direction, attending word first, with their share."),
+        text("offsets", "Most frequent offsets of the attended word, counted to 9 at the most, with their share."),
+        text("random", "A pair at random: sentence, attending and attended word counted from 1, attention."),
+        text("strongest", "The three pairs with the most attention, written likewise; empty below decile 10."),
+    ),
+)
+
+DESCRIPTIONS: Final = Table(
+    "One row for each head: a sentence that says which other word words attend to most, selected on the selection "
+    "split, and the share of words of the report split for which it is correct.",
+    ("model", "step", "layer", "head"),
+    (
+        *RUN,
+        *ONE_HEAD,
+        text("description", "The sentence: one rule, and others for at most three parts of speech."),
+        replace(N, meaning="Words of the report split that attend; those of sentences of one word are left out."),
+        fraction("accuracy", "Share of these words for which the sentence names the most attended other word."),
+        text("offset", "The one offset that is correct for the most words of the selection split."),
+        fraction("offset_accuracy", "Accuracy of that offset on the report split."),
+        difference("gain", "Accuracy minus that of the offset; no interval was measured."),
+        fraction(
+            "random_accuracy",
+            "Mean accuracy over the heads of a randomly initialised model, each with a description of its own, on a "
+            "sample of sentences.",
+        ),
+        fraction("between", "Mean share of a word's attention that goes to other words of its sentence."),
+    ),
+)
+
+TERMS: Final = (
+    (
+        "decile",
+        "All pairs of different words of a sentence, of the whole report split, in ten parts of equal number by the "
+        "attention that a head gives them. What holds in the tenth decile alone may not hold of the head.",
+    ),
+    (
+        "description",
+        "A rule that names the most attended other word, and others for at most three parts of speech, selected on "
+        "the selection split. Its accuracy is that on held-out text. It does not cover attention to [CLS] and [SEP].",
+    ),
+)
+
+SHOWN: Final = ("decile", "low", "n", "arcs", "before", "distance", "tags", "relations", "offsets", "random")
+"Columns of the deciles of one head."
+
+CLEAR: Final = 0.05
+"By how much a description must be better than an offset to be counted. The limit is ours."
+
+PLOTTED: Final = (
+    ("descriptions", "accuracy", "accuracy of the description, %"),
+    ("descriptions", "offset_accuracy", "accuracy of the best offset, %"),
+    ("descriptions", "gain", "accuracy minus that of the offset, points"),
+    ("descriptions", "between", "attention to other words, %"),
+    ("deciles", "arcs", "pairs of the tenth decile that a dependency links, %"),
+    ("deciles", "before", "pairs of the tenth decile whose attended word stands before, %"),
+    ("deciles", "low", "attention at which the tenth decile begins, %"),
+)
+"Table, column and title of what a scatter shows, in percent."
+
+
+class DecilesMeasure(Measure):
+    """Deciles of each head's attention between words over the whole report split, and a description of the head."""
+
+    name = "deciles"
+    title = "All of a head's attention"
+    place = 20
+    tables = {"deciles": DECILES, "descriptions": DESCRIPTIONS}
+    methods = (
+        Method(
+            ("deciles", "descriptions"),
+            "Deciles and descriptions",
+            "deciles",
+            "Attention between different words of a sentence was counted over the whole report split, head by head, in "
+            "bins whose upper edge is an eighth above the lower one at most; deciles are put together from bins. A "
+            "description is the rule (an offset up to 4, the syntactic head, the first or last word, the nearest word "
+            "of a part of speech before or after) that names the most attended other word of the most words of the "
+            "selection split, with rules of their own for at most three parts of speech. Its accuracy is that on the "
+            "report split, beside the best offset, and a randomly initialised model on {random_texts} sentences a "
+            "split.",
+        ),
+    )
+
+    enabled: bool = False
+    "Whether they are counted, in the pass in which heads are scored."
+    random_texts: int = Field(default=200, ge=1)
+    "Sentences of each split that a randomly initialised model reads, to which descriptions are fitted the same way."
+
+    def wanted(self, run: RunContext) -> bool:
+        """Return whether it is switched on and the run reads sentences' attention; else a note says why not."""
+        reads = run.config.scoring.maps == "weights" and "sentence" in run.scopes
+        if self.enabled and not reads:
+            run.note("deciles: they are of attention in sentences, which the run does not read")
+        return self.enabled and reads
+
+    def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split of sentences."""
+        from probes.distribution.deciles import Deciles
+        from probes.distribution.description import RulePredictions
+
+        if scope != "sentence":
+            return []
+        shape = (run.model.layers, run.model.heads)
+        return [RulePredictions(*shape), *([Deciles(*shape)] if split == SPLITS[1] else [])]
+
+    def measure(self, run: RunContext, read: Read) -> Frames:
+        """Return a row a head and decile, and a row a head with its description."""
+        from probes.distribution.deciles import Deciles
+        from probes.distribution.description import RulePredictions, describe
+        from probes.scoring.aligned import sample_texts
+
+        [scored] = [one for one in read.parts if one.part.scope == "sentence"]
+        (select,), (report,) = (scored.observed(RulePredictions, split) for split in SPLITS)
+        [deciles] = scored.observed(Deciles, SPLITS[1])
+        model = run.random_model()
+        samples = (MemoryTexts(sample_texts(texts, self.random_texts)) for texts in run.texts("sentence"))
+        of_select, of_report = (_predictions(run, model, sample) for sample in samples)
+        described = describe(select, report, (of_select, of_report))
+        between = deciles.between()[["layer", "head", "between"]]
+        return {"deciles": deciles.table(), "descriptions": described.merge(between, on=["layer", "head"])}
+
+    @classmethod
+    def page(cls, run: RunFolder) -> Iterator[Block]:
+        """Yield how well descriptions do, all heads on any two measures, and the descriptions, best first."""
+        found, described = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
+        if found.empty or described.empty:
+            return
+        found, described = last_step(found), last_step(described)
+        yield Points([*_sentences(described)])
+        yield Raw("deciles", _plane(found, described, run.studies.get("shapes", pd.DataFrame())))
+        ranked = described.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
+        columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
+        table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)
+        yield TableBlock(table, sorts=True)
+        yield Terms(TERMS)
+
+    @classmethod
+    def card(cls, source: CardSource, head: str) -> CardPart | None:
+        """Return what a head's attention between words looks like: a description and its deciles."""
+        described, rows = source.of_head("descriptions", head), source.of_head("deciles", head)
+        if not described or not rows:
+            return None
+        one = described[-1]
+        sentences = (
+            f"{one['description']} Accuracy on held-out text: {percent(one['accuracy'])} %; of the offset "
+            f"“{one['offset']}”: {percent(one['offset_accuracy'])} % (difference {signed(one['gain'])} points); of "
+            f"descriptions of a randomly initialised model: {percent(one['random_accuracy'])} %.",
+            f"Other words get {percent(one['between'])} % of its attention. Pairs of words by attention, the tenth "
+            "decile first:",
+        )
+        columns = ("decile", "from, %", "arcs, %", "distance", "parts of speech", "offsets")
+        cells = _cells(pd.DataFrame(rows[-10:]), ("decile", "low", "arcs", "distance", "tags", "offsets"))
+        return CardPart("All of its attention", sentences, columns, tuple(map(tuple, cells)))
+
+
+def _predictions(run: RunContext, model: Model, texts: Texts) -> RulePredictions:
+    """Return what rules predict of a model on texts."""
+    from probes.distribution.description import RulePredictions
+    from probes.scoring.score import score_corpus
+
+    found = RulePredictions(model.layers, model.heads)
+    score_corpus(model, texts, [], {}, run.settings, observers=[found])
+    return found
+
+
+def _sentences(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield how well descriptions do, beside an offset and random weights."""
+    own, offset, random = (percent(rows[name].mean()) for name in ("accuracy", "offset_accuracy", "random_accuracy"))
+    yield (
+        f"A sentence names a word's most attended other word with a mean accuracy of {own} % over heads, on "
+        f"{count(rows['n'].iloc[0])} words of held-out text; the best single offset reaches {offset} %, and "
+        f"descriptions of a randomly initialised model {random} %."
+    )
+    yield (
+        f"In {count((rows['gain'] > CLEAR).sum())} of {count(len(rows))} heads the sentence is more than "
+        f"{100 * CLEAR:.0f} points better than the offset. These numbers have no intervals."
+    )
+
+
+def _plane(deciles: pd.DataFrame, descriptions: pd.DataFrame, shapes: pd.DataFrame) -> dict[str, Any]:
+    """Return the scatter and the deciles of all heads, as plain values for the page's script."""
+    heads = descriptions["name"].tolist()
+    tenth = deciles[deciles["decile"] == deciles["decile"].max()]
+    tables = {"descriptions": descriptions, "deciles": tenth}
+    plotted = {title: 100 * tables[table].set_index("name")[column] for table, column, title in PLOTTED}
+    if len(shapes):
+        shapes = last_step(shapes)
+        shapes = shapes[(shapes["scope"] == "sentence") & (shapes["split"] == SPLITS[1])]
+        for (kind, measure), rows in shapes.groupby(["kind", "measure"], sort=False):
+            plotted[f"{kind}: {measure}"] = rows.set_index("name")["value"]
+    return {
+        "heads": heads,
+        "measures": [{"title": title, "values": _numbers(values.reindex(heads))} for title, values in plotted.items()],
+        "descriptions": descriptions["description"].tolist(),
+        "columns": [column.title for column in DECILES.text_columns(*SHOWN)],
+        "deciles": {str(name): _cells(rows, SHOWN) for name, rows in deciles.groupby("name", sort=False)},
+        "strongest": dict(zip(tenth["name"], tenth["strongest"], strict=True)),
+    }
+
+
+def _numbers(values: pd.Series) -> list[float | None]:
+    return [None if value != value else round(float(value), 4) for value in values]
+
+
+def _cells(rows: pd.DataFrame, columns: Sequence[str]) -> list[list[str]]:
+    """Return the deciles of one head as a page writes them, the tenth first."""
+    records = rows.sort_values("decile", ascending=False).to_dict("records")
+    return [[DECILES[name].cell(row[name]) for name in columns] for row in records]

@@ -1,0 +1,155 @@
+"""The behaviours of a run's model by the names that its config has for them: the loss, the embedding, minimal pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import nsmallest
+from typing import Self
+
+import numpy as np
+
+from experiments.config.section import EMBEDDING, LOSS
+from experiments.run.context import RunContext
+from experiments.run.scope import Scored
+from probes.causal.ablation import ZERO, Heads, measure
+from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
+from probes.causal.downstream import head_accuracy
+from probes.causal.head_sets import single_heads
+from probes.causal.importance import Slopes, slopes
+from probes.corpora.corpus import MemoryTexts
+from probes.evidence.relations import choose_relations
+from probes.pairs.corpora import PairCorpus, open_pairs
+from probes.scoring.aligned import Aligned, Dropped, sample_texts
+from probes.scoring.hashed_random import draws
+from probes.scoring.tally import Numbers
+
+
+@dataclass(frozen=True)
+class Behaviours:
+    """What a study asks a run's model about: sentences of the report split, and corpora of minimal pairs."""
+
+    run: RunContext
+    names: Sequence[str]
+    items: int
+    "Sentences, or pairs, at the most of each: those with the smallest hash."
+    pairs: Mapping[str, PairCorpus]
+
+    @classmethod
+    def of(cls, run: RunContext, names: Sequence[str], items: int) -> Self:
+        """Return behaviours that can be opened, each by itself.
+
+        Raises ModelError for what needs a masked-LM head where the model has none, and CorpusError for pairs that are
+        not there.
+        """
+        section = run.config.behaviour
+        paired = [name for name in names if name not in (LOSS, EMBEDDING)]
+        if paired or LOSS in names:
+            run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+        pairs = {name: open_pairs(name, first=section.first, seed=section.seed) for name in paired}
+        return cls(run, names, items, pairs)
+
+    def __iter__(self) -> Iterator[Behaviour]:
+        """Yield one after the other; what is left out is noted among the dropped of the run."""
+        return (one.behaviour for one in self.weighed())
+
+    def weighed(self) -> Iterator[Weighed]:
+        """Yield one after the other with what is measured of it; opened and measured once for all studies."""
+        opened = self.run.once(OpenedBehaviours)
+        for name in self.names:
+            if (name, self.items) not in opened:
+                opened[name, self.items] = Weighed(self.run, self._open(name))
+            yield opened[name, self.items]
+
+    def _open(self, name: str) -> Behaviour:
+        """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
+        dropped = Dropped()
+        if name in self.pairs:
+            behaviour: Behaviour = self._pairs(self.pairs[name])
+        else:
+            aligned = self._sentences()
+            behaviour, dropped = self._on_sentences(name, aligned), aligned.dropped
+        for one in behaviour.left_out:
+            dropped.add(one.reason, one.source)
+        self.note(behaviour.name, dropped)
+        return behaviour
+
+    def _on_sentences(self, name: str, aligned: Aligned) -> Behaviour:
+        if name == EMBEDDING:
+            return sentence_embeddings(self.run.model, aligned)
+        return masked_pieces(self.run.lm, aligned, seed=self.run.config.seed)
+
+    def _sentences(self) -> Aligned:
+        texts = self.run.texts("sentence")[1]
+        return Aligned.of(self.run.model, MemoryTexts(sample_texts(texts, self.items)))
+
+    def _pairs(self, corpus: PairCorpus) -> Behaviour:
+        items = nsmallest(self.items, enumerate(corpus.stream()), key=lambda one: (draws(corpus.name, one[1]), one[0]))
+        method = self.run.config.behaviour.method
+        return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
+
+    def note(self, name: str, dropped: Dropped) -> None:
+        """Note what was left out among the dropped of the run."""
+        self.run.journal.drop("report", name, dropped)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A behaviour, and what is measured of all heads once for all studies that ask."""
+
+    run: RunContext
+    behaviour: Behaviour
+    _slopes: dict[int, Slopes] = field(default_factory=dict, init=False)
+
+    def slopes(self, directions: int) -> Slopes:
+        """Return how the value of each item changes with the gate of each head; embeddings in so many directions."""
+        if directions not in self._slopes:
+            model, seed = self.run.model, self.run.config.seed
+            step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.prompts))
+            found = slopes(self.behaviour, model.layers, model.heads, directions=directions, seed=seed, step=step)
+            self._slopes[directions] = found
+        return self._slopes[directions]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers with heads that have a part in the behaviour, and heads of each."""
+        model, below = self.run.model, self.behaviour.below
+        return model.layers if below is None else below, model.heads
+
+    @cached_property
+    def singles(self) -> Numbers:
+        """Values of all items [1 + head, item]: of the intact model, and with each head ablated by zero."""
+        sets = [(), *(one.heads for one in single_heads(*self.shape))]
+        step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.prompts))
+        found: Numbers = measure(self.behaviour, sets, step=step).numpy()
+        return found
+
+    def without(self, sets: Sequence[Heads], way: str) -> Numbers:
+        """Return values [1 + set, item], the intact model's first; every single head comes first in `sets`."""
+        known = self.singles if way == ZERO else np.empty((0, len(self.behaviour.clusters)))
+        wanted = [(), *sets][len(known) :]
+        if not wanted:
+            return known
+        step = self.run.counter(f"ablation, {self.behaviour.name}, {way}", len(self.behaviour.prompts))
+        return np.concatenate([known, measure(self.behaviour, wanted, way, step=step).numpy()])
+
+
+class OpenedBehaviours(dict[tuple[str, int], Weighed]):
+    """Name and most items -> a behaviour that a study of the run has opened."""
+
+
+def downstream(run: RunContext, scored: Scored, labels: int, items: int) -> Iterator[Weighed]:
+    """Yield the accuracy of the best heads of the labels of a part with the most items, below which are heads."""
+    part, model = scored.part, run.model
+    by_name = {probe.name: probe for probe in part.probes}
+    texts = MemoryTexts(sample_texts(part.texts[1], items))
+    for relation in choose_relations(scored.scores, part.probes, labels, model.heads):
+        question, head = relation.question, divmod(relation.first, model.heads)
+        if not head[0]:
+            run.note(f"ablation: the best head on {' '.join(question)} is of the first layer: no head is below it")
+            continue
+        aligned, reduce = Aligned.of(model, texts), run.config.scoring.reduce
+        behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
+        run.journal.drop("report", behaviour.name, aligned.dropped)
+        yield Weighed(run, behaviour)

@@ -1,0 +1,86 @@
+"""What a run can measure of the heads beside their scores: the form that every measure has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import pandas as pd
+
+from experiments.config.section import ConfigTable
+from reports.measures.reported import Reported
+
+if TYPE_CHECKING:
+    from experiments.config.config import Config
+    from experiments.run.context import RunContext
+    from experiments.run.scope import Scored
+    from probes.corpora.corpus import Texts
+    from probes.scoring.observers import Observer
+
+Frames = Mapping[str, pd.DataFrame]
+"Name of a table -> its rows, without columns of the run."
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a run has once the model has read all texts of all scopes."""
+
+    parts: Sequence[Scored]
+    rows: Sequence[pd.DataFrame]
+    "What the measure itself has measured of these parts (`Measure.of_part`), in their order."
+    measured: Mapping[type[Measure], Frames]
+    "What those that the measure `needs` have measured."
+
+    def of(self, measure: type[Measure]) -> Frames:
+        """Return what another measure has measured, nothing where the run does not want it.
+
+        Raises KeyError for one that `needs` does not name, since it may come later.
+        """
+        return self.measured[measure]
+
+    @property
+    def frames(self) -> list[pd.DataFrame]:
+        """The scores of all parts."""
+        return [frame for part in self.parts for frame in part.frames]
+
+
+class Measure(ConfigTable, Reported):
+    """Something that a run measures of the heads beside their scores; what it has no use for stays as it is here.
+
+    Its fields are the keys of its table in a config. It imports what runs a model within its methods alone, for pages
+    are written without.
+    """
+
+    needs: ClassVar[tuple[type[Measure], ...]] = ()
+    "Those whose tables it takes into account, where the run has them."
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return it with the keys of its table in `config`; one without keys has no table there."""
+        section = getattr(config, cls.name, None)
+        return section if isinstance(section, cls) else cls()
+
+    @property
+    def codelength(self) -> bool:
+        """Whether it takes the codelengths of trained probes."""
+        return False
+
+    def check(self, config: Config) -> None:
+        """Raise ValueError where another table of `config` does not fit this one."""
+
+    def wanted(self, run: RunContext) -> bool:
+        """Return whether the run is to measure it; raises where what it asks for cannot be done."""
+        return True
+
+    def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split while its heads are scored."""
+        return ()
+
+    def of_part(self, run: RunContext, scored: Scored) -> Iterable[pd.DataFrame]:
+        """Return rows that it measures of a part while the run is at it."""
+        return ()
+
+    def measure(self, run: RunContext, read: Read) -> Frames:
+        """Return what it measures once all texts of all scopes have been read; names are keys of `tables`."""
+        raise NotImplementedError

@@ -1,0 +1,301 @@
+"""The part of a run in which a model, and what it is compared with, reads texts of one scope, and its scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from typing import Protocol, TypeVar
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.inputs.controls import (
+    ModelControl,
+    Strengths,
+    add_control,
+    add_sampled_control,
+    choice_note,
+    model_controls,
+    of_documents,
+    of_model,
+    on_arcs,
+    permutation_strengths,
+    selected_permutations,
+)
+from experiments.inputs.corpora import remark_notes
+from experiments.record.kept import NOTHING, Kept
+from experiments.record.progress import Progress, counter
+from experiments.record.run_record import Journal
+from mha import Model
+from mha.models.kept_maps import KeptMaps
+from mha.parallel import side_by_side
+from probes import Probe
+from probes.corpora.corpus import Texts
+from probes.evidence.question import Effort
+from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
+from probes.maps.relation_attention import RelationAttention, add_relation_attention
+from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM, Selective
+from probes.scoring.aligned import name_of
+from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.observers import Observer
+from probes.scoring.score import Settings, learn_baselines, score_corpus
+from probes.scoring.tally import Pooled
+
+Looker = TypeVar("Looker", bound=Observer)
+"A kind of observer."
+
+ShowScores = Callable[[pd.DataFrame], None]
+"Is shown the scores of a part before it is compared with other models; nothing in them is tested."
+
+
+class Observing(Protocol):
+    """What a part needs of a study while heads are scored, see `experiments.studies.study.Study`."""
+
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split while its heads are scored."""
+        ...
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a run in which the model reads texts of one scope."""
+
+    config: Config
+    model: Model
+    scope: str
+    probes: Sequence[Probe]
+    texts: Sequence[Texts]
+    "Of the selection split and of the report split."
+    studies: Sequence[Observing] = ()
+    codelength: bool = False
+    "Whether the trained probes are coded too."
+    kept: Kept = NOTHING
+    "The finished parts of the run."
+    first: ShowScores | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read; those of the run's model are kept when its heads are scored."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps, kept=self.own_maps)
+
+    @cached_property
+    def own_maps(self) -> KeptMaps:
+        """Maps of the run's model, where anything asks for them after its heads were scored."""
+        scoring, later = self.config.scoring, self.config.probes.trained or self.studies
+        return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
+
+    def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
+        """Return the scores of all heads, and those of trained probes if the config wants them.
+
+        `permutations` selects the seeds of the permuted weights that are controls.
+        """
+        config = self.config
+        observers: dict[str, Sequence[Observer]] = {
+            split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
+            for split, texts in zip(SPLITS, self.texts, strict=True)
+        }
+        observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
+        splits = self._splits(journal, progress, observers)
+        if self.first is not None:
+            with journal.stage("first page"):
+                self.first(self._table(splits, observers[SPLITS[1]], test=False))
+        observers |= self._add_controls(splits, permutations(), journal, progress)
+        with journal.stage("statistics"):
+            scores = self._table(splits, observers[SPLITS[1]], test=True)
+        for probe in self.probes:
+            for split, texts in zip(SPLITS, self.texts, strict=True):
+                for note in remark_notes(f"{probe.name} ({split})", _left_out(probe, texts)):
+                    journal.note(note)
+            if probe.name not in set(scores.probe):
+                journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
+        if not config.probes.trained:
+            return Scored(self, scores, splits, (), observers)
+        with journal.stage("trained probes"):
+            name = f"trained probes ({self.scope}s)"
+            trained = self.kept.tables(name, journal, lambda: {name: self._trained(progress)})
+            return Scored(self, scores, splits, [*trained.values()], observers)
+
+    @cached_property
+    def control_texts(self) -> tuple[Texts, Texts]:
+        """What models of controls read: a sample of the selection split, where the config wants one, and the report."""
+        select, report = self.texts
+        count = self.config.controls.select_documents
+        return of_documents(select, count) if count else select, report
+
+    def _add_controls(
+        self, splits: Sequence[Split], permutations: Sequence[int], journal: Journal, progress: Progress
+    ) -> Mapping[str, Sequence[Observer]]:
+        """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
+        controls = {
+            control: probes
+            for control in model_controls(self.config, self.model, permutations)
+            if (probes := control.probes(self.probes))
+        }
+        beside = {control.name: self.control_observers(control) for control in controls}
+        seconds: dict[str, float] = {}
+
+        def read(control: ModelControl) -> Sequence[Pooled]:
+            start = time.perf_counter()
+            see = beside[control.name]
+            heads = self.kept.sums(
+                self.part_name(control),
+                lambda: self.control_heads(control, controls[control], progress, see),
+                see,
+            )
+            seconds[f"control: {control.name}"] = time.perf_counter() - start
+            return heads
+
+        start = time.perf_counter()
+        add = add_sampled_control if self.config.controls.select_documents else add_control
+        for control, heads in zip(controls, self.each_control(read, [*controls]), strict=True):
+            add(control.name, splits, heads)
+        journal.share(seconds, time.perf_counter() - start)
+        if (count := self.config.controls.select_documents) and (note := choice_note(splits[1], self.scope, count)):
+            journal.note(note)
+        return beside
+
+    def each_control(
+        self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
+    ) -> list[Sequence[Pooled]]:
+        """Return the sums of all controls, of which several are read at a time."""
+        return side_by_side(read, controls)
+
+    def part_name(self, control: ModelControl) -> str:
+        """Return what the sums of a control are kept as."""
+        return f"{control.name} ({self.scope}s)"
+
+    def control_observers(self, control: ModelControl) -> list[RelationAttention]:
+        """Return the observers of a control's maps of the report split: of random weights, over all words."""
+        return self._relation_attention() if control.name == RANDOM else []
+
+    def _relation_attention(self) -> list[RelationAttention]:
+        """Return what measures attention over all words; nothing where other maps are read."""
+        weights = self.config.scoring.maps == "weights"
+        return [RelationAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
+
+    def _table(self, splits: Sequence[Split], observers: Sequence[Observer], *, test: bool) -> pd.DataFrame:
+        """Return the scores of all heads; `observers` have seen the report split."""
+        shape, scoring = (self.model.layers, self.model.heads), self.config.scoring
+        effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
+        scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin, test=test)
+        for pairs in (one for one in observers if isinstance(one, RelationAttention)):
+            scores = add_relation_attention(scores, pairs)
+        return scores
+
+    def permutations(self, journal: Journal) -> Callable[[], Sequence[int]]:
+        """Return what selects permutations the first time that it is called, and has them from then on."""
+        return cache(partial(self.selected_permutations, journal))
+
+    def selected_permutations(self, journal: Journal) -> list[int]:
+        """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""
+        with journal.stage(f"control: {PERMUTED}"):
+            seeds = self.kept.seeds(
+                "permutations selected",
+                lambda: selected_permutations(self.config, self.model, self.permutation_strengths),
+            )
+        journal.log("permutations selected", seeds=seeds)
+        return seeds
+
+    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return how many hits the best heads of these permuted weights have on a sample of the selection split."""
+        return permutation_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
+
+    def _splits(self, journal: Journal, progress: Progress, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
+        """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
+        arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
+        with journal.stage("learn baselines"):
+            names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
+        splits, beside = [], []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            with journal.stage(f"score {split}"):
+                step = self._counter(progress, split, len(texts))
+                outcome = score_corpus(
+                    self.model,
+                    texts,
+                    self.probes,
+                    baselines,
+                    self.settings,
+                    step,
+                    arcs=arcs,
+                    observers=[*observers[split], self.own_maps],
+                )
+                step(len(texts) - outcome.texts)
+            journal.count(split, self.scope, outcome)
+            splits.append(Split(*pooled_sums(outcome, self.probes)))
+            if outcome.arcs is not None:
+                beside.append(on_arcs(outcome.arcs))
+        if beside:
+            add_control(CONTROL_ARCS, splits, beside)
+        return splits
+
+    def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
+        return counter(progress, f"{what} ({self.scope}s)", of)
+
+    def control_heads(
+        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
+    ) -> Sequence[Pooled]:
+        """Return the sums of a control's heads on both splits; `observers` see its maps of the report split."""
+        model, heads = control.load(), []
+        for split, texts, seen_by in zip(SPLITS, self.control_texts, ((), observers), strict=True):
+            step = self._counter(progress, f"{split}, {control.name}", len(texts))
+            outcome = score_corpus(
+                *(model, texts, probes, {}, self.settings, step),
+                places=control.places,
+                hits_alone=True,
+                observers=seen_by,
+            )
+            step(len(texts) - outcome.texts)
+            heads.append(of_model(outcome.heads, probes))
+        return heads
+
+    def _trained(self, progress: Progress) -> pd.DataFrame:
+        from probes.trained.classifier import fit_classifiers
+
+        select, report = self.texts
+        return fit_classifiers(
+            self.model,
+            select,
+            report,
+            self.probes,
+            self.settings,
+            pairs=self.config.probes.trained_pairs,
+            replicates=self.config.scoring.replicates,
+            seed=self.config.seed,
+            codelength=self.codelength,
+            progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
+        )
+
+
+def _left_out(probe: Probe, texts: Texts) -> Iterator[tuple[str, str]]:
+    """Yield the id of a sentence and why for everything that a probe does not ask about."""
+    if isinstance(probe, Selective):
+        for chunk in texts.chunks(1000):
+            for text in chunk:
+                yield from ((name_of(text), reason) for reason in probe.left_out(text))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A part of a run whose heads have been scored."""
+
+    part: Part
+    scores: pd.DataFrame
+    splits: Sequence[Split]
+    "The sums that the scores come from."
+    trained: Sequence[pd.DataFrame]
+    "The scores of trained probes, where the config wants them."
+    observers: Mapping[str, Sequence[Observer]]
+    "Split, or name of a control -> what has seen its maps: of all studies; of a control's only the report split."
+
+    @property
+    def frames(self) -> list[pd.DataFrame]:
+        """All scores: those of the heads, then those of trained probes."""
+        return [self.scores, *self.trained]
+
+    def observed(self, kind: type[Looker], split: str) -> list[Looker]:
+        """Return the observers of a kind that have seen the maps of a split, or of a control; none where it was not."""
+        return [one for one in self.observers.get(split, ()) if isinstance(one, kind)]

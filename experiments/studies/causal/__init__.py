@@ -1,1 +1,0 @@
-"""Studies of what a behaviour loses without heads."""

@@ -1,1 +1,0 @@
-"""Studies of maps and of heads beside each other."""

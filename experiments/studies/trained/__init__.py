@@ -1,1 +1,0 @@
-"""Studies that train something on heads or ask what was trained."""

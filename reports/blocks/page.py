@@ -1,0 +1,66 @@
+"""The one way in which pages are written: sections of blocks, as one HTML file that loads nothing, and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from reports.blocks.block import Section
+from reports.drawing.charts import vega
+from reports.formats import escaped
+from reports.run.replacing import replace_text
+from reports.templates.environment import assets, environment
+
+Byline = str | tuple[str, str]
+"What stands under a page's title: a text, or what it is and its value."
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, and what it is about."""
+
+    title: str
+    sections: Sequence[Section]
+    byline: Sequence[Byline] = ()
+    kicker: str = "headscope report"
+    version: str = ""
+    "Of the headscope that measured."
+    assets: Sequence[str] = ()
+    "Stems of style sheets and scripts beside those of its blocks."
+
+    @property
+    def html(self) -> str:
+        """The page as HTML that loads nothing from anywhere."""
+        needed = dict.fromkeys(name for section in self.sections for name in section.assets)
+        names = ["page", "fold", *self.assets, *needed]
+        drawn = "charts" in needed
+        template = environment().get_template("page.html.j2")
+        style, script = (assets(names, suffix) for suffix in (".css", ".js"))
+        return template.render(
+            page=self, version=self.version, style=style, script=script, vega=vega() if drawn else ""
+        )
+
+    @property
+    def markdown(self) -> str:
+        """The page in Markdown, for repositories, issues and papers in preparation."""
+        said = " · ".join(escaped(one if isinstance(one, str) else " ".join(one)) for one in self.byline)
+        parts = [f"# {escaped(self.title)}", said, *(section.markdown for section in self.sections)]
+        return re.sub(r"\n{3,}", "\n\n", "\n\n".join(part for part in parts if part)) + "\n"
+
+    @property
+    def bylines(self) -> Sequence[Markup]:
+        """What stands under its title, in HTML."""
+        made = [one if isinstance(one, str) else Markup("{} <b>{}</b>").format(*one) for one in self.byline]
+        return [Markup("<span>{}</span>").format(one) for one in made]
+
+
+def write_page(folder: Path, page: Page, name: str = "index.html", markdown: str = "report.md") -> Path:
+    """Write a page into `folder` in both forms, and return the path of the HTML file."""
+    texts = {markdown: page.markdown, name: page.html}
+    for file, text in texts.items():
+        replace_text(folder / file, text)
+    return folder / name

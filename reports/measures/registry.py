@@ -1,0 +1,111 @@
+"""How measures are found: those of headscope and of other packages by entry points, those of files by `use`.
+
+Nothing in `reports` imports a measure by name.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Final
+
+import pandas as pd
+
+from reports.measures.reported import Reported
+from reports.messages import one_line
+from reports.tables.table import Table, read_tables
+
+GROUP: Final = "headscope.measures"
+"The entry points of packages that bring measures: each names a module, or a package of such."
+
+
+class MeasureError(ValueError):
+    """A measure that cannot be loaded, or that others do not go with."""
+
+
+_USED: dict[Path, tuple[type[Reported], ...]] = {}
+"Files that were named -> their measures."
+
+
+def measures() -> tuple[type[Reported], ...]:
+    """Return all measures that are known, in the order of a page.
+
+    Raises MeasureError where two have one name, or a package's cannot be loaded.
+    """
+    found = sorted((*_installed(), *(one for some in _USED.values() for one in some)), key=lambda one: one.place)
+    names = [one.name for one in found]
+    for one in found:
+        if names.count(one.name) > 1:
+            raise MeasureError(f"two measures are called {one.name!r}; one is of {one.__module__}")
+    return tuple(found)
+
+
+def use(path: Path) -> tuple[type[Reported], ...]:
+    """Load the measures of a Python file, which from then on are known as those of headscope are.
+
+    Raises MeasureError for a file that is not there, cannot be loaded, or has no measure.
+    """
+    path = Path(path).resolve()
+    if path not in _USED:
+        if not path.is_file():
+            raise MeasureError(f"{path}: no such file; expected a Python file with a measure")
+        name = f"headscope_measure_{path.stem}"
+        spec = spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise MeasureError(f"{path}: not a Python file; its name must end in .py")
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # whatever the file does
+            raise MeasureError(one_line(f"{path}: it cannot be loaded ({type(error).__name__}: {error})")) from error
+        found = _USED[path] = tuple(_of(module))
+        if not found:
+            raise MeasureError(f"{path}: no measure in it; expected a class with a `name` that derives from Measure")
+    return _USED[path]
+
+
+def measure_tables() -> Mapping[str, Table]:
+    """Return what the tables of all measures must hold, by name. They lie in a run folder as NAME.parquet."""
+    return {name: table for one in measures() for name, table in one.tables.items()}
+
+
+def write_measures(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write tables of measures by name into `folder`; ValueError says what is wrong with one."""
+    known = measure_tables()
+    for name, frame in tables.items():
+        known[name].write(frame, folder, name)
+
+
+def read_measures(folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables of measures that lie in `folder`, by name; ValueError says what is wrong with one."""
+    return read_tables(folder, measure_tables())
+
+
+@cache
+def _installed() -> tuple[type[Reported], ...]:
+    """Return the measures of installed packages."""
+    return tuple(one for point in entry_points(group=GROUP) for module in _modules(point.load()) for one in _of(module))
+
+
+def _modules(loaded: ModuleType) -> Iterator[ModuleType]:
+    """Yield a module, or those of a package."""
+    if hasattr(loaded, "__path__"):
+        for one in iter_modules(loaded.__path__):
+            yield import_module(f"{loaded.__name__}.{one.name}")
+    else:
+        yield loaded
+
+
+def _of(module: ModuleType) -> Iterator[type[Reported]]:
+    """Yield the measures that a module defines."""
+    for one in vars(module).values():
+        if isinstance(one, type) and issubclass(one, Reported) and one.__module__ == module.__name__ and one.name:
+            yield one

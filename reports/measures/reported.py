@@ -1,0 +1,61 @@
+"""What a page tells of a measure: its tables, its section, and its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from reports.blocks.block import Block
+from reports.measures.method import Method
+from reports.tables.table import Table
+
+if TYPE_CHECKING:
+    from reports.heads.card_parts import CardPart, CardSource
+    from reports.run.folder import RunFolder
+    from reports.scores.verdicts import Verdicts
+
+
+class Reported(BaseModel):
+    """What a run can measure of heads beside their scores, as reports see it: nothing here makes an instance."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str] = ""
+    "Of the measure, of its table in a config, of its stage in a run, and of its facts."
+    anchor: ClassVar[str] = ""
+    "Of its section, where that is not its name."
+    title: ClassVar[str] = ""
+    "Heading of its section; one without is in no section."
+    place: ClassVar[int] = 100
+    "Where its section stands: those with smaller numbers before it."
+    tables: ClassVar[Mapping[str, Table]] = {}
+    "Name of a table in the run folder -> what it must hold."
+    methods: ClassVar[Sequence[Method]] = ()
+    "How it is measured, in sentences for an appendix."
+
+    @classmethod
+    def page(cls, run: RunFolder) -> Iterable[Block]:
+        """Return its section of a page; none where the run did not measure it."""
+        return ()
+
+    @classmethod
+    def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterable[str]:
+        """Return what the first screen says of causal effects, in sentences."""
+        return ()
+
+    @classmethod
+    def without(cls, run: RunFolder, head: str) -> str:
+        """Return what the model loses without a head, in a sentence; "" where that is unknown."""
+        return ""
+
+    @classmethod
+    def card(cls, source: CardSource, head: str) -> CardPart | None:
+        """Return its part of the card of a head; None where there is none."""
+        return None
+
+    @classmethod
+    def written(cls, run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield heading and sentences of what the run has measured, with the settings of its config."""
+        return (method.written(config) for method in cls.methods if method.tables[0] in run.studies)

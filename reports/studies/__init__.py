@@ -1,1 +1,0 @@
-"""What a run measures of heads beside their scores, one folder a study."""

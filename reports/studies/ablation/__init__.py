@@ -1,1 +1,0 @@
-"""Ablation: what a behaviour loses without heads."""

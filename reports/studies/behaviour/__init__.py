@@ -1,1 +1,0 @@
-"""Behaviour: what the model does on minimal pairs."""

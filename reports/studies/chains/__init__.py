@@ -1,1 +1,0 @@
-"""Chains: coreference chains that single heads link, beside those of rules."""

@@ -1,1 +1,0 @@
-"""Classifiers and parsers that are trained on heads."""

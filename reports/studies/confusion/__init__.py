@@ -1,1 +1,0 @@
-"""Confusion: agreement among distractors."""

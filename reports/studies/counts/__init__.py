@@ -1,1 +1,0 @@
-"""Counts: hits by groups of texts, for comparisons of runs."""

@@ -1,1 +1,0 @@
-"""Deciles: what heads link with how much attention over a whole corpus, and descriptions that are scored."""

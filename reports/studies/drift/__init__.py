@@ -1,1 +1,0 @@
-"""Drift: what a training made of the maps that it began with."""

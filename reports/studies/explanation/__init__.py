@@ -1,1 +1,0 @@
-"""Explanation: whether attention explains what a classifier decides."""

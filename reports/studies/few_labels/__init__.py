@@ -1,1 +1,0 @@
-"""Few labels: heads selected from few labelled arcs, beside rules that learn from the same arcs."""

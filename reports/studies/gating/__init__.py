@@ -1,1 +1,0 @@
-"""What heads are worth: importance, pruning and learned gates."""

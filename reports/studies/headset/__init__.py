@@ -1,1 +1,0 @@
-"""Relations between heads: distances, groups and ensembles."""

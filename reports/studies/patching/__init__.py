@@ -1,1 +1,0 @@
-"""Patching: which heads bring a lost answer back."""

@@ -1,1 +1,0 @@
-"""Relatedness: attention between words against ratings of how related they are."""

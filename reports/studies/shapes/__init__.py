@@ -1,1 +1,0 @@
-"""Attention statistics: entropy, distances and classes of maps."""

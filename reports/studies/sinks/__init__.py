@@ -1,1 +1,0 @@
-"""Sinks: heads that attend to special tokens, and whether they write anything from there."""

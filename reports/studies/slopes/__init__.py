@@ -1,1 +1,0 @@
-"""Slopes: the derivative of a behaviour with respect to single attention weights."""

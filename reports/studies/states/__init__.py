@@ -1,1 +1,0 @@
-"""States: the geometry of words' states by layer, and outlier dimensions."""

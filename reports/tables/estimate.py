@@ -1,0 +1,30 @@
+"""A number and its 95 % interval: what is measured of anything, in any package."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and the interval that holds its true value in 95 % of repetitions; NaN where it was not measured."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    "Repeats or items that it is made from."
+
+    @property
+    def known(self) -> bool:
+        """Whether it was measured."""
+        return not math.isnan(self.value)
+
+    def at(self, place: float) -> tuple[float, float, float, float]:
+        """Return it as a point of a figure at a place on x."""
+        return place, self.value, self.low, self.high
+
+    def within(self, lowest: float, highest: float) -> Estimate:
+        """Return the same with an interval that leaves out what cannot be, such as shares above 1."""
+        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))

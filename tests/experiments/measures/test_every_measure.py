@@ -1,0 +1,128 @@
+"""What holds for every measure: how it is declared, found and told; what it measures is tested beside its kernel."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from string import Formatter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.run.config import RunConfig
+from experiments.run.measure import Measure
+from experiments.run.measures import in_order, measure_types
+from reports import Run, write_measures
+from reports.measures.registry import MeasureError, use
+from reports.tables.table import Table
+from tests.reports.conftest import write_run
+
+MEASURES = {one.name: one for one in measure_types()}
+HOSTILE = "<b>&amp;</b>|*x*"
+"A text that neither HTML nor Markdown may take for markup."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run folder without any measure."""
+    return write_run(tmp_path_factory.mktemp("runs") / "minilm-ewt")
+
+
+def made_up(table: Table, rows: int = 4) -> pd.DataFrame:
+    """Return rows that a table allows, of heads 1-1 to 2-2, with hostile texts wherever any text is allowed.
+
+    A column of the key has all its choices, others their last one.
+    """
+    made = {}
+    for column in table.columns:
+        if column.dtype == "str":
+            made[column.name] = [*column.choices[-1:]] * rows if column.choices else [HOSTILE] * rows
+        elif column.dtype == "bool":
+            made[column.name] = [True] * rows
+        elif column.dtype == "object":
+            made[column.name] = [[] for _ in range(rows)]
+        else:
+            low, high = column.bounds or (0.0, 1.0)
+            made[column.name] = [low if high < 1 else min(max(low, 1.0), high)] * rows
+    heads = {"layer": np.arange(rows) // 2, "head": np.arange(rows) % 2}
+    known = {name: values for name, values in heads.items() if name in made}
+    frame = pd.DataFrame({**made, **known}).astype(dict(table.dtypes))
+    for column in table.columns:
+        if column.choices and column.name in table.key:
+            frame = frame.drop(columns=column.name).merge(pd.DataFrame({column.name: column.choices}), how="cross")
+    if {"layer", "head", "name"} <= {*frame}:
+        frame["name"] = (frame.layer + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
+    return frame.drop_duplicates([*table.key]).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_its_keys_are_a_table_of_the_config_and_its_methods_name_such_keys(name: str) -> None:
+    measure = MEASURES[name]
+    assert (name in RunConfig.model_fields) == bool(measure.model_fields)
+    for method in measure.methods:
+        assert {*method.tables} <= {*measure.tables}
+        keys = {key for _, key, *_ in Formatter().parse(method.sentences) if key}
+        known = RunConfig.model_fields[method.section].annotation.model_fields if method.section else ()
+        assert keys <= {*known}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, folder: Path) -> None:
+    run, measure = Run.open(folder), MEASURES[name]
+    for table in measure.tables:
+        assert table not in run.studies
+    assert [*measure.page(run)] == []
+    assert measure.without(run, "1-1") == ""
+    assert [*measure.written(run, run.settings)] == []
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_its_tables_say_cannot_be_markup(name: str, folder: Path, tmp_path: Path) -> None:
+    measure, run_folder = MEASURES[name], tmp_path / "run"
+    shutil.copytree(folder, run_folder)
+    write_measures({table: made_up(declared) for table, declared in measure.tables.items()}, run_folder)
+    blocks = [*measure.page(Run.open(run_folder))]
+    html, markdown = "".join(one.html for one in blocks), "\n".join(one.markdown for one in blocks)
+    assert "<b>&amp;" not in html
+    assert "|*x*" not in markdown
+
+
+def test_all_are_declared_without_what_runs_a_model() -> None:
+    code = "import sys; from reports.measures.registry import measures; measures(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_tables_sections_and_places_are_told_apart() -> None:
+    tables = [table for one in MEASURES.values() for table in one.tables]
+    assert len({*tables}) == len(tables)
+    places = [one.place for one in MEASURES.values() if one.title]
+    assert len({*places}) == len(places)
+
+
+def test_a_measure_comes_after_those_that_it_needs() -> None:
+    found = [*in_order(measure_types())]
+    for one in found:
+        assert all(found.index(other) < found.index(one) for other in one.needs)
+
+    class One(Measure):
+        name = "one"
+
+    class Other(Measure):
+        name = "other"
+        needs = (One,)
+
+    One.needs = (Other,)
+    with pytest.raises(MeasureError, match="need the results of each other: one, other"):
+        [*in_order([One, Other])]
+
+
+def test_a_file_without_a_measure_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MeasureError, match=r"none\.py: no such file"):
+        use(tmp_path / "none.py")
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    with pytest.raises(MeasureError, match=r"empty\.py: no measure in it"):
+        use(tmp_path / "empty.py")
+    (tmp_path / "broken.py").write_text("import nowhere\n")
+    with pytest.raises(MeasureError, match=r"broken\.py: it cannot be loaded \(ModuleNotFoundError"):
+        use(tmp_path / "broken.py")

@@ -1,0 +1,201 @@
+"""Attention statistics: measured in the passes that score heads, and what a page says of invented numbers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.measures.shapes import BY_LAYER, NAMES, PANELS, SHAPES, TERMS, TITLES, UNITS, ShapesMeasure
+from probes.maps.classes import ClassRule
+from probes.maps.shapes import KINDS, MEASURES
+from reports import Run, write_measures, write_report
+from reports.blocks.block import Block, Charts, Matrix, Points, TableBlock
+from tests.reports.conftest import write_run
+
+LAYERS, HEADS = 6, 12
+PLANTED = {("attention", "[SEP]"): ((4, 1), 0.8), ("offset", "-1"): ((2, 3), 0.9), ("class", "diagonal"): ((2, 3), 0.7)}
+"Measure -> a head, and its value."
+
+
+def rows(scopes: tuple[str, ...] = ("sentence", "window")) -> pd.DataFrame:
+    """Return invented shapes of all measures; blocks are measured in windows alone."""
+    splits = [(scope, split) for scope in scopes for split in ("select", "report")]
+    frames = [measure_rows(*where, *measure) for where in splits for measure in MEASURES]
+    return SHAPES.validated(pd.concat(frames, ignore_index=True), "shapes.parquet")
+
+
+def measure_rows(scope: str, split: str, kind: str, name: str) -> pd.DataFrame:
+    cell = np.arange(LAYERS * HEADS)
+    layer, head = cell // HEADS, cell % HEADS
+    there = name != "block" or kind == "class" or scope == "window"
+    value = 2.5 - 0.2 * layer + 0.02 * head if kind == "entropy" else np.full(len(cell), 0.1)
+    value = np.where(cell == 5, 4.0, 1.5) if kind == "sieve" else value
+    if kind == "class":
+        value = np.full(len(cell), {"heterogeneous": 0.6, "block": 0.0 if scope == "sentence" else 0.2}.get(name, 0.05))
+    if (kind, name) in PLANTED:
+        (at, of), planted = PLANTED[kind, name]
+        value = np.where((layer == at) & (head == of), planted, value)
+    value = value if there else np.full(len(cell), np.nan)
+    tested = kind == "sieve" and split == "report" and there
+    p = np.where(cell == 5, 0.0004, 0.9) if tested else np.full(len(cell), np.nan)
+    known = {"model": "minilm", "step": pd.NA, "corpus": "EWT dev", "scope": scope, "split": split, "kind": kind}
+    names = [f"{a + 1}-{b + 1}" for a, b in zip(layer, head, strict=True)]
+    frame = pd.DataFrame({"layer": layer, "head": head, "name": names, "value": value, "p": p / 4, "p_label": p / 2})
+    return frame.assign(
+        **known,
+        measure=name,
+        n=(2001 if scope == "sentence" else 250) if there else 0,
+        clusters=318 if there else 0,
+        ci_low=value * 0.9,
+        ci_high=value * 1.05,
+        even={"entropy": 3.0, "sieve": 1.0}.get(kind, 0.06) if there else np.nan,
+        near_ties=3 if kind == "class" else 0,
+        threshold=3.0 if tested else np.nan,
+        p_adjusted=p,
+    )
+
+
+def page(table: pd.DataFrame) -> dict[type[Block], list[Any]]:
+    """Return the blocks of a page by kind."""
+    found: dict[type[Block], list[Any]] = {}
+    for block in ShapesMeasure.page(SimpleNamespace(studies={"shapes": table})):
+        found.setdefault(type(block), []).append(block)
+    return found
+
+
+@pytest.fixture(scope="module")
+def blocks() -> dict[type[Block], list[Any]]:
+    return page(rows())
+
+
+def test_what_is_named_is_what_is_measured(blocks: dict[type[Block], list[Any]]) -> None:
+    series = {key for panel in PANELS.values() for key in panel.values()}
+    assert {*NAMES, *BY_LAYER, *series} <= set(MEASURES)
+    assert {*TITLES, *UNITS} <= set(KINDS)
+    [matrix] = blocks[Matrix]
+    assert len({(one.group, one.title) for one in matrix.maps}) == len(MEASURES)
+    rule, told = ClassRule(), dict(TERMS)["class"]
+    for threshold in (f"{rule.line:g} more than its", f"excess of {rule.clear:g} together", f"each has {rule.part:g}"):
+        assert threshold in told
+    assert f"fewer than {rule.fewest} tokens" in told
+
+
+def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences(
+    blocks: dict[type[Block], list[Any]],
+) -> None:
+    [matrix] = blocks[Matrix]
+    windows = {one.title for one in matrix.maps if " · n 250 windows · clusters 318" in one.about}
+    assert windows == {"block", *(name for kind, name in MEASURES if kind == "class")}
+    assert all(("250 windows" in one.about) != ("2,001 sentences" in one.about) for one in matrix.maps)
+    _, sieves, classes = page(rows(("sentence",)))[TableBlock]
+    assert [row[0] for row in sieves.table] == ["local", "delimiter", "syntactic"]
+    assert classes.table.title == "Maps by class: 2,001 sentences"
+
+
+def test_sentences_say_what_stands_out(blocks: dict[type[Block], list[Any]]) -> None:
+    entropy, half, classes = blocks[Points][0].sentences
+    assert entropy == (
+        "Entropies lie between 1.50 nats (head 6-1) and 2.72 (head 1-12); uniform attention has 3.00. Layer 1 is the "
+        "broadest on average (2.61), layer 6 the narrowest (1.61)."
+    )
+    assert half == (
+        "All tokens, special tokens included, give more than half of their attention to [SEP] in 1 head (5-2). Words "
+        "give more than half of their attention to the previous word in 1 head (3-4). These are means over each text, "
+        "then over texts; sinks are defined by the attention of words alone."
+    )
+    assert classes.startswith("Maps by class, all heads and 250 windows together: vertical 5.0 %, diagonal 5.9 %")
+    frame = rows().assign(clusters=6)
+    frame.loc[frame["kind"].isin(["attention", "offset"]), ["value", "ci_low", "ci_high"]] = 0.2
+    few, _, half, _ = page(frame)[Points][0].sentences
+    assert few.startswith("⚠ Only 6 clusters")
+    assert half.startswith("No head gives more than half of its attention to")
+
+
+def test_tables_have_means_by_layer_heads_above_a_threshold_and_heads_by_class(
+    blocks: dict[type[Block], list[Any]],
+) -> None:
+    layers, sieves, classes = (block.table for block in blocks[TableBlock])
+    at = dict(zip(layers.titles, layers.texts[4], strict=True))
+    assert (at["to [SEP], %"], at["entropy, nats"]) == (f"{(11 * 10 + 80) / 12:.1f}", "1.81")
+    assert sieves.title.endswith("significantly above 3")
+    assert sieves.texts[0] == ("local", "2,001 sentences", "1.50", "1.50", "4.00", "1", "1-6")
+    assert [row[0] for row in sieves.texts] == ["local", "delimiter", "syntactic", "block"]
+    counted = {row[0]: row[2] for row in classes.texts}
+    assert counted.pop("diagonal") == "1"
+    assert counted == {"vertical": "0", "vertical + diagonal": "0", "block": "0", "heterogeneous": "71"}
+    assert f"The class of {3 * LAYERS * HEADS} maps" in classes.note
+
+
+def test_charts_have_a_dot_a_head_and_series(blocks: dict[type[Block], list[Any]]) -> None:
+    charts = blocks[Charts][0].charts
+    assert [chart.title.rpartition(" ")[2] for chart in charts] == ["(nats)", "(nats)", "(%)", "(%)"]
+    lines, even = charts[2].spec["layer"]
+    heads = pd.DataFrame(lines["layer"][0]["data"]["values"])
+    assert heads.groupby("series")["head"].nunique().to_dict() == dict.fromkeys(PANELS[list(PANELS)[2]], LAYERS * HEADS)
+    assert heads[(heads["series"] == "[SEP]") & (heads["head"] == "5-2")]["value"].tolist() == [80.0]
+    means = pd.DataFrame(lines["layer"][1]["data"]["values"])
+    assert means[means["series"] == "[SEP]"]["value"].tolist()[4] == pytest.approx((11 * 10 + 80) / 12)
+    assert [row["value"] for row in even["data"]["values"]] == [6.0] * 3
+
+
+@pytest.mark.slow
+def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
+    write_measures({"shapes": rows()}, write_run(tmp_path / "run"))
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(write_report(tmp_path / "run").as_uri())
+    shapes = page.locator("#shapes [data-matrix]")
+    assert shapes.locator("td").count() == LAYERS * HEADS
+    assert "Entropy: entropy of all rows · uniform attention 3.00 nats" in shapes.locator(".readout").inner_text()
+    shapes.locator("[data-role=map]").select_option(label="[SEP]")
+    shapes.locator("td").nth(4 * HEADS + 1).focus()
+    assert "Head 5-2 · 80.0 % [72.0, 84.0]" in shapes.locator(".readout").inner_text()
+    shapes.locator("[data-role=map]").select_option(label="local")
+    assert shapes.locator("td.specialised").count() == 1
+    shapes.locator("td").nth(5).hover()
+    assert "significantly above 3" in shapes.locator(".readout").inner_text()
+    chart = page.locator("#shapes [data-chart]").first
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg").wait_for()
+    assert chart.locator(".role-legend-label text").all_text_contents() == ["heads", "uniform attention"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()
+    assert not complaints
+
+
+def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -> None:
+    found = Run.open(whole)
+    shapes = found.studies["shapes"]
+    assert len(shapes) == 2 * 2 * len(MEASURES) * found.layers * found.heads
+    for split, scopes in found.record.scored.items():
+        for scope, counts in scopes.items():
+            of_scope = shapes[(shapes.split == split) & (shapes.scope == scope)]
+            assert set(of_scope[of_scope.kind == "entropy"].n) == {counts.windows}
+    block = shapes[(shapes.measure == "block") & (shapes.kind == "sieve")]
+    assert (block[block.scope == "sentence"].n == 0).all()
+    assert (block[block.scope == "window"].n > 0).all()
+    assert block[(block.scope == "window") & (block.split == "report")].p_adjusted.notna().all()
+
+
+def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Run]) -> None:
+    off = scored("shapes.enabled=false")
+    assert "shapes" not in off.studies
+    assert "shapes" not in off.record.stages
+    pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)
+
+
+@pytest.mark.slow
+def test_the_threshold_decides_the_tests_of_sieves_and_nothing_else(scored: Callable[..., Run]) -> None:
+    key = ["scope", "split", "kind", "measure", "name"]
+    high, low = (scored(f"shapes.threshold={value}").studies["shapes"].set_index(key) for value in (50.0, 0.001))
+    tested = high.p.notna()
+    assert set(high[tested].threshold) == {50.0}
+    assert float(high[tested].p.min()) > 0.9
+    assert float(low[tested].p.max()) < 0.1
+    kept = ["n", "clusters", "value", "ci_low", "ci_high", "even", "near_ties"]
+    pd.testing.assert_frame_equal(high[kept], low[kept], check_exact=True)

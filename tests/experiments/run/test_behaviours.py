@@ -1,0 +1,104 @@
+"""Behaviours by name: what they are asked on, that items are a sample, and that what is left out is noted."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from experiments.config.config import ConfigError
+from experiments.config.section import NAMED_BEHAVIOURS, BehaviourNames
+from experiments.inputs.corpora import open_corpora
+from experiments.inputs.open_model import open_model
+from experiments.record.progress import silent
+from experiments.record.run_record import Journal
+from experiments.run.behaviours import Behaviours
+from experiments.run.config import load_config
+from experiments.run.context import RunContext
+from mha.encoder.encoder import Encoder
+from mha.models.folders import ModelError
+from mha.models.masked_prediction import MaskedLM
+from probes.causal.behaviours import Embedding, Predictions
+
+Around = Callable[..., RunContext]
+
+
+@pytest.fixture(scope="module")
+def around(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Around:
+    """Return the function that opens what `base`, with changes, runs on; its model gets a masked-LM head and a mask."""
+
+    def open_around(*changes: str, head: bool = True) -> RunContext:
+        config = load_config(base, changes)
+        opened = open_model(config, tmp_path_factory.mktemp("out"), silent)
+        run = RunContext(config, opened, open_corpora(config), Journal(), silent)
+        if head:
+            assert isinstance(run.model.module, Encoder)
+            encoder = Encoder(run.model.module.config, lm_head=True).eval()
+            encoder.load_state_dict(run.model.module.state_dict(), strict=False)
+            model = replace(run.model, module=encoder)
+            run.__dict__["lm"] = MaskedLM(model, encoder, 1, None)
+        return run
+
+    return open_around
+
+
+def test_loss_and_embedding_are_of_a_sample_of_the_sentences_of_the_report_split(around: Around) -> None:
+    run = around()
+    loss, embedding = Behaviours.of(run, ("loss", "embedding"), 7)
+    assert isinstance(loss, Predictions)
+    assert isinstance(embedding, Embedding)
+    documents = {document.id for document in run.corpora[1].stream()}
+    for one in (loss, embedding):
+        lost = [noted.count for noted in run.journal.dropped if noted.scope == one.name]
+        assert lost, "longer than the model"
+        assert len(one.clusters) + sum(lost) == 7
+    assert set(loss.clusters) <= documents
+    (more,) = Behaviours.of(run, ("embedding",), 10)
+    assert {one.text.ids.tobytes() for one in embedding.prompts} < {one.text.ids.tobytes() for one in more.prompts}
+
+
+def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
+    run = around('behaviour.method="pll"', "behaviour.first=30", "behaviour.seed=5")
+    (pairs,) = Behaviours.of(run, ("grammar",), 12)
+    noted = [one for one in run.journal.dropped if one.scope == "grammar"]
+    assert len(pairs.clusters) + sum(one.count for one in noted) == 12
+    assert all(len(one.wanted) == 1 for one in pairs.prompts), "a place at a time: pseudo-log-likelihood"
+    (every,) = Behaviours.of(run, ("grammar",), 100)
+    assert set(pairs.clusters) < set(every.clusters)
+
+
+def test_what_is_left_out_is_noted_once(around: Around) -> None:
+    run = around('behaviour.method="masked"')
+    for _ in range(2):
+        list(Behaviours.of(run, ("grammar",), 40))
+    noted = [(one.scope, one.reason) for one in run.journal.dropped]
+    assert noted
+    assert len(noted) == len(set(noted))
+
+
+def test_what_needs_a_head_says_so_before_anything_is_read(around: Around) -> None:
+    run = around(head=False)
+    for name in ("loss", "grammar"):
+        with pytest.raises(ModelError, match="no masked-LM head"):
+            Behaviours.of(run, (name,), 3)
+    (embedding,) = Behaviours.of(run, ("embedding",), 3)
+    assert embedding.clusters
+
+
+def test_names_are_known_and_named_once() -> None:
+    from pydantic import TypeAdapter
+
+    names = TypeAdapter(BehaviourNames)
+    assert names.validate_python(["loss", "embedding", "grammar"]) == ("loss", "embedding", "grammar")
+    for wrong, said in ((["loss", "loss"], "'loss' is named twice"), (["gramar"], "did you mean 'grammar'")):
+        with pytest.raises((ValueError, ConfigError), match=said):
+            names.validate_python(wrong)
+    assert {"loss", "embedding", "grammar", "blimp"} <= set(NAMED_BEHAVIOURS)
+
+
+def test_the_same_seed_masks_the_same(around: Around) -> None:
+    one, other, third = (next(iter(Behaviours.of(around(*seed), ("loss",), 5))) for seed in ((), (), ("seed=3",)))
+    assert [a.places for a in one.prompts] == [a.places for a in other.prompts]
+    assert [a.places for a in one.prompts] != [a.places for a in third.prompts]
+    assert torch.equal(one.texts([0]).ids, other.texts([0]).ids)
