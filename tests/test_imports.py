@@ -13,7 +13,7 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 MOST = 15
 "Python files in a folder at the most, its __init__ aside."
 
-ONE_FILE_EACH = ("experiments/findings",)
+ONE_FILE_EACH = ("experiments/findings", "experiments/measures")
 "Folders that hold one file a paper."
 
 Graph = Mapping[str, frozenset[str]]

@@ -15,8 +15,8 @@ from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
 from reports.measures.method import Method
+from reports.measures.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.ablations import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY

@@ -166,8 +166,7 @@ class AnswersMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
         from probes.causal.ablation import measure
-        from probes.causal.answers import as_behaviour
-        from probes.causal.attribution import number_prompts
+        from probes.causal.attribution import as_behaviour, number_prompts
 
         train = run.config.train
         assert train is not None, "as `check` has it"
@@ -202,7 +201,7 @@ class AnswersMeasure(Measure):
 
     def _flows(self, run: RunContext, questions: Sequence[Sequence[str]], asked: Sequence[Prompt]) -> pd.DataFrame:
         """Return the rank correlations of the first questions of the right length, each once."""
-        from probes.causal.answers import correlations, first_places
+        from probes.causal.attribution import correlations, first_places
 
         lengths = range(self.shortest, self.longest + 1)
         fits = [at for at in first_places(questions) if len(questions[at]) - 1 in lengths]
@@ -251,7 +250,7 @@ class AnswersMeasure(Measure):
 def _one_head(run: RunContext, asked: Sequence[Prompt]) -> pd.DataFrame:
     """Return the log-odds of questions where each head in turn is the only one of its layer."""
     from probes.causal.ablation import measure
-    from probes.causal.answers import as_behaviour, one_head_left
+    from probes.causal.attribution import as_behaviour, one_head_left
 
     ablated = one_head_left(run.model)
     step = run.counter("one head a layer", len(asked))

@@ -13,8 +13,8 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
 from reports.measures.method import Method
+from reports.measures.scales import cost_text, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import cost_text, scale_of
 from reports.tables.cells import TextColumn
 from reports.tables.shared_columns import (
     BEHAVIOUR,

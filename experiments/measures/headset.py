@@ -205,8 +205,15 @@ class HeadSetMeasure(Measure):
         """Return the tables of pairs and places; nothing where no text can be compared."""
         from probes.corpora.corpus import MemoryTexts
         from probes.maps.distances import Distances
-        from probes.maps.groups import group_heads, lay_out
-        from probes.maps.head_relations import compare_heads, contrast_table, overlap_table, pair_table, place_table
+        from probes.maps.groups import (
+            compare_heads,
+            contrast_table,
+            group_heads,
+            lay_out,
+            overlap_table,
+            pair_table,
+            place_table,
+        )
         from probes.scoring.score import score_corpus
 
         seed, heads, sample = run.config.seed, run.model.heads, self._sample(run)

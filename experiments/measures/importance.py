@@ -14,8 +14,8 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
 from reports.measures.method import Method
+from reports.measures.scales import NumberScale
 from reports.run.folder import RunFolder
-from reports.scales import NumberScale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.column import Column

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
+from reports.blocks.by_layer import by_layer
 from reports.formats import count, decimal, decimal3, percent
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
-from reports.tables.by_layer import by_layer
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import (
     FRACTIONS,

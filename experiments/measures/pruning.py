@@ -16,8 +16,8 @@ from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableB
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
 from reports.measures.method import Method
+from reports.measures.scales import behaviour_text, scale_of
 from reports.run.folder import RunFolder
-from reports.scales import behaviour_text, scale_of
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,

@@ -51,7 +51,7 @@ ShowScores = Callable[[pd.DataFrame], None]
 
 
 class Observing(Protocol):
-    """What a part needs of a study while heads are scored, see `experiments.studies.study.Study`."""
+    """What a part needs of a measure while heads are scored, see `experiments.run.measures.RunMeasure`."""
 
     def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""

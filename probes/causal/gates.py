@@ -102,27 +102,27 @@ def _with_copy(behaviour: Behaviour) -> Behaviour:
     return replace(behaviour, reader=replace(lm, model=replace(lm.model, module=copy), module=copy))
 
 
-def gate_table(found: Gated, told_of: Behaviour) -> pd.DataFrame:
+def gate_table(result: Gated, behaviour: Behaviour) -> pd.DataFrame:
     """Return a row a head: its gate, and the probability that it is open."""
-    learned = {"gate": found.learned.gates.flatten().numpy(), "open": found.learned.open.flatten().numpy()}
-    layers, heads = found.learned.gates.shape
-    return pd.DataFrame(named_heads((layers, heads)) | learned).assign(behaviour=told_of.name, unit=told_of.unit)
+    learned = {"gate": result.learned.gates.flatten().numpy(), "open": result.learned.open.flatten().numpy()}
+    layers, heads = result.learned.gates.shape
+    return pd.DataFrame(named_heads((layers, heads)) | learned).assign(behaviour=behaviour.name, unit=behaviour.unit)
 
 
-def path_table(found: Gated, told_of: Behaviour, effort: Effort) -> pd.DataFrame:
+def path_table(result: Gated, behaviour: Behaviour, effort: Effort) -> pd.DataFrame:
     """Return what the behaviour is with the gates, on items that they were not learned on; a row a measure."""
-    intact = gated_values(told_of, found.learned.gates.new_ones(found.learned.gates.shape))
-    values = np.stack([intact.numpy(), found.values(told_of).numpy()])
+    intact = gated_values(behaviour, result.learned.gates.new_ones(result.learned.gates.shape))
+    values = np.stack([intact.numpy(), result.values(behaviour).numpy()])
     rows = []
-    for measured in measures(told_of, values):
+    for measured in measures(behaviour, values):
         low, high = measured.interval(measured.cost, effort)[:, 0]
         rows.append(
             {
-                "behaviour": told_of.name,
+                "behaviour": behaviour.name,
                 "unit": measured.unit,
                 "measure": measured.name,
-                "left": len(found.learned.survivors),
-                "heads": found.learned.gates.numel(),
+                "left": len(result.learned.survivors),
+                "heads": result.learned.gates.numel(),
                 "n": measured.values.shape[1],
                 "clusters": measured.clusters,
                 "intact": measured.values[0].mean(),

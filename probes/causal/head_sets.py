@@ -103,7 +103,7 @@ def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str
     return tuple(sorted(set(places))), by
 
 
-def against_random(label: str, chosen: Heads, by: str, drawn: RandomSets) -> list[HeadSet]:
+def against_random(label: str, selected: Heads, by: str, drawn: RandomSets) -> list[HeadSet]:
     """Return the set of the heads that a label chose, and those of random heads."""
     random = (HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1))
-    return [HeadSet(SELECTED, label, chosen, by=by), *random]
+    return [HeadSet(SELECTED, label, selected, by=by), *random]

@@ -53,7 +53,7 @@ SELECTED_HERE: Final = (
     "“Selected here”: for the same labels, heads selected on the corpus of the column that have a grade on it."
 )
 
-LOOK: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
+MARKS: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
 
 MOST: Final = 12
 "Labels and directions that are drawn."
@@ -99,7 +99,7 @@ def _pairs(record: AtlasRecord) -> Iterator[Block]:
     if dots := drawn_heads(rows):
         yield Charts([recall_chart(dots)])
         left_out = f" {len(rows) - MOST} more label–direction pairs are in the tables." if len(rows) > MOST else ""
-        yield Paragraph(f"{LOOK} Means over seeds.{left_out}", note=True)
+        yield Paragraph(f"{MARKS} Means over seeds.{left_out}", note=True)
     else:
         yield Paragraph("No label–direction pair in a role of language was scored.")
     graded, others = ([row for row in rows if bool(row.graded) is having] for having in (True, False))
@@ -140,4 +140,4 @@ def recall_chart(dots: Sequence[Dot]) -> Chart:
     """Return the chart, a colour a model and corpus; heads without a grade are hollow."""
     colours = {series: style.colour for series, style in series_styles(dot.series for dot in dots).items()}
     title = "Recall of the selected heads and their strongest baselines"
-    return dot_chart(title, f"{LOOK} The table below has all numbers.", dots, colours)
+    return dot_chart(title, f"{MARKS} The table below has all numbers.", dots, colours)

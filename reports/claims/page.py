@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
+from reports.blocks.columns import columns_fold
 from reports.blocks.made import made_facts
 from reports.blocks.page import Page, write_page
 from reports.claims.charts import claim_charts
@@ -14,7 +15,6 @@ from reports.claims.record import ClaimRecord, ordered, read_claims
 from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
 from reports.claims.text_tables import numbers, statements, summary, uncounted
 from reports.formats import day
-from reports.page.columns import columns_fold
 from reports.progress import Step, each, silent
 
 TEXTBOOKS = "Textbook claims about attention heads"

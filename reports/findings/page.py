@@ -54,61 +54,66 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
     there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
-    found = read_findings(folder)
-    for page in each("page: texts", (findings_page(found),), step):
+    findings = read_findings(folder)
+    for page in each("page: texts", (findings_page(findings),), step):
         write_page(folder, page)
-    replace_file(found.table(), folder / TABLE)
+    replace_file(findings.table(), folder / TABLE)
     return folder / "index.html"
 
 
-def findings_page(found: Findings) -> Page:
+def findings_page(findings: Findings) -> Page:
     """Return the page of findings: what was asked by name first, then the verdicts and all others."""
-    made = found.record["runs"]
+    made = findings.record["runs"]
     version = ", ".join(sorted({str(one.get("headscope") or "") for one in made} - {""}))
     newest = max((str(one.get("started") or "") for one in made), default="")
     return Page(
         title="Published findings about attention heads, tested on models",
-        sections=tuple(_sections(found)),
+        sections=tuple(_sections(findings)),
         byline=(day(newest), ("headscope", version)),
         kicker="headscope reproduce",
         version=version,
     )
 
 
-def _sections(found: Findings) -> Iterator[Section]:
-    for paper in _papers(found, requested=True):
-        yield Section(paper["key"], paper["cited"], tuple(_paper(paper, found)))
+def _sections(findings: Findings) -> Iterator[Section]:
+    for paper in _papers(findings, requested=True):
+        yield Section(paper["key"], paper["cited"], tuple(_paper(paper, findings)))
     rules = Fold("How to read this", [Points(RULES)])
-    yield Section("summary", "Summary", (Paragraph(_lead(found)), TableBlock(verdict_counts(found), False), rules))
-    if found.controls:
-        yield Section("control", "Negative control", tuple(_control(found)))
-    others = _papers(found, requested=False)
-    listed = Fold(f"{len(found.findings)} findings with their verdicts", [TableBlock(all_findings(found), False)])
-    papers = [Fold(_tally(paper, found), tuple(_paper(paper, found))) for paper in others]
-    title = "All other findings" if found.requested else "All findings"
-    yield Section("others" if found.requested else "all", title, (listed, *papers))
+    yield Section(
+        "summary", "Summary", (Paragraph(_lead(findings)), TableBlock(verdict_counts(findings), False), rules)
+    )
+    if findings.controls:
+        yield Section("control", "Negative control", tuple(_control(findings)))
+    others = _papers(findings, requested=False)
+    listed = Fold(f"{len(findings.findings)} findings with their verdicts", [TableBlock(all_findings(findings), False)])
+    papers = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in others]
+    if findings.requested:
+        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), file=TABLE)
+        yield Section("others", "All other findings", (folded,))
+    else:
+        yield Section("all", "All findings", (listed, *papers))
     about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
-    yield Section("runs", "Runs", (about, TableBlock(runs(found), False)))
+    yield Section("runs", "Runs", (about, TableBlock(runs(findings), False)))
 
 
-def _papers(found: Findings, *, requested: bool) -> list[dict[str, Any]]:
+def _papers(findings: Findings, *, requested: bool) -> list[dict[str, Any]]:
     """Return the papers with those of their findings that were asked by name, or with the others."""
     kept = [
-        paper | {"findings": [one for one in paper["findings"] if (one["id"] in found.requested) == requested]}
-        for paper in found.papers
+        paper | {"findings": [one for one in paper["findings"] if (one["id"] in findings.requested) == requested]}
+        for paper in findings.papers
     ]
     return [paper for paper in kept if paper["findings"]]
 
 
-def _lead(found: Findings) -> str:
+def _lead(findings: Findings) -> str:
     """Say how many findings of how many papers there are, and how many have a number."""
-    papers = sum(bool(paper["findings"]) for paper in found.papers)
-    of = f"{len(found.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
-    return f"{of}, {found.measured} measured on at least one model. {counted_words(found)}"
+    papers = sum(bool(paper["findings"]) for paper in findings.papers)
+    of = f"{len(findings.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
+    return f"{of}, {findings.measured} measured on at least one model. {counted_words(findings)}"
 
 
-def _control(found: Findings) -> Iterator[Block]:
-    reproduced = found.by_control
+def _control(findings: Findings) -> Iterator[Block]:
+    reproduced = findings.by_control
     yield Paragraph(CONTROL + ("They do reproduce these findings:" if reproduced else "They reproduce none."))
     if reproduced:
         yield Points(
@@ -116,24 +121,24 @@ def _control(found: Findings) -> Iterator[Block]:
         )
 
 
-def _tally(paper: Mapping[str, Any], found: Findings) -> str:
+def _tally(paper: Mapping[str, Any], findings: Findings) -> str:
     """Name a paper with the verdicts on its findings by model."""
-    findings = paper["findings"]
-    parts = [f"{paper['cited']}: {len(findings)} finding{'s' * (len(findings) > 1)}"]
-    for model in found.models:
-        of = Counter(one["results"][model]["verdict"] for one in findings if model in one["results"])
+    of_paper = paper["findings"]
+    parts = [f"{paper['cited']}: {len(of_paper)} finding{'s' * (len(of_paper) > 1)}"]
+    for model in findings.models:
+        of = Counter(one["results"][model]["verdict"] for one in of_paper if model in one["results"])
         if of:
             parts.append(f"{model}: " + ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of[verdict]))
     return "; ".join(parts)
 
 
-def _paper(paper: Mapping[str, Any], found: Findings) -> Iterator[Block]:
+def _paper(paper: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
     yield Paragraph(paper["title"])
     for finding in paper["findings"]:
-        yield from _finding(finding, found)
+        yield from _finding(finding, findings)
 
 
-def _finding(finding: Mapping[str, Any], found: Findings) -> Iterator[Block]:
+def _finding(finding: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
     """Yield one finding: what the paper says, the verdicts, the statements, and its charts."""
     yield Heading(finding["claim"], anchor=finding["id"])
     yield Paragraph(_about(finding))
@@ -148,9 +153,9 @@ def _finding(finding: Mapping[str, Any], found: Findings) -> Iterator[Block]:
         yield Paragraph(rule + " A rule given with a statement takes precedence." * exceptions(finding))
     if finding["statements"]:
         yield TableBlock(statements(finding), caption=False)
-    for sentence in filter(None, (*without_untrained(finding), with_network(finding, found))):
+    for sentence in filter(None, (*without_untrained(finding), with_network(finding, findings))):
         yield Paragraph(sentence, note=True)
-    if charts := _charts(finding, found):
+    if charts := _charts(finding, findings):
         yield Charts(charts)
 
 
@@ -171,13 +176,13 @@ def _verdict(model: str, finding: Mapping[str, Any]) -> str:
     return f"{model}: {result['verdict']}{why}{read}; from {made}"
 
 
-def _charts(finding: Mapping[str, Any], found: Findings) -> list[Chart]:
+def _charts(finding: Mapping[str, Any], findings: Findings) -> list[Chart]:
     """Return the chart of a finding for every model that it was measured on.
 
     A finding that was asked by name and has none gets bars of our numbers beside the published ones.
     """
     results = finding["results"]
     drawn = {model: one["figure"] for model, one in results.items()}
-    if not any(drawn.values()) and finding["id"] in found.requested:
+    if not any(drawn.values()) and finding["id"] in findings.requested:
         drawn = {model: beside_published(finding, one) for model, one in results.items()}
     return [finding_chart(figure, model) for model, figure in drawn.items() if figure]

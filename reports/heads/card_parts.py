@@ -1,6 +1,6 @@
 """The parts of a head's card: what it is best at, what it is near to, what it does on sentences.
 
-A part is a function of `reports.heads.card.PARTS`, which reads one table of a run; a run without the table has no such
+A part is a function of `reports.heads.card.FIRST`, which reads one table of a run; a run without the table has no such
 part.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports.blocks.block import Block, Fold, Heading, Paragraph, Terms
 from reports.measures.registry import measure_tables
 from reports.run.biography_tables import TABLES as BIOGRAPHY_TABLES
 from reports.run.folder import RunFolder
@@ -33,12 +32,3 @@ def tables_of(run: RunFolder) -> dict[str, Table]:
     held = {"scores", "examples", *(name for name, frame in optional.items() if frame is not None), *run.studies}
     held |= {*(run.biographies or ())} | ({*ATTENTION_TABLES} if run.attention is not None else set())
     return {name: table for name, table in run_tables().items() if name in held}
-
-
-def columns_fold(tables: Mapping[str, Table], of: str = "this run") -> Fold:
-    """Return what the columns of tables mean, for the end of a page."""
-    blocks: list[Block] = []
-    for name, table in tables.items():
-        pairs = [(column.name, column.meaning) for column in table.columns]
-        blocks += [Heading(name), Paragraph(table.about), Terms(pairs, folded=False)]
-    return Fold(f"Columns of the {len(tables)} tables of {of}", blocks)

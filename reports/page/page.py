@@ -8,8 +8,9 @@ from typing import Final
 
 from reports.biographies.blocks import biography_blocks
 from reports.blocks.block import Block, Code, Facts, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
+from reports.blocks.columns import columns_fold
 from reports.blocks.page import Page, write_page
-from reports.page.columns import columns_fold, tables_of
+from reports.page.columns import tables_of
 from reports.page.page_model import Contents, gather
 from reports.progress import Step, each, silent
 from reports.run.replacing import replacing

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import percent
-from reports.scales import is_distance, scale_of
+from reports.measures.scales import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 from reports.targets.record import TargetRecord

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from reports.formats import names, p_value, percent
-from reports.scales import behaviour_text, scale_of
+from reports.measures.scales import behaviour_text, scale_of
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents

@@ -108,9 +108,9 @@ def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_s
 ) -> None:
     read: list[int] = []
 
-    def counted(behaviour: Behaviour, sets: Sequence[Heads], **named: Any) -> torch.Tensor:
-        read.append(len(sets))
-        return measure(behaviour, sets, **named)
+    def counted(behaviour: Behaviour, sets: Sequence[Heads], *way: str, **named: Any) -> torch.Tensor:
+        read.extend([len(sets)] * (not way))
+        return measure(behaviour, sets, *way, **named)
 
     monkeypatch.setattr("experiments.run.behaviours.measure", counted)
     more = ("ablation.items=9", "ablation.draws=0", f'importance={{behaviours=["embedding"], items={items}}}')

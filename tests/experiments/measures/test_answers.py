@@ -12,8 +12,7 @@ from experiments.run.run import run
 from experiments.training.texts import open_material
 from experiments.training.train import open_checkpoint
 from mha import Ablate, MaskedLM, intervene
-from probes.causal import answers
-from probes.causal.attribution import number_prompts
+from probes.causal import attribution
 from reports import Run
 from tests.experiments.measures.pages import text_of
 
@@ -65,7 +64,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def test_measures_are_compared_with_what_the_kernel_compares_them_with() -> None:
-    assert AGAINST == answers.AGAINST
+    assert AGAINST == attribution.AGAINST
 
 
 @pytest.mark.slow
@@ -85,8 +84,8 @@ def test_log_odds_are_those_of_the_model_with_all_heads_and_with_one_of_a_layer(
     texts = [text.split() for text in open_material(opened.train).held_out][:20]
     assert [text[0] for text in texts] == told.answer.tolist()
     lm = MaskedLM.of(open_checkpoint(folder / "seed-0")[0])
-    asked = list(number_prompts(lm, texts, ("singular", "plural")))
-    behaviour = answers.as_behaviour(lm, asked)
+    asked = list(attribution.number_prompts(lm, texts, ("singular", "plural")))
+    behaviour = attribution.as_behaviour(lm, asked)
 
     def odds(place: int) -> float:
         batch = behaviour.texts([place])

@@ -92,7 +92,7 @@ def test_heads_are_compared_by_the_maps_that_the_run_reads(
 def test_a_sample_without_a_text_that_can_be_read_is_noted(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probes.scoring.aligned.sample_texts", lambda texts, count, words: [])
+    monkeypatch.setattr(HeadSetMeasure, "_sample", lambda self, run: [])
     found = scored("heads={texts=6, relations=0}", 'probes.names=["position"]')
     assert not set(found.studies) & {*HeadSetMeasure.tables}
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record.notes

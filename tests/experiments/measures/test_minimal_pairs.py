@@ -199,7 +199,9 @@ def test_groupings_are_those_with_something_to_compare_and_verdicts_need_cluster
         "Without attractors 90.0 % [85.0, 95.0] of 200, with 2 attractors: 30.0 % [25.0, 35.0] of 200. Pairs left "
         "out: 1,234." in ships
     )
-    verdicts = {line.split(" | ")[0][2:]: line for line in ships.splitlines() if "attractor" in line and "| " in line}
+    verdicts = {
+        line.split(" | ")[0][2:]: line for line in ships.splitlines()[::-1] if "attractor" in line and "| " in line
+    }
     assert "| above chance |" in verdicts["1 attractor"]
     assert "| below chance |" in verdicts["2 attractors"]
     assert "| – |" in verdicts["3 attractors"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reports.measures.registry import write_measures
-from reports.page.page import html_page
+from reports.page.page import run_page
 from reports.page.page_model import gather
 
 Tables = dict[str, pd.DataFrame]
@@ -21,7 +21,7 @@ def page_path(written_run: Path, head_tables: Tables, tmp_path_factory: pytest.T
     """The page of a run with the tables; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("headset") / "minilm-ewt")
     write_measures(head_tables, folder)
-    (folder / "index.html").write_text(html_page(gather(folder)), "utf-8")
+    (folder / "index.html").write_text(run_page(gather(folder)).html, "utf-8")
     return folder / "index.html"
 
 

@@ -188,6 +188,7 @@ def test_what_was_asked_stands_first_and_alone_with_our_numbers_beside_the_publi
     assert others.index("<details>") < others.index("<table")
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert "Ours beside the published numbers" in report
+    assert "Another 2021" not in report
     assert report.index("some-relations") < report.index("measured on at least one model")
 
 

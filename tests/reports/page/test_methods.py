@@ -9,22 +9,18 @@ from typing import Any
 
 import pytest
 
-from experiments.config.config import resolved
 from experiments.run.config import RunConfig
-from reports.measures.method import Method
 from reports.page.methods import methods
-from reports.page.methods_of_studies import BEHAVIOUR, LIVES
+from reports.page.methods_of_studies import LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
+from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
 pytestmark = pytest.mark.slow
-
-WHOLE = resolved(RunConfig.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}))
-"A config with the defaults."
 
 CONFIG: dict[str, Any] = {
     "seed": 5,
@@ -50,11 +46,9 @@ RIVALS = (
 
 def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
     about = {"record": record, "studies": {}}
-    run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
+    run: Any = SimpleNamespace(**about | {"biographies": None} | more)
     verdicts = Verdicts(RunThresholds(0.01, 0.125), ())
-    tables = {key: WHOLE.get(key, {}) | one for key, one in config.items() if isinstance(one, dict)}
-    whole = {**WHOLE, **config, **tables}
-    return dict(methods(run, whole, [row(), row(label="det")], RIVALS, verdicts))
+    return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
 
 
 def test_every_setting_of_a_run_is_in_its_methods() -> None:
@@ -89,8 +83,7 @@ def test_layers_that_share_their_weights_are_said_to() -> None:
 
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
     said = told({}, RunRecord())
-    assert "Model" not in said
-    assert said["Corpora"] == "Nothing was dropped."
+    assert set(said) == {"Labels and scores", "Baselines", "Controls", "Tests and verdicts"}
     assert "logistic" not in said["Labels and scores"]
 
 
@@ -125,13 +118,14 @@ def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(method: Method
 
 
 def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
-    said = told({"behaviour": {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}}, behaviour=object())
+    pairs = {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}
+    said = told({"behaviour": pairs}, studies={"behaviour": object()})
     assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
-    lives = told(
-        {"biographies": {"steps": "all", "labels": "all", "match_texts": 7, "replicates": 9}}, biographies=object()
-    )
-    assert "matched on 7 sentences" in lives["Biographies"]
-    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR.sentences))
+    lives = told({"biographies": {"steps": "all", "labels": "all", "match_texts": 7}}, biographies=object())[
+        "Biographies"
+    ]
+    assert "matched on 7 sentences" in lives
+    assert "as is the default resamples" in lives, "a key that is not there is not made up"
     assert "{replicates}" in LIVES.sentences
 
 

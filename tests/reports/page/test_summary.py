@@ -29,7 +29,7 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
-RUN: Any = SimpleNamespace(record=RECORD, studies={}, told=lambda table: pd.DataFrame())
+RUN: Any = SimpleNamespace(record=RECORD, studies={}, last=lambda table: pd.DataFrame())
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 UNASKED = Verdicts(RunThresholds(), ())
 
@@ -42,16 +42,16 @@ def row(**more: Any) -> BestHead:
     return best_head(known | {"specialised": True, "grade": 1, "verdict": "yes"} | more)
 
 
-def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:
-    return opening({"dependency": rows}, RUN, verdicts, 72, found or {})
+def told(rows: list[BestHead], verdicts: Verdicts, run: Any = RUN) -> Opening:
+    return opening({"dependency": rows}, run, verdicts, 72)
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
     verdicts = Verdicts(RunThresholds(), (FOUND,))
-    sentence = "The median head's roles explain 12.3 % of its attention between words."
-    with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).results
-    assert with_it == (*told([row()], verdicts).results, sentence)
-    assert told([row()], verdicts, {"heads": SimpleNamespace(explained="")}).results == with_it[:-1]
+    heads = pd.DataFrame({"scope": "sentence", "name": ["1-1"], "explained": [0.123], "explained_random": [math.nan]})
+    with_it = told([row()], verdicts, SimpleNamespace(**vars(RUN) | {"studies": {"heads": heads}})).results
+    assert with_it[:-1] == told([row()], verdicts).results
+    assert "the relations explain 12.3 % of the attention between words" in with_it[-1]
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
@@ -129,7 +129,7 @@ def test_intervals_of_margins_above_below_and_around_0_are_counted() -> None:
 
 def test_selective_classifiers_are_counted() -> None:
     best = {"dependency": [row()], CLASSIFIER: [row(margin_low=0.1), row(margin_low=-0.1)]}
-    said = opening(best, RUN, Verdicts(RunThresholds(), (FOUND,)), 72, {}).results
+    said = opening(best, RUN, Verdicts(RunThresholds(), (FOUND,)), 72).results
     assert said[-1] == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from reports.formats import compact, cost
-from reports.scales import NumberScale, behaviour_text, cost_text
+from reports.measures.scales import NumberScale, behaviour_text, cost_text
 
 COST = 0.04512
 
