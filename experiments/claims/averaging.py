@@ -16,11 +16,13 @@ from torch import Tensor
 from experiments.claims.claim import Claim, ClaimSection, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.claims.two_sets import Examples, TwoSets, bound, draw, explained, one_distribution
-from experiments.statements.bars import LEEWAY
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 
 ONE, TWO, TWICE, ALIKE = "one head", "two heads of half its size", "one head, asked twice", "two heads, one pattern"
+
+LEEWAY = 0.02
+"By how much a share may lie above another and still count as no larger."
 
 Shares = dict[str, dict[str, float]]
 "Cell -> model -> share of the variance that it explains."
@@ -171,7 +173,6 @@ def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[Cla
             f"Two heads tell more than one of their size, width {width} and {each} item{'s' * (each > 1)} in a set",
             "explained variance of two heads − of one head, paired by seed; "
             f"up to {100 * LEEWAY:g} points count as no more",
-            "points",
             difference(_of(found, TWO, width, each), _of(found, ONE, width, each)),
             Rule(above=LEEWAY),
         )
@@ -182,7 +183,6 @@ def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[Cla
         ClaimStatement(
             "One mixture tells no more than half of two means",
             "explained variance of one head − bound of one mixture, where it is largest",
-            "points",
             mean_of(largest),
             Rule(below=LEEWAY),
             kind="identity",

@@ -14,9 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
-from experiments.statements.bars import SAME
 from experiments.statements.estimates import exact, ratio
-from experiments.statements.rule import Rule
+from experiments.statements.rule import SAME, Rule
 from mha import MultiHeadAttention, record
 
 
@@ -118,7 +117,6 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimSta
     same = ClaimStatement(
         f"{text} take equally many operations of matrix products",
         f"ratio of floating-point operations, {TRAINING}, at the length where it is farthest from 1",
-        "times",
         exact(worst),
         SAME,
         kind="identity",
@@ -129,9 +127,8 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimSta
         ClaimStatement(
             f"{text} take similar time, sequences of {length}",
             f"time of {_heads(several)} / time of one head, {TRAINING}",
-            "times",
             ratio(parts["seconds"][f"{several} {TRAINING}"], parts["seconds"][f"1 {TRAINING}"]),
-            Rule(above=low, below=high),
+            Rule(above=low, below=high, unit="times"),
         )
         for length, parts in found.items()
     ]

@@ -50,16 +50,14 @@ def measure(section: EmergenceSection, work: Work) -> ClaimResult:
         ClaimStatement(
             "Roles emerge in training: trained heads have more of them than the same heads before training",
             "pairs of head and label that are specialised, after training − before it, paired by seed",
-            "pairs",
             difference(pairs[END], pairs[START]),
-            Rule(above=0.0),
+            Rule(above=0.0, unit="pairs"),
         ),
         ClaimStatement(
             "Before training there are none",
             f"pairs of head and label that are specialised at step 0; below {STRAY:g} counts as none",
-            "pairs",
             mean_of([*pairs[START].values()]),
-            Rule(below=STRAY),
+            Rule(below=STRAY, unit="pairs"),
         ),
     ]
     return ClaimResult(measures, statements, _noticed(found[END]))

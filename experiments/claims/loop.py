@@ -93,9 +93,8 @@ def _statement(ratios: list[Row], count: int, section: LoopSection) -> ClaimStat
     return ClaimStatement(
         f"{section.heads} heads in one batched product are faster than a loop over heads ({_threads(count)})",
         f"time of the loop / time at once, {TRAINING}, geometric mean over the lengths",
-        "times",
         geometric_mean(by_round),
-        Rule(above=1.0),
+        Rule(above=1.0, unit="times"),
     )
 
 

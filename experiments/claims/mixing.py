@@ -74,28 +74,26 @@ def measure(section: MixingSection, work: Work) -> ClaimResult:
 
 def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
     interaction = "norm of what does not add up when two heads are ablated, over that of their effect together"
-    apart, none = f"; below {100 * SMALL:g} % counts as none", Rule(below=SMALL)
+    apart, none = f"; below {100 * SMALL:g} % counts as none", Rule(below=SMALL, unit="%")
     return [
         ClaimStatement(
             "W_O mixes heads: a coordinate after it takes from several of them",
             "effective number of heads from which a coordinate takes (1 before W_O), over coordinates and layers",
-            "heads",
             found["fan_in"],
-            Rule(above=2.0),
+            Rule(above=2.0, unit="heads"),
             kind="measurement",
             why="any matrix without zeros mixes",
         ),
         ClaimStatement(
             "In W_O heads interact: what one adds depends on another",
             f"{interaction}; {STAGES['W_O']}",
-            "%",
             found["W_O"],
-            Rule(above=SMALL),
+            Rule(above=SMALL, unit="%"),
             kind="identity",
             why="W_O is linear, so what heads add through it adds up",
         ),
         *(
-            ClaimStatement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", "%", found[stage], none)
+            ClaimStatement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", found[stage], none)
             for stage, text in (
                 ("norm", "W_O is the only place: residual and LayerNorm add no interaction"),
                 ("feed_forward", "W_O is the only place: the feed-forward net adds no interaction"),
@@ -104,7 +102,6 @@ def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
         ClaimStatement(
             "W_O is the only place: maps of later heads do not depend on single earlier ones",
             f"total variation between later heads’ maps with and without one earlier head{apart}",
-            "%",
             found["maps"],
             none,
         ),

@@ -72,7 +72,6 @@ class ClaimStatement:
     text: str
     number: str
     "What the number is."
-    unit: str
     estimate: Estimate
     rule: Rule
     kind: Literal["claim", "identity", "measurement"] = "claim"
@@ -92,8 +91,8 @@ class ClaimStatement:
 
     def recorded(self) -> dict[str, Any]:
         """Return the statement as JSON has it; intervals of shares, and of their differences, end where these can."""
-        about = {"text": self.text, "number": self.number, "unit": self.unit, "rule": self.rule.words(self.unit)}
-        ends = {"%": (0.0, 1.0), "points": (-1.0, 1.0)}.get(self.unit)
+        about = {"text": self.text, "number": self.number, "unit": self.rule.unit, "rule": self.rule.words()}
+        ends = {"%": (0.0, 1.0), "points": (-1.0, 1.0)}.get(self.rule.unit)
         estimate = self.estimate if ends is None else self.estimate.within(*ends)
         return about | _plain(asdict(estimate)) | {"verdict": self.verdict, "kind": self.kind, "why": self.why}
 

@@ -48,9 +48,8 @@ def _statement(section: RecurrenceSection, length: int, seconds: dict[str, list[
     return ClaimStatement(
         f"Self-attention of width {section.model} is faster than an LSTM of that width, sequences of {length}",
         f"time of the LSTM / time of self-attention, {TRAINING}",
-        "times",
         ratio(seconds[LSTM], seconds[ATTENTION]),
-        Rule(above=1.0),
+        Rule(above=1.0, unit="times"),
     )
 
 

@@ -1,4 +1,4 @@
-"""In-context learning score: how much better a decoder predicts late in a text than early in it."""
+"""What a decoder makes of whole texts: its in-context learning score, and its attention sinks (Gu et al. 2025)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.ablated import Head, ablated
+from experiments.decoders.repeated_pieces import Head, ablated
 from experiments.training.texts import open_texts
-from mha import Encoder
+from mha import Encoder, record
 from mha.encoder.masked_lm import MaskedBatch, masked_logits
 from mha.training.masking import MaskedRows, next_rows
 from mha.training.packing import pack
@@ -19,6 +19,9 @@ from mha.training.vocabulary import Vocabulary
 
 BATCH = 24
 "Rows that are read together."
+
+SINK_AT = 0.3
+"Mean attention to the first token above which a head has a sink in a text (Gu et al. 2025, section 3)."
 
 
 def score_batches(texts: TextsSection, vocabulary: Vocabulary, length: int) -> list[MaskedBatch]:
@@ -70,3 +73,21 @@ def early_and_late(encoder: Encoder, batches: Sequence[MaskedBatch], without: Se
             totals[number] += losses[chosen].sum()
             counts[number] += chosen.sum()
     return EarlyLate(*(totals / counts).tolist())
+
+
+@torch.inference_mode()
+def sink_share(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
+    """Return the share of heads and texts in which the first token, [CLS], is a sink; in [0, 1].
+
+    Texts are those that fill a row; attention is the mean over all tokens after the first. NaN where none fills one.
+    """
+    sinks: list[torch.Tensor] = []
+    for batch in batches:
+        whole = (batch.blocks == 0).all(1)
+        if whole.any():
+            with record(encoder) as seen:
+                encoder(batch.pieces[whole])
+            sinks.append(
+                torch.stack([pattern[:, :, 1:, 0].mean(-1) > SINK_AT for pattern in seen["pattern"]]).flatten()
+            )
+    return float(torch.cat(sinks).double().mean()) if sinks else float("nan")

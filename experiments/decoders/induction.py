@@ -9,6 +9,7 @@ from typing import Any
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, Row
 from experiments.claims.trained import trainings
+from experiments.decoders.in_context import SINK_AT
 from experiments.decoders.induction_measures import (
     COPIED,
     EARLY,
@@ -25,7 +26,6 @@ from experiments.decoders.induction_measures import (
 )
 from experiments.decoders.induction_statements import ONE, TWO, Course, abruptness, statements
 from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
-from experiments.decoders.sinks import SINK_AT
 from experiments.training.checkpoints import read_checkpoints
 
 COURSES = (

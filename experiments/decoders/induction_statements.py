@@ -9,9 +9,9 @@ import numpy as np
 
 from experiments.claims.record import ClaimStatement
 from experiments.claims.trained import by_seed
+from experiments.decoders.in_context import SINK_AT
 from experiments.decoders.induction_measures import COPIED, HAS_ROLE, LEFT, SCORE, SINKS
 from experiments.decoders.repeated_pieces import INDUCTION
-from experiments.decoders.sinks import SINK_AT
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 
@@ -73,23 +73,20 @@ def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatemen
         ClaimStatement(
             "With two layers a head attends to what followed the same piece before",
             f"{found}, {TWO}",
-            "%",
             mean_of([*_at_end(courses[TWO], INDUCTION).values()]),
-            Rule(above=HAS_ROLE),
+            Rule(above=HAS_ROLE, unit="%"),
         ),
         ClaimStatement(
             "With one layer of the same size no head does",
             f"{found}, {ONE}",
-            "%",
             mean_of([*_at_end(courses[ONE], INDUCTION).values()]),
-            Rule(below=NONE_AT_MOST),
+            Rule(below=NONE_AT_MOST, unit="%"),
         ),
         ClaimStatement(
             "The head arises within half of the steps that it took to begin",
             "steps from a quarter to three quarters of its rise, over the steps to a quarter",
-            "times",
             mean_of([abruptness(course) for course in courses[TWO].values()]),
-            Rule(below=0.5),
+            Rule(below=0.5, unit="times"),
         ),
     ]
 
@@ -103,16 +100,14 @@ def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatem
         ClaimStatement(
             "While the head arises, the in-context learning score falls, further than with one layer of the same size",
             f"change of the score from a quarter to three quarters of the rise, {TWO} − {ONE}, paired by seed",
-            "nats",
             difference(falls[TWO], falls[ONE]),
-            Rule(below=-0.1),
+            Rule(below=-0.1, unit="nats"),
         ),
         ClaimStatement(
             "Two layers have more in-context learning than one of the same size",
             f"in-context learning score at the end, {TWO} − {ONE}, paired by seed",
-            "nats",
             difference(*(_at_end(courses[depth], SCORE) for depth in (TWO, ONE))),
-            Rule(below=-0.1),
+            Rule(below=-0.1, unit="nats"),
         ),
     ]
 
@@ -126,14 +121,12 @@ def _of_ablations(effects: Mapping[int, Any]) -> list[ClaimStatement]:
         ClaimStatement(
             "Without its induction head a decoder has less in-context learning than without another head",
             "in-context learning score, the head ablated − another of its layer ablated, paired by seed",
-            "nats",
             less(SCORE),
-            Rule(above=0.0),
+            Rule(above=0.0, unit="nats"),
         ),
         ClaimStatement(
             "Without its induction head it copies less of what comes a second time than without another head",
             "second time predicted, the head ablated − another of its layer ablated, paired by seed",
-            "points",
             less(COPIED),
             Rule(below=0.0),
         ),
@@ -141,7 +134,6 @@ def _of_ablations(effects: Mapping[int, Any]) -> list[ClaimStatement]:
             "The induction head is built on a head that attends to the token before",
             "queries at which it attends to what followed before, that head ablated − another of its layer ablated, "
             "paired by seed",
-            "points",
             less(LEFT),
             Rule(below=-0.1),
         ),
@@ -152,7 +144,6 @@ def _of_sinks(courses: Mapping[int, Course]) -> ClaimStatement:
     return ClaimStatement(
         "With so few texts there are no attention sinks",
         f"pairs of head and text whose mean attention to the first piece is above {SINK_AT:g}, at the end, {TWO}",
-        "%",
         mean_of([*_at_end(courses, SINKS).values()]),
-        Rule(below=0.01),
+        Rule(below=0.01, unit="%"),
     )

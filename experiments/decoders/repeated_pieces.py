@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +12,24 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from experiments.decoders.ablated import Head, ablated
-from mha import Encoder, record
+from mha import Ablate, Encoder, intervene, record
 from mha.training.vocabulary import Vocabulary
 
 INDUCTION, PREVIOUS, DUPLICATE = "induction", "previous token", "duplicate token"
+
+
+Head = tuple[int, int]
+"Layer and head, from 0."
+
+
+@contextmanager
+def ablated(encoder: Encoder, heads: Sequence[Head]) -> Iterator[None]:
+    """Replace the outputs of some heads by their means over the texts that are read together."""
+    if not heads:
+        yield
+        return
+    with intervene(encoder, *(Ablate(layer, head, how="mean") for layer, head in heads)):
+        yield
 
 
 @dataclass(frozen=True)

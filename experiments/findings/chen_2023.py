@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import mean_of
-from experiments.statements.figure import Figure, Point
+from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+from experiments.statements.numbers import points
+from experiments.statements.paper_sentence import drawn_claim, sentence
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -60,97 +63,35 @@ def halfway(steps: Sequence[int], values: Sequence[float]) -> float:
 def _order(evidence: Evidence) -> Numbers:
     tables = evidence["emergence"].biographies
     if tables is None or tables["biography_steps"].behaviour.isna().all():
-        return {
-            name: Missing("no heads and no behaviour were followed through a training") for name in ("after", "with")
-        }
+        raise Missing("no heads and no behaviour were followed through a training")
+    by_seed = [course for _, course in _courses(tables).groupby("seed")]
     found = {
-        name: [halfway(course.step.tolist(), course[name].tolist()) for _, course in _courses(tables).groupby("seed")]
+        name: np.array([halfway(course.step.tolist(), course[name].tolist()) for course in by_seed])
         for name in (SYNTAX, LOSS, GRAMMAR)
     }
-    syntax = np.array(found[SYNTAX])
     note = ", ".join(f"{name} at step {2 ** float(np.mean(places)):.0f}" for name, places in found.items())
     return {
-        "after": Measured(mean_of((np.array(found[GRAMMAR]) - syntax).tolist()), note=note),
-        "with": Measured(mean_of((np.array(found[LOSS]) - syntax).tolist()), note=note),
+        name: Measured(mean_of((found[course] - found[SYNTAX]).tolist()), note=note)
+        for name, course in (("after", GRAMMAR), ("with", LOSS))
     }
 
 
 def _order_drawn(evidence: Evidence) -> Figure:
-    courses = _courses(evidence["emergence"].biographies).groupby("step")[[SYNTAX, GRAMMAR]].mean()
-    series = {
-        name: list(zip(courses.index.astype(float).tolist(), courses[name].tolist(), strict=True))
-        for name in (SYNTAX, GRAMMAR)
-    }
+    courses = _courses(evidence["emergence"].biographies).groupby("step")[[SYNTAX, GRAMMAR]].mean().reset_index()
+    series = {name: points(courses, "step", name) for name in (SYNTAX, GRAMMAR)}
     return Figure("lines", "Syntax in attention, and agreement", "step", "accuracy, mean over seeds", series, level=0.5)
 
 
-SUPPRESSED = (
-    PaperSentence(
-        "blocked",
-        "Punished throughout, agreement is worse than where",
-        "Where attention to syntax is suppressed, grammar is worse at the end than where attention to other words, as "
-        "far apart, is.",
-        Rule(below=0.0),
-        "points",
-        published=Published(text="BLiMP does not rise", provenance="memory"),
-    ),
-    PaperSentence(
-        "not learnt",
-        "Punished throughout, agreement across a noun",
-        "Agreement across a noun of the other number is then not learnt: less than 55 %.",
-        Rule(below=0.55),
-        "%",
-        published=Published(text="BLiMP does not rise", provenance="memory"),
-    ),
-)
-
-EARLY = (
-    PaperSentence(
-        "agreement",
-        "Punished to step",
-        "Grammar is better at the end than without the term.",
-        Rule(above=0.0),
-        "points",
-        "agreement is better at the end",
-        Published(text="a suppression of 3,000 steps improves BLiMP", provenance="memory"),
-    ),
-    PaperSentence(
-        "loss",
-        "Punished to step",
-        "So is the loss.",
-        Rule(below=0.0),
-        "nats",
-        "the loss is lower at the end",
-        Published(text="a suppression of 3,000 steps lowers the loss", provenance="memory"),
-    ),
-)
-
-PROMOTED = (
-    PaperSentence(
-        "agreement",
-        "Rewarded throughout, agreement is worse",
-        "Grammar is worse at the end than without the term.",
-        Rule(below=0.0),
-        "points",
-        published=Published(text="worse, though syntax in attention comes sooner", provenance="memory"),
-    ),
-    PaperSentence(
-        "loss",
-        "Rewarded throughout, the loss is higher",
-        "So is the loss.",
-        Rule(above=0.0),
-        "nats",
-        published=Published(text="higher", provenance="memory"),
-    ),
-)
+def _agreement_drawn(evidence: Evidence) -> Figure:
+    title = "Agreement by what is done to attention to syntax"
+    return replace(drawn_claim(evidence, "syntax", "agreement", title, "step", "accuracy"), level=0.5)
 
 
-def _of_syntax(name: str, claim: str, told: Sequence[PaperSentence], how: str) -> Finding:
+in_claim = partial(sentence, "syntax", learned="no term")
+
+
+def _of_syntax(name: str, claim: str, how: str, *statements: Statement) -> Finding:
     """Return a finding whose statements stand in the record of the claim syntax."""
-
-    def measure(evidence: Evidence) -> Numbers:
-        return numbers_of(told, evidence["claim-syntax"], learned="no term")
-
     return Finding(
         id=f"chen-{name}",
         claim=claim,
@@ -160,20 +101,10 @@ def _of_syntax(name: str, claim: str, told: Sequence[PaperSentence], how: str) -
         metric="A term in the loss for attention between words that depend on each other. " + how,
         stands_in="Encoders of 2 layers of 8 heads trained here on the embedded grammar; agreement on minimal pairs.",
         differs="The mean over heads and layers in the place of the sum; one weight of the term; agreement alone.",
-        statements=[one.statement("syntax") for one in told],
+        statements=statements,
         readings=("claim-syntax",),
-        measure=measure,
         figure=_agreement_drawn,
     )
-
-
-def _agreement_drawn(evidence: Evidence) -> Figure:
-    (agreement,) = (one for one in evidence["claim-syntax"].measures if one.name == "agreement")
-    series: dict[str, list[Point]] = {}
-    for cell in agreement.cells:
-        number = cell.number
-        series.setdefault(cell.condition, []).append((float(cell.at or 0), number.value, number.low, number.high))
-    return Figure("lines", "Agreement by what is done to attention to syntax", "step", "accuracy", series, level=0.5)
 
 
 FINDINGS = (
@@ -193,9 +124,7 @@ FINDINGS = (
                 name="after",
                 text="Agreement is half the way up after the attention to relations is.",
                 number="log2 of steps at which agreement is half the way, less that of attention, mean over seeds",
-                rule=Rule(above=0.0),
-                unit="doublings",
-                shown="doublings",
+                rule=Rule(above=0.0, unit="doublings"),
                 published=Published(
                     text="a spike at about 20,000 steps, BLiMP between 20,000 and 30,000", provenance="second-hand"
                 ),
@@ -204,9 +133,7 @@ FINDINGS = (
                 name="with",
                 text="The loss is half the way down within a factor of two of the steps of that.",
                 number="log2 of steps at which the loss is half the way, less that of attention, mean over seeds",
-                rule=Rule(above=-1.0, below=1.0),
-                unit="doublings",
-                shown="doublings",
+                rule=Rule(above=-1.0, below=1.0, unit="doublings"),
                 published=Published(text="both at about 20,000 steps", provenance="second-hand"),
             ),
         ],
@@ -226,9 +153,7 @@ FINDINGS = (
                 name="correlation",
                 text="There is no correlation over seeds.",
                 number="correlation over seeds of attachment with the loss and with BLiMP",
-                rule=Rule(above=-0.4, below=0.4),
-                unit="r",
-                shown="r",
+                rule=Rule(above=-0.4, below=0.4, unit="r"),
                 published=Published(text="none significant", provenance="second-hand"),
             )
         ],
@@ -237,19 +162,61 @@ FINDINGS = (
     _of_syntax(
         "suppression",
         "Without syntax in attention grammar is not learned.",
-        SUPPRESSED,
         "The term is punished in all steps: the paper's runs without syntactic attention structure.",
+        in_claim(
+            "blocked",
+            "Punished throughout, agreement is worse than where",
+            "Where attention to syntax is suppressed, grammar is worse at the end than where attention to other words, "
+            "as far apart, is.",
+            Rule(below=0.0),
+            Published(text="BLiMP does not rise", provenance="memory"),
+        ),
+        in_claim(
+            "not learnt",
+            "Punished throughout, agreement across a noun",
+            "Agreement across a noun of the other number is then not learnt: less than 55 %.",
+            Rule(below=0.55, unit="%"),
+            Published(text="BLiMP does not rise", provenance="memory"),
+        ),
     ),
     _of_syntax(
         "early-suppression",
         "Kept from syntax in attention for a short time at the start, a model ends better.",
-        EARLY,
         "The term is punished in the first 300 of 2,000 steps; in the paper in 3,000 of 100,000.",
+        in_claim(
+            "agreement",
+            "Punished to step",
+            "Grammar is better at the end than without the term.",
+            Rule(above=0.0),
+            Published(text="a suppression of 3,000 steps improves BLiMP", provenance="memory"),
+            ending="agreement is better at the end",
+        ),
+        in_claim(
+            "loss",
+            "Punished to step",
+            "So is the loss.",
+            Rule(below=0.0, unit="nats"),
+            Published(text="a suppression of 3,000 steps lowers the loss", provenance="memory"),
+            ending="the loss is lower at the end",
+        ),
     ),
     _of_syntax(
         "promotion",
         "A reward for syntax in attention throughout makes a model worse.",
-        PROMOTED,
         "The term is rewarded in all steps.",
+        in_claim(
+            "agreement",
+            "Rewarded throughout, agreement is worse",
+            "Grammar is worse at the end than without the term.",
+            Rule(below=0.0),
+            Published(text="worse, though syntax in attention comes sooner", provenance="memory"),
+        ),
+        in_claim(
+            "loss",
+            "Rewarded throughout, the loss is higher",
+            "So is the loss.",
+            Rule(above=0.0, unit="nats"),
+            Published(text="higher", provenance="memory"),
+        ),
     ),
 )

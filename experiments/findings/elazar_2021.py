@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.numbers import estimate_of, minus, rows
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import compared, estimate_of, table
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -38,88 +39,55 @@ METRIC = "Directions of a property are removed from the states by iterative null
 METRIC += "classifier no longer tells it; the effect is the accuracy without as many random directions minus that "
 METRIC += "without these."
 
-DIFFERS = (
-    "What is lost is the accuracy of a linear classifier that tells the 100 most frequent words from their states in "
-    "the last layer, as a masked-LM head does of words that are not masked, since MiniLM has no such head; it has "
-    "learned from the intact states. Phrase starts are those of the phrases of nouns in the tree."
-)
-
-
-def _row(evidence: Evidence, name: str) -> pd.Series | None:
-    found = rows(evidence["probing"].studies.get("amnesic", pd.DataFrame(columns=["property"])), property=name)
-    return found.iloc[0] if len(found) else None
-
-
-def _estimate(row: pd.Series, name: str) -> Estimate:
-    return estimate_of(row, name, f"{name}_low", f"{name}_high")
-
-
-def _effects(evidence: Evidence) -> Numbers:
-    return {name: _effect(_row(evidence, name), name) for name in (TAGS, LABELS)}
-
-
-def _effect(row: pd.Series | None, name: str) -> Measured | Missing:
-    if row is None:
-        return Missing(f"no words with a {name}")
-    if row["left"] > row["majority"] + REMOVED:
-        return Missing(f"a linear probe still finds the {name}: {row['left']:.1%}, most frequent {row['majority']:.1%}")
-    return Measured(_estimate(row, "effect"), note=_told(row))
-
-
-def _told(row: pd.Series) -> str:
-    accuracies = f"words {row['intact']:.1%}, without it {row['amnesic']:.1%}, without random ones {row['random']:.1%}"
-    probe = f"probe {row['accuracy']:.1%}, after {row['left']:.1%}, most frequent label {row['majority']:.1%}"
-    return f"{row['directions']} directions; {accuracies}; {probe}"
-
-
-def _order(evidence: Evidence) -> Numbers:
-    """Return for two pairs of properties how much more is lost without the one that probes tell less well."""
-    tags, labels, starts = (_row(evidence, name) for name in (TAGS, LABELS, STARTS))
-    return {"dependency labels": _more_lost(labels, tags), "phrase starts": _little_lost(starts)}
-
-
-def _more_lost(less_told: pd.Series | None, better_told: pd.Series | None) -> Measured | Missing:
-    if less_told is None or better_told is None:
-        return Missing("no words with both properties")
-    if less_told["accuracy"] >= better_told["accuracy"]:
-        return Missing("probes tell dependency labels as well as parts of speech")
-    lost, other = _estimate(less_told, "lost"), _estimate(better_told, "lost")
-    note = f"probes {less_told['accuracy']:.1%} and {better_told['accuracy']:.1%}"
-    return Measured(minus(lost, other), lost, other.value, note=note)
-
-
-def _little_lost(row: pd.Series | None) -> Measured | Missing:
-    if row is None:
-        return Missing("no phrase starts")
-    return Measured(_estimate(row, "effect"), note=_told(row))
-
-
-def _drawn(evidence: Evidence) -> Figure:
-    known = [(name, row) for name in (TAGS, LABELS, STARTS) if (row := _row(evidence, name)) is not None]
-    series: dict[str, list[Point]] = {
-        kind: [(place, float(row[column])) for place, (_, row) in enumerate(known)]
-        for kind, column in (("probe of it", "accuracy"), ("words, intact", "intact"), ("words, without it", "amnesic"))
-    }
-    series["words, random"] = [(place, float(row["random"])) for place, (_, row) in enumerate(known)]
-    return Figure("bars", "Without a property", "", "accuracy", series, [name for name, _ in known])
-
-
 FACT = (
     "a word's form says much about its part of speech and relation, so without the directions of these words are told "
     "less well also from the states of randomly initialised weights"
 )
 
 
+def _row(evidence: Evidence, name: str) -> pd.Series:
+    return table(evidence, "probing", "amnesic", f"no words with a {name}", property=name).iloc[0]
+
+
+def _estimate(row: pd.Series, name: str) -> Estimate:
+    return estimate_of(row, name, f"{name}_low", f"{name}_high")
+
+
+def _effect(name: str, evidence: Evidence) -> Measured:
+    row = _row(evidence, name)
+    if name != STARTS and row["left"] > row["majority"] + REMOVED:
+        raise Missing(f"a linear probe still finds the {name}: {row['left']:.1%}, most frequent {row['majority']:.1%}")
+    accuracies = f"words {row['intact']:.1%}, without it {row['amnesic']:.1%}, without random ones {row['random']:.1%}"
+    probe = f"probe {row['accuracy']:.1%}, after {row['left']:.1%}, most frequent label {row['majority']:.1%}"
+    return Measured(_estimate(row, "effect"), note=f"{row['directions']} directions; {accuracies}; {probe}")
+
+
+def _more_lost(evidence: Evidence) -> Measured:
+    """Return how much more is lost without the labels, which probes tell less well, than without parts of speech."""
+    labels, tags = (_row(evidence, name) for name in (LABELS, TAGS))
+    if labels["accuracy"] >= tags["accuracy"]:
+        raise Missing("probes tell dependency labels as well as parts of speech")
+    note = f"probes {labels['accuracy']:.1%} and {tags['accuracy']:.1%}"
+    return compared(_estimate(labels, "lost"), _estimate(tags, "lost"), note=note)
+
+
+finding = partial(
+    Finding,
+    model="BERT base, uncased",
+    data="Penn Treebank; OntoNotes for phrases",
+    metric=METRIC,
+    stands_in="UD English EWT, 800 sentences of train, 800 of dev",
+    differs="What is lost is the accuracy of a linear classifier that tells the 100 most frequent words from their "
+    "states in the last layer, as a masked-LM head does of words that are not masked, since MiniLM has no such head; "
+    "it has learned from the intact states. Phrase starts are those of the phrases of nouns in the tree.",
+    readings=("probing",),
+)
+
 FINDINGS = (
-    Finding(
+    finding(
         id="elazar-properties-used",
         claim="Parts of speech and dependencies are used: without them more is lost than without random directions.",
         where="section 4, table of removed properties",
-        model="BERT base, uncased",
-        data="Penn Treebank; OntoNotes for phrases",
-        metric=METRIC,
-        stands_in="UD English EWT, 800 sentences of train, 800 of dev",
-        differs=DIFFERS,
         statements=[
             Statement(
                 name=name,
@@ -131,23 +99,16 @@ FINDINGS = (
                     round(RANDOM[name] - WITHOUT[name], 4), text=f"all of it: {INTACT:.1%}", provenance="memory"
                 ),
                 shown="points",
+                measure=partial(_effect, name),
             )
             for name in (TAGS, LABELS)
         ],
         fact=FACT,
-        readings=("probing",),
-        measure=_effects,
-        figure=_drawn,
     ),
-    Finding(
+    finding(
         id="elazar-probes-do-not-tell",
         claim="Probing accuracy does not predict causal importance.",
         where="section 4, on probing accuracy and importance",
-        model="BERT base, uncased",
-        data="Penn Treebank; OntoNotes for phrases",
-        metric=METRIC,
-        stands_in="UD English EWT, 800 sentences of train, 800 of dev",
-        differs=DIFFERS,
         statements=[
             Statement(
                 name="dependency labels",
@@ -160,6 +121,7 @@ FINDINGS = (
                     provenance="memory",
                 ),
                 shown="points",
+                measure=_more_lost,
             ),
             Statement(
                 name="phrase starts",
@@ -172,11 +134,9 @@ FINDINGS = (
                     provenance="memory",
                 ),
                 shown="points",
+                measure=partial(_effect, STARTS),
             ),
         ],
         fact=FACT,
-        readings=("probing",),
-        measure=_order,
-        figure=_drawn,
     ),
 )

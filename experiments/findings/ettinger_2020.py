@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from functools import partial
+
+from experiments.statements.finding import Finding, Paper, Published, Statement
 from experiments.statements.numbers import preferred
+from experiments.statements.rule import LearnedRule
 from probes.pairs.negation_and_roles import AFFIRMED, NEGATED
 
 PAPER = Paper(
@@ -16,36 +17,16 @@ PAPER = Paper(
 
 READING = "negation-and-roles"
 
-MODEL = "bert-base-uncased and bert-large-uncased"
-
 MOSTLY, HARDLY = 0.9, 0.1
 "Shares from which on nearly all, and nearly none, of the true words are preferred; the paper has all and none."
 
-
-def _negation(evidence: Evidence) -> Numbers:
-    return {name: preferred(evidence[READING], "negation", "condition", condition=name) for name in (AFFIRMED, NEGATED)}
-
-
-def _roles(evidence: Evidence) -> Numbers:
-    return {"roles": preferred(evidence[READING], "role-reversal")}
-
-
-def _drawn(evidence: Evidence) -> Figure:
-    series: dict[str, list[Point]] = {}
-    for place, (name, found) in enumerate(_negation(evidence).items()):
-        if isinstance(found, Measured):
-            number = found.decides
-            series[name] = [(float(place), number.value, number.low, number.high)]
-    title = "What a word is a kind of: affirmed (0), negated (1)"
-    return Figure("dots", title, "condition", "accuracy", series, level=0.5, level_name="chance")
-
+finding = partial(Finding, model="bert-base-uncased and bert-large-uncased", readings=(READING,))
 
 FINDINGS = (
-    Finding(
+    finding(
         id="ettinger-negation",
         claim="BERT completes sentences with the same word whether they are negated or not.",
         where="the table of NEG-88, simple items",
-        model=MODEL,
         data="NEG-88, after Fischler et al. 1983: 18 affirmed and 18 negated simple sentences",
         metric="The share of sentences whose true completion is more probable than the false one.",
         stands_in="Sentences of our own: what 36 words are a kind of, against 5 other kinds, with and without not.",
@@ -55,30 +36,27 @@ FINDINGS = (
                 name=AFFIRMED,
                 text="Without not, the true word is nearly always preferred.",
                 number="share of pairs whose true sentence is preferred, affirmed",
-                rule=LearnedRule(above=MOSTLY),
+                rule=LearnedRule(above=MOSTLY, unit="%"),
                 weaker=LearnedRule(above=0.5),
-                unit="%",
                 published=Published(1.0, text="large 100", provenance="memory"),
             ),
             Statement(
                 name=NEGATED,
                 text="With not, it hardly ever is: the same word is preferred as without.",
                 number="share of pairs whose true sentence is preferred, negated",
-                rule=LearnedRule(below=HARDLY),
+                rule=LearnedRule(below=HARDLY, unit="%"),
                 weaker=LearnedRule(below=0.5),
-                unit="%",
                 published=Published(0.0, text="large 0", provenance="memory"),
             ),
         ],
-        readings=(READING,),
-        measure=_negation,
-        figure=_drawn,
+        measure=lambda evidence: {
+            name: preferred(evidence[READING], "negation", condition=name) for name in (AFFIRMED, NEGATED)
+        },
     ),
-    Finding(
+    finding(
         id="ettinger-roles",
         claim="BERT is sensitive to the reversal of roles in part.",
         where="the table of sensitivity, ROLE-88",
-        model=MODEL,
         data="ROLE-88, after Chow et al. 2016: 88 sentences, each with two orders of the same words",
         metric="The share of items whose verb is more probable in the order that it suits than in the other.",
         stands_in="Sentences of our own: 15 pairs of nouns in four openings, in either order.",
@@ -88,13 +66,11 @@ FINDINGS = (
                 name="roles",
                 text="In three quarters of the pairs the verb is more probable in the order that it suits.",
                 number="share of pairs whose verb is more probable in the order that it suits",
-                rule=LearnedRule(above=0.75),
+                rule=LearnedRule(above=0.75, unit="%"),
                 weaker=LearnedRule(above=0.5),
-                unit="%",
                 published=Published(0.75, text="large 86", provenance="memory"),
             )
         ],
-        readings=(READING,),
-        measure=_roles,
+        measure=lambda evidence: preferred(evidence[READING], "role-reversal"),
     ),
 )

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import preferred, together
+from experiments.statements.finding import (
+    Evidence,
+    Finding,
+    Measure,
+    Measured,
+    Missing,
+    Paper,
+    Published,
+    Statement,
+)
+from experiments.statements.numbers import known, preferred, together
+from experiments.statements.rule import LearnedRule
 from experiments.statements.subject import ORIGINALS
-
-if TYPE_CHECKING:
-    from reports import Run
 
 PAPER = Paper("goldberg-2019", "Goldberg 2019", "Assessing BERT's Syntactic Abilities")
 
@@ -42,73 +48,67 @@ CONSTRUCTIONS = {
 "What stands between subject and verb -> files of open-sesame, the accuracy of base, and what else was printed."
 
 
-def _nonce(evidence: Evidence) -> Numbers:
-    by_attractors = {
-        name: preferred(evidence["pairs"], "goldberg", "attractors", attractors=int(name))
-        for name in NONCE
-        if name != "all"
-    }
-    return {"all": preferred(evidence["pairs"], "goldberg")} | by_attractors
+def _nonce(attractors: str, evidence: Evidence) -> Measured | Missing:
+    group = {} if attractors == "all" else {"attractors": int(attractors)}
+    return preferred(evidence["pairs"], "goldberg", **group)
 
 
-def _attracted(evidence: Evidence) -> Numbers:
-    found = {number: preferred(evidence["pairs"], "linzen", "attractors", attractors=number) for number in ATTRACTED}
-    ends = [one.decides for one in (found[1], found[4]) if isinstance(one, Measured)]
-    steady: Measured | Missing = Missing("no sentences with one attractor and with four")
-    if len(ends) == 2:
-        steady = Measured(together(lambda right: float(right[0] - right[1]), ends))
-    return {str(number): one for number, one in found.items()} | {"steady": steady}
+def _attracted(attractors: int, evidence: Evidence) -> Measured | Missing:
+    return preferred(evidence["pairs"], "linzen", attractors=attractors)
+
+
+def _steady(evidence: Evidence) -> Measured:
+    ends = [one.decides for one in (_attracted(number, evidence) for number in (1, 4)) if isinstance(one, Measured)]
+    if len(ends) < 2:
+        raise Missing("no sentences with one attractor and with four")
+    return Measured(together(lambda right: float(right[0] - right[1]), ends))
 
 
 def _attracted_drawn(evidence: Evidence) -> Figure:
-    found = _attracted(evidence)
-    ours = [
-        (float(number), one.decides.value, one.decides.low, one.decides.high)
-        for number in ATTRACTED
-        if isinstance(one := found[str(number)], Measured)
-    ]
+    found = {number: _attracted(number, evidence) for number in ATTRACTED}
+    ours = [one.decides.at(float(number)) for number, one in found.items() if isinstance(one, Measured)]
     base = [(float(number), right) for number, (right, _, _) in ATTRACTED.items()]
     series: dict[str, Sequence[Point]] = {"ours": ours, "BERT base": base}
     title = "The number of the verb, by attractors"
     return Figure("lines", title, "attractors", "accuracy", series, level=0.5, level_name="chance")
 
 
-def across(run: Run, paradigms: Sequence[str]) -> Measured | Missing:
-    """Return the mean accuracy over files of open-sesame."""
-    found = [preferred(run, "opensesame", "paradigm", paradigm=name) for name in paradigms]
-    known = [one.decides for one in found if isinstance(one, Measured)]
-    if len(known) < len(paradigms):
-        return next(one for one in found if isinstance(one, Missing))
-    return Measured(together(lambda right: float(right.mean()), known), note=f"{sum(one.n for one in known):,} pairs")
+def across(construction: str, evidence: Evidence) -> Measured:
+    """Return the mean accuracy over the files of a construction; raises Missing where one has none."""
+    names = CONSTRUCTIONS[construction][0]
+    run = evidence["constructions"]
+    found = [known(preferred(run, "opensesame", paradigm=name)).decides for name in names]
+    return Measured(together(lambda right: float(right.mean()), found), note=f"{sum(one.n for one in found):,} pairs")
 
 
-def _constructions(evidence: Evidence) -> Numbers:
-    return {name: across(evidence["constructions"], files) for name, (files, _, _) in CONSTRUCTIONS.items()}
-
-
-def _above_chance(name: str, where: str, published: Published, tolerance: float | None = None) -> Statement:
+def _above_chance(
+    name: str, where: str, published: Published, tolerance: float | None = None, measure: Measure | None = None
+) -> Statement:
     return Statement(
         name=name,
         text=f"The right form is preferred as often as by BERT base {where}.",
         number="share of pairs whose right form is preferred",
-        rule=LearnedRule(above=round((published.value or 1.0) - ROUNDED, 3)),
+        rule=LearnedRule(above=round((published.value or 1.0) - ROUNDED, 3), unit="%"),
         weaker=LearnedRule(above=0.5),
-        unit="%",
         published=published,
         tolerance=tolerance,
+        measure=measure,
     )
 
 
-METRIC = "The share of sentences in which the right form is more probable than the wrong one at a mask in its place."
+finding = partial(
+    Finding,
+    model="bert-base-uncased and bert-large-uncased",
+    metric="The share of sentences in which the right form is more probable than the wrong one at a mask in its place.",
+    readings=("pairs",),
+)
 
 FINDINGS = (
-    Finding(
+    finding(
         id="goldberg-nonce",
         claim="BERT prefers the right form of the verb in grammatical sentences without sense.",
         where="the table on the stimuli of Gulordava et al.",
-        model="bert-base-uncased and bert-large-uncased",
         data="Stimuli of Gulordava et al. 2018 in English: 383, 27 left out (is and are, and forms of several pieces)",
-        metric=METRIC,
         stands_in="The same stimuli.",
         differs="Numbers are computed from the answers that the author put out. A model with other pieces leaves out "
         "other sentences; resampled are constructions, of which there are 41.",
@@ -118,21 +118,18 @@ FINDINGS = (
                 "in all sentences" if name == "all" else f"with {name} attractors",
                 Published(base, text=f"n = {n}; large {100 * large:.1f}", provenance="computed"),
                 tolerance=0.01,
+                measure=partial(_nonce, name),
             )
             for name, (base, large, n) in NONCE.items()
         ],
-        readings=("pairs",),
-        measure=_nonce,
         enough=3,  # nine sentences with two attractors decide little
         original=ORIGINALS,
     ),
-    Finding(
+    finding(
         id="goldberg-attractors",
         claim="Nouns of the other number before the verb mislead BERT hardly more often where there are more of them.",
         where="the table on the sentences of Linzen et al.",
-        model="bert-base-uncased and bert-large-uncased",
         data="Sentences of Linzen et al. 2016",
-        metric=METRIC,
         stands_in="The sentences of the same source that Gulordava et al. (2018) filtered.",
         differs="Other sentences of the same source, and fewer.",
         untrained="randomly initialised and permuted weights, a weaker version of it, in one of three seeds each",
@@ -142,6 +139,7 @@ FINDINGS = (
                     str(number),
                     f"with {number} attractors" if number > 1 else "with one attractor",
                     Published(base, text=f"n = {n:,}; large {100 * large:.0f}", provenance="memory"),
+                    measure=partial(_attracted, number),
                 )
                 for number, (base, large, n) in ATTRACTED.items()
             ),
@@ -151,26 +149,27 @@ FINDINGS = (
                 number="accuracy with one attractor less that with four",
                 rule=LearnedRule(below=STEADY),
                 published=Published(0.0, text="97 and 97; large 97 and 96", provenance="memory"),
+                measure=_steady,
             ),
         ],
-        readings=("pairs",),
-        measure=_attracted,
         figure=_attracted_drawn,
     ),
-    Finding(
+    finding(
         id="goldberg-constructions",
         claim="BERT prefers the right form across phrases and clauses, and of reflexives.",
         where="the table on the stimuli of Marvin and Linzen",
-        model="bert-base-uncased and bert-large-uncased",
         data="Stimuli of Marvin and Linzen 2018",
-        metric=METRIC,
         stands_in="Sentences of Lin, Tan and Frank (2019): does or do for their auxiliaries, himself or herself.",
         differs="Other sentences; a reflexive has to agree in gender, and in number in the paper.",
         statements=[
-            _above_chance(name, f"({name})", Published(base, text=more, provenance="memory"))
+            _above_chance(
+                name,
+                f"({name})",
+                Published(base, text=more, provenance="memory"),
+                measure=partial(across, name),
+            )
             for name, (_, base, more) in CONSTRUCTIONS.items()
         ],
         readings=("constructions",),
-        measure=_constructions,
     ),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pandas as pd
 
-from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import estimate_of, floats, minus, rows
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import compared, estimate_of, points, rows, table
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "hewitt-manning-2019",
@@ -43,108 +45,76 @@ OURS, PROJECTED, LINEAR = (
     "baseline: words in a row (linear)",
 )
 
-MODEL = "ELMo, BERT base and large"
-
-DATA = "Penn Treebank"
-
-STANDS_IN = "UD English EWT, 800 sentences of train, 800 of dev"
-
-DIFFERS = (
-    "Dependencies of UD; projections of rank 64, fitted to 640 sentences where the paper has 40,000; the layer is "
-    "selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: here "
-    "random weights go through the same probe as a model of their own."
-)
+ARCS = ("tree distances", "undirected attachment")
 
 PUBLISHED = " Published: " + ", ".join(f"{name} {100 * value:.1f}" for name, value in TREES.items()) + "."
 
-NO_PROBE = Missing("no structural probe was fitted: the corpora have no trees, or too few")
+
+def _layers(evidence: Evidence, task: str, measure: str) -> pd.DataFrame:
+    """Return a row a layer, from the one that is best on the held-out documents of the selection split."""
+    why = "no structural probe was fitted: the corpora have no trees, or too few"
+    found = table(evidence, "probing", "layer_probes", why, task=task, measure=measure)
+    return found.sort_values("held_out", ascending=False, kind="stable")
 
 
-def _rows(evidence: Evidence, task: str, measure: str) -> pd.DataFrame:
-    table = evidence["probing"].studies.get("layer_probes", pd.DataFrame(columns=["task", "measure"]))
-    return rows(table, task=task, measure=measure)
+def _selected(task: str, measure: str, evidence: Evidence) -> Measured:
+    row = _layers(evidence, task, measure).iloc[0]
+    note = f"layer {row['layer']}, selected on held-out documents"
+    return Measured(estimate_of(row, "value", "low", "high"), baseline=float(row["baseline"]), note=note)
 
 
-def _selected(evidence: Evidence, task: str, measure: str) -> pd.Series | None:
-    """Return the row of the layer that is best on the held-out documents of the selection split."""
-    found = _rows(evidence, task, measure)
-    return found.sort_values("held_out", ascending=False, kind="stable").iloc[0] if len(found) else None
-
-
-def _number(evidence: Evidence, task: str, measure: str) -> Measured | Missing:
-    row = _selected(evidence, task, measure)
-    if row is None:
-        return NO_PROBE
-    baseline = float(row["baseline"])
-    return Measured(_estimate(row), baseline=baseline, note=f"layer {row['layer']}, selected on held-out documents")
-
-
-def _estimate(row: pd.Series) -> Estimate:
-    return estimate_of(row, "value", "low", "high")
-
-
-def _trees(evidence: Evidence) -> Numbers:
-    found = {"trees": _number(evidence, "tree distances", "undirected attachment")}
-    found["distances"] = _number(evidence, "tree distances", "rank correlation")
-    row = _selected(evidence, "tree distances", "undirected attachment")
-    embedded = rows(_rows(evidence, "tree distances", "undirected attachment"), layer=0)
-    if row is None or not len(embedded):
-        return found | {"beyond the input": NO_PROBE}
-    ours, theirs = _estimate(row), _estimate(embedded.iloc[0])
-    return found | {"beyond the input": Measured(minus(ours, theirs), ours, theirs.value, note="baseline: layer 0")}
-
-
-def _depths(evidence: Evidence) -> Numbers:
-    measures = {"root": "root", "depths": "rank correlation"}
-    return {name: _number(evidence, "tree depths", measure) for name, measure in measures.items()}
+def _beyond_the_input(evidence: Evidence) -> Measured:
+    found = _layers(evidence, *ARCS)
+    if not len(rows(found, layer=0)):
+        raise Missing("no structural probe was fitted: the corpora have no trees, or too few")
+    both = found.iloc[0], rows(found, layer=0).iloc[0]
+    ours, theirs = (estimate_of(row, "value", "low", "high") for row in both)
+    return compared(ours, theirs, note="baseline: layer 0")
 
 
 def _drawn(evidence: Evidence) -> Figure:
-    found = _rows(evidence, "tree distances", "undirected attachment")
-    points: list[Point] = [(row[0], row[1], row[2], row[3]) for row in floats(found, "layer", "value", "low", "high")]
-    level = float(found["baseline"].iloc[0])
-    series = {"structural probe": points}
-    return Figure(
-        "lines",
-        "Trees by layer",
-        "layer (0: input)",
-        "undirected attachment",
-        series,
-        level=level,
-        level_name="in a row",
-    )
+    found = _layers(evidence, *ARCS).sort_values("layer")
+    series = {"structural probe": points(found, "layer", "value", "low", "high")}
+    about = Figure("lines", "Trees by layer", "layer (0: input)", "undirected attachment", series)
+    return replace(about, level=float(found["baseline"].iloc[0]), level_name="in a row")
 
+
+finding = partial(
+    Finding,
+    model="ELMo, BERT base and large",
+    where="main results, table 1",
+    data="Penn Treebank",
+    stands_in="UD English EWT, 800 sentences of train, 800 of dev",
+    differs="Dependencies of UD; projections of rank 64, fitted to 640 sentences where the paper has 40,000; the layer "
+    "is selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: here "
+    "random weights go through the same probe as a model of their own.",
+    readings=("probing",),
+)
 
 FINDINGS = (
-    Finding(
+    finding(
         id="hewitt-structural-probe",
         claim="A linear projection of a model's states holds whole trees, and one of untrained states does not.",
-        where="main results, table 1",
-        model=MODEL,
-        data=DATA,
         metric="Undirected attachment (UUAS) of the minimum spanning tree of squared distances between projected "
         "words, without punctuation, and Spearman's rho of these distances with those in the tree." + PUBLISHED,
-        stands_in=STANDS_IN,
-        differs=DIFFERS,
         statements=[
             Statement(
                 name="trees",
                 text="More arcs are found than by the strongest baseline of the paper, a random recurrence.",
                 number="undirected attachment of the selected layer",
-                rule=LearnedRule(above=TREES[PROJECTED]),
+                rule=LearnedRule(above=TREES[PROJECTED], unit="%"),
                 weaker=LearnedRule(above=TREES[LINEAR]),
-                unit="%",
                 published=Published(TREES[OURS], TREES[LINEAR], OURS, "memory"),
+                measure=partial(_selected, *ARCS),
             ),
             Statement(
                 name="distances",
                 text="Projected distances rank words as distances in the tree do.",
                 number="Spearman's rho of distances, by length, averaged over lengths from 5 to 50",
-                rule=LearnedRule(above=DISTANCES["Proj0"]),
+                rule=LearnedRule(above=DISTANCES["Proj0"], unit=""),
                 weaker=LearnedRule(above=DISTANCES["linear"]),
-                unit="",
                 published=Published(DISTANCES[OURS], DISTANCES["linear"], OURS, "memory"),
-                shown="",
+                measure=partial(_selected, "tree distances", "rank correlation"),
             ),
             Statement(
                 name="beyond the input",
@@ -154,43 +124,34 @@ FINDINGS = (
                 published=Published(
                     TREES["ELMo, layer 1"] - 0.268, text="ELMo, layer 1 and its embeddings", provenance="memory"
                 ),
+                measure=_beyond_the_input,
             ),
         ],
-        readings=("probing",),
-        measure=_trees,
         figure=_drawn,
     ),
-    Finding(
+    finding(
         id="hewitt-depth-probe",
         revised="a weaker bar was removed after untrained weights had passed it",
         claim="In another projection the length of a word's state is its depth in the tree: the root is the shortest.",
-        where="main results, table 1",
-        model=MODEL,
-        data=DATA,
         metric="Accuracy of the word with the least projected length as the root, and Spearman's rho of squared "
         "lengths with depths.",
-        stands_in=STANDS_IN,
-        differs=DIFFERS,
         statements=[
             Statement(
                 name="root",
                 text="The root is found more often than by a random recurrence.",
                 number="accuracy of the root",
-                rule=LearnedRule(above=ROOTS["Proj0"]),
-                unit="%",
+                rule=LearnedRule(above=ROOTS["Proj0"], unit="%"),
                 published=Published(ROOTS[OURS], ROOTS["Proj0"], OURS, "memory"),
+                measure=partial(_selected, "tree depths", "root"),
             ),
             Statement(
                 name="depths",
                 text="Projected lengths rank words as depths do.",
                 number="Spearman's rho of depths, by length, averaged over lengths from 5 to 50",
-                rule=LearnedRule(above=DEPTHS["Proj0"]),
-                unit="",
+                rule=LearnedRule(above=DEPTHS["Proj0"], unit=""),
                 published=Published(DEPTHS[OURS], DEPTHS["Proj0"], OURS, "memory"),
-                shown="",
+                measure=partial(_selected, "tree depths", "rank correlation"),
             ),
         ],
-        readings=("probing",),
-        measure=_depths,
     ),
 )

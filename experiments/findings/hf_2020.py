@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import estimate_of, shape
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import estimate_of, points, shape
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("hf-2020", "Hugging Face transformers, issue #3895", "run_bertology: log of the entropies of all heads")
 
@@ -13,20 +13,19 @@ ONE_HOT = 0.1
 "Nats below which a head gives nearly all of a row to one token: 98 % to one and the rest to another is 0.098."
 
 
-def _entropies(evidence: Evidence) -> Numbers:
+def _entropy(evidence: Evidence) -> Measured:
     chosen, told = (shape(evidence["trees"], "entropy", "all tokens", split=split) for split in ("select", "report"))
     known = chosen[chosen.value.notna()].sort_values("value")
-    rows = told[told.name.isin(known.name[:1])]
-    if not len(rows):
-        return {"one-hot": Missing("entropies were not measured")}
-    row = rows.iloc[0]
-    return {"one-hot": Measured(estimate_of(row, "value", "ci_low", "ci_high"), heads=str(row["name"]))}
+    found = told[told.name.isin(known.name[:1])]
+    if not len(found):
+        raise Missing("entropies were not measured")
+    row = found.iloc[0]
+    return Measured(estimate_of(row, "value", "ci_low", "ci_high"), heads=str(row["name"]))
 
 
 def _drawn(evidence: Evidence) -> Figure:
-    heads = shape(evidence["trees"], "entropy", "all tokens")
-    points: list[Point] = list(zip((heads.layer + 1).tolist(), heads.value.tolist(), strict=True))
-    return Figure("dots", "Entropy of heads", "layer", "nats", {"heads": points}, level=ONE_HOT, level_name="one-hot")
+    series = {"heads": points(shape(evidence["trees"], "entropy", "all tokens"), "layer", "value", first=1)}
+    return Figure("dots", "Entropy of heads", "layer", "nats", series, level=ONE_HOT, level_name="one-hot")
 
 
 FINDINGS = (
@@ -44,16 +43,14 @@ FINDINGS = (
                 name="one-hot",
                 text="The most concentrated head has an entropy below 0.1 nats.",
                 number="mean entropy of the head with the lowest one",
-                rule=LearnedRule(below=ONE_HOT),
-                unit="nats",
+                rule=LearnedRule(below=ONE_HOT, unit="nats"),
                 published=Published(
                     0.052, text="3-10; 3-1 has 0.058; of layer 1, the first three heads have 3.03, 2.82 and 1.78"
                 ),
-                shown="nats",
             )
         ],
         readings=("trees",),
-        measure=_entropies,
+        measure=_entropy,
         unclaimed="it is a log in an issue of a repository: nobody claims it",
         figure=_drawn,
     ),

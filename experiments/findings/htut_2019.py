@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from functools import partial
+
+from experiments.statements.finding import Finding, Paper, Published, Statement
 from experiments.statements.numbers import margin
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "htut-2019",
@@ -14,24 +16,20 @@ PAPER = Paper(
 
 RELATIONS = ("nsubj", "obj", "advmod", "amod")
 
-
-def _relations(evidence: Evidence) -> Numbers:
-    return {label: margin(evidence["trees"], "dependency", label) for label in RELATIONS}
-
-
-def _generalist(evidence: Evidence) -> Numbers:
-    return {"all arcs": margin(evidence["trees"], "dependency", "all", "dependent->head")}
-
+finding = partial(
+    Finding,
+    model="BERT large and base, cased, and RoBERTa",
+    where="section 5",
+    data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
+    stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
+    readings=("trees",),
+)
 
 FINDINGS = (
-    Finding(
+    finding(
         id="htut-relations",
         claim="For subjects, objects, adverbs and adjectives some head is above the positional baseline.",
-        where="section 5",
-        model="BERT large and base, cased, and RoBERTa",
-        data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
         metric="Accuracy of the most attended word over the arcs of a relation, in both directions.",
-        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="The paper selects heads on the sentences on which it evaluates them.",
         statements=[
             Statement(
@@ -43,19 +41,14 @@ FINDINGS = (
             )
             for label in RELATIONS
         ],
-        readings=("trees",),
-        measure=_relations,
+        measure=lambda evidence: {label: margin(evidence["trees"], "dependency", label) for label in RELATIONS},
         group="relations of EWT",
         repeats="clark-relations",
     ),
-    Finding(
+    finding(
         id="htut-no-generalist",
         claim="No single head recovers whole trees much better than a right-branching baseline does.",
-        where="section 5",
-        model="BERT large and base, cased, and RoBERTa",
-        data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
         metric="The paper: undirected attachment of maximum spanning trees. We: arcs that the best head finds.",
-        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="Arcs are not made into a tree; the baseline is the best fixed offset. How much is much better is not "
         "said where we have read of it; the bar is the margin that Clark et al. print.",
         statements=[
@@ -67,8 +60,7 @@ FINDINGS = (
                 published=Published(value=0.40, text="about 40 % UUAS, slightly above", provenance="second-hand"),
             )
         ],
-        readings=("trees",),
-        measure=_generalist,
+        measure=lambda evidence: margin(evidence["trees"], "dependency", "all", "dependent->head"),
         group="all arcs of EWT",
         repeats="clark-no-parse",
     ),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from experiments.statements.numbers import table
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("jain-2019", "Jain and Wallace 2019", "Attention is not Explanation")
 
@@ -27,32 +29,28 @@ ACCURATE = 0.7
 "Classifiers that are right less often decide nothing that could be explained."
 
 
-def by_measure(evidence: Evidence) -> Mapping[str, Mapping[int, float]] | Missing:
-    """Return measure -> classifier -> value; Missing where the classifiers have learned too little."""
-    table = evidence["explanation"].studies["explanation"]
+def by_measure(evidence: Evidence) -> Mapping[str, Mapping[int, float]]:
+    """Return measure -> classifier -> value; raises Missing where the classifiers have learned too little."""
+    explained = table(evidence, "explanation", "explanation")
     found = {
-        str(measure): dict(zip(part["seed"], part["value"], strict=True)) for measure, part in table.groupby("measure")
+        str(measure): dict(zip(part["seed"], part["value"], strict=True))
+        for measure, part in explained.groupby("measure")
     }
-    right = mean_of([*found["accuracy"].values()]).value
-    return found if right >= ACCURATE else Missing(f"the classifiers are right in {right:.1%}: nothing to explain")
+    right = mean(found["accuracy"]).value
+    if not right >= ACCURATE:
+        raise Missing(f"the classifiers are right in {right:.1%}: nothing to explain")
+    return found
+
+
+def _permuted(evidence: Evidence) -> Measured:
+    found = by_measure(evidence)
+    note = f"mean highest weight {mean(found['highest weight']).value:.2f}"
+    return Measured(mean(found["change, permuted"]), note=note)
 
 
 def mean(values: Mapping[int, float]) -> Estimate:
     """Return the mean over classifiers."""
     return mean_of([*values.values()])
-
-
-def _permuted(evidence: Evidence) -> Numbers:
-    found = by_measure(evidence)
-    if isinstance(found, Missing):
-        return {"permuted": found}
-    note = f"mean highest weight {mean(found['highest weight']).value:.2f}"
-    return {"permuted": Measured(mean(found["change, permuted"]), note=note)}
-
-
-def _adversarial(evidence: Evidence) -> Numbers:
-    found = by_measure(evidence)
-    return {"adversarial": found if isinstance(found, Missing) else Measured(mean(found["divergence, adversarial"]))}
 
 
 HALF = "That a weak correlation is below a half is our bar; the highest of the data sets that are named is 0.44."
@@ -62,15 +60,13 @@ AGREE, BY_GRADIENT, BY_LEAVING_OUT = "gradient and leaving out", "attention and 
 
 def _ranks(evidence: Evidence) -> Numbers:
     """Return rank correlations of attention, and how far those of gradients and leaving out are above them."""
-    found, names = by_measure(evidence), ("gradients", "leaving out", "above gradients", "above leaving out")
-    if isinstance(found, Missing):
-        return dict.fromkeys(names, found)
-    table = evidence["explanation"].studies["explanation_ranks"]
-    pairs = {str(pair): part.set_index("seed") for pair, part in table.groupby("pair")}
+    by_measure(evidence)
+    ranks = table(evidence, "explanation", "explanation_ranks")
+    pairs = {str(pair): part.set_index("seed") for pair, part in ranks.groupby("pair")}
     numbers: dict[str, Measured | Missing] = {}
     for pair, name in ((BY_GRADIENT, "gradients"), (BY_LEAVING_OUT, "leaving out")):
         numbers[name] = _rank(pairs[pair])
-        above = difference(pairs[AGREE]["tau"].to_dict(), pairs[pair]["tau"].to_dict())
+        above = difference(*(dict(zip(one.index, one.tau, strict=True)) for one in (pairs[AGREE], pairs[pair])))
         numbers[f"above {name}"] = Measured(above, note=f"between gradients and leaving out: {_told(pairs[AGREE])}")
     return numbers
 
@@ -93,16 +89,16 @@ def over_sentences(rows: pd.DataFrame) -> Estimate:
     return Estimate(mean, mean - half, mean + half, total)
 
 
+finding = partial(Finding, model=MODEL, data=DATA, stands_in=STANDS_IN, readings=("explanation",))
+
 FINDINGS = (
-    Finding(
+    finding(
         id="jain-ranks",
         claim="Attention ranks words only weakly as gradients and leaving them out do, which agree far better.",
         where="section 4.1: the table of rank correlations by data set, and the figures of differences",
-        model=MODEL,
         data="Sentiment (SST, IMDB) and topics (AG News, 20 Newsgroups), of those in the table",
         metric="Kendall's tau over the words of a text, mean over texts: of attention, of |x . dy/dx| with attention "
         "held, and of the total variation distance of the output without the word.",
-        stands_in=STANDS_IN,
         differs=f"{DIFFERS} Gradients and leaving out go through the encoder, as in the paper, but by word pieces. "
         f"{HALF} The share of significant texts grows with their length and decides nothing.",
         statements=[
@@ -110,10 +106,8 @@ FINDINGS = (
                 name=name,
                 text=f"The correlation of attention with {name} is below a half.",
                 number=f"Kendall's tau of attention and {name}, mean over classifiers",
-                rule=LearnedRule(below=0.5),
-                unit="",
+                rule=LearnedRule(below=0.5, unit=""),
                 published=Published(value, text=text),
-                shown="",
             )
             for name, value, text in (
                 (
@@ -133,66 +127,51 @@ FINDINGS = (
                 name=f"above {name}",
                 text=f"Gradients and leaving out agree more than attention and {name} do, by as much as on SST.",
                 number=f"Kendall's tau of gradients and leaving out minus that of attention and {name}",
-                rule=LearnedRule(above=value),
+                rule=LearnedRule(above=value, unit=""),
                 weaker=LearnedRule(above=0.0),
-                unit="",
                 published=Published(value, text=text),
-                shown="",
             )
             for name, value, text in (
                 ("gradients", 0.30, "SST: 0.66 (significant in 91 %) against 0.35; IMDB 0.08, 20 Newsgroups 0.40"),
                 ("leaving out", 0.36, "SST: 0.66 (significant in 91 %) against 0.29; IMDB 0.18, 20 Newsgroups 0.41"),
             )
         ],
-        readings=("explanation",),
         measure=_ranks,
     ),
-    Finding(
+    finding(
         id="jain-permuted",
         claim="Attention can be permuted, and the output often hardly changes.",
         where="section 4.2.1, figures by highest weight",
-        model=MODEL,
-        data=DATA,
         metric="Median over sentences of the median total variation distance of the output over 100 permutations.",
-        stands_in=STANDS_IN,
         differs=DIFFERS + " The paper prints no number: a tenth is our bar.",
         statements=[
             Statement(
                 name="permuted",
                 text="The output changes by less than a tenth.",
                 number="total variation distance",
-                rule=LearnedRule(below=0.1),
-                unit="",
+                rule=LearnedRule(below=0.1, unit=""),
                 published=Published(text="small in most data sets; shown in figures", provenance="memory"),
-                shown="",
             )
         ],
-        readings=("explanation",),
         measure=_permuted,
     ),
-    Finding(
+    finding(
         id="jain-adversarial",
         revised="a weaker bar was removed after untrained weights had passed it",
         claim="Attention that is far from the trained one gives the same output.",
         where="section 4.2.2, figures of the divergence",
-        model=MODEL,
-        data=DATA,
         metric="Jensen-Shannon divergence of attention, in nats, the highest found while the output moves by 0.01 in "
         "total variation distance at most; mean over sentences. It is at most 0.69.",
-        stands_in=STANDS_IN,
         differs=DIFFERS + " One adversary at a time, four random starts. The paper prints no mean: a half is our bar.",
         statements=[
             Statement(
                 name="adversarial",
                 text="The mean divergence is above a half.",
                 number="Jensen-Shannon divergence in nats",
-                rule=LearnedRule(above=0.5),
-                unit="",
+                rule=LearnedRule(above=0.5, unit=""),
                 published=Published(text="near 0.69 for many texts; shown in figures", provenance="memory"),
-                shown="",
             )
         ],
-        readings=("explanation",),
-        measure=_adversarial,
+        measure=lambda evidence: Measured(mean(by_measure(evidence)["divergence, adversarial"])),
     ),
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
-from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import average, by_depth, floats, minus, rows
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import average, by_depth, minus, points, rows
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("jawahar-2019", "Jawahar, Sagot and Seddah 2019", "What Does BERT Learn about the Structure of Language?")
 
@@ -50,39 +50,27 @@ SEMANTICS = (
 
 def _layers(evidence: Evidence, task: str) -> pd.DataFrame:
     """Return the rows of a task from the first layer on, whose `layer` counts from 0 as everywhere."""
-    table = evidence["probing"].studies.get("layer_probes", pd.DataFrame(columns=["task", "layer"]))
-    found = rows(table, task=task)
-    found = found[found["layer"] > 0]
+    found = rows(evidence["probing"].studies.get("layer_probes"), task=task)
+    found = found[found["layer"] > 0] if len(found) else found
+    if len(found) < len(THIRDS):
+        raise Missing(f"{task}: no classifier, or fewer than three layers")
     return found.assign(layer=found["layer"] - 1)
 
 
-def _ahead(evidence: Evidence, course: LayerTrend) -> Measured | Missing:
+def _ahead(course: LayerTrend, evidence: Evidence) -> Measured:
     """Return how far the better third is ahead of the best of the others."""
     layers = _layers(evidence, course.task)
-    if len(layers) < len(THIRDS):
-        return Missing(f"{course.task}: no classifier, or fewer than three layers")
     thirds = {name: average(by_depth(layers, *ends), low="low", high="high") for name, ends in THIRDS.items()}
     other = max((thirds[name] for name in course.than), key=lambda one: one.value)
     told = ", ".join(f"{name} {one.value:.1%}" for name, one in thirds.items())
-    baseline = float(layers["baseline"].iloc[0])
-    ours: Estimate = thirds[course.better]
+    baseline, ours = float(layers["baseline"].iloc[0]), thirds[course.better]
     return Measured(minus(ours, other), ours, baseline, note=f"{told}; the most frequent label {baseline:.1%}")
 
 
-def _measured(courses: tuple[LayerTrend, ...]) -> dict[str, object]:
-    """Return the statements of a finding, and how they are measured and drawn."""
-
-    def measure(evidence: Evidence) -> Numbers:
-        return {course.task: _ahead(evidence, course) for course in courses}
-
-    def figure(evidence: Evidence) -> Figure:
-        series: dict[str, list[Point]] = {}
-        for course in courses:
-            found = floats(_layers(evidence, course.task), "layer", "value", "low", "high")
-            series[course.task] = [(row[0] + 1, row[1], row[2], row[3]) for row in found]
-        return Figure("lines", "Tasks by layer", "layer", "accuracy", series=series)
-
-    return {"statements": [_statement(course) for course in courses], "measure": measure, "figure": figure}
+def _drawn(courses: tuple[LayerTrend, ...], evidence: Evidence) -> Figure:
+    found = {course.task: _layers(evidence, course.task) for course in courses}
+    series = {task: points(layers, "layer", "value", "low", "high", first=1) for task, layers in found.items()}
+    return Figure("lines", "Tasks by layer", "layer", "accuracy", series=series)
 
 
 def _statement(course: LayerTrend) -> Statement:
@@ -94,6 +82,7 @@ def _statement(course: LayerTrend) -> Statement:
         number="accuracy of the third minus that of the best of the others",
         rule=LearnedRule(above=0.0),
         published=Published(text=course.published, provenance="memory"),
+        measure=partial(_ahead, course),
     )
 
 
@@ -111,8 +100,9 @@ def _finding(name: str, claim: str, courses: tuple[LayerTrend, ...], untrained: 
         "apart among sentences of one length, tense and numbers from their trees; far fewer sentences; classes are "
         "balanced where there are two.",
         untrained=untrained,
+        statements=tuple(map(_statement, courses)),
         readings=("probing",),
-        **_measured(courses),  # type: ignore[arg-type]  # by name
+        figure=partial(_drawn, courses),
     )
 
 

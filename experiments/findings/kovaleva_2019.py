@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
 
 from experiments.statements.estimates import exact
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import average, by_depth, minus, shape
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
+from experiments.statements.numbers import average, by_depth, minus, rows, shape, table
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
 
@@ -27,59 +27,41 @@ FELT, ALPHA = 0.01, 0.05
 "Nats that must be won where a head or a layer is off, and the corrected p that they must reach."
 
 
-def _classes(evidence: Evidence) -> Numbers:
-    kinds = ("heterogeneous", "vertical")
-    return {kind: Measured(average(shape(evidence["trees"], "class", kind))) for kind in kinds}
-
-
 def _class_bars(evidence: Evidence) -> Figure:
-    series: dict[str, list[Point]] = {}
-    for kind in CLASSES:
-        heads = shape(evidence["trees"], "class", kind)
-        series[kind] = [(layer, float(part.value.mean())) for layer, part in enumerate(_layers(heads))]
+    by_kind = {kind: shape(evidence["trees"], "class", kind).groupby("layer").value.mean() for kind in CLASSES}
+    series = {kind: list(enumerate(map(float, layers))) for kind, layers in by_kind.items()}
     names = [str(layer + 1) for layer in range(len(series[CLASSES[0]]))]
     return Figure("bars", "Classes of maps by layer", "layer", "share of maps", series=series, names=names)
 
 
-def _layers(heads: pd.DataFrame) -> list[pd.DataFrame]:
-    return [part for _, part in heads.groupby("layer", sort=True)]
+def _specials(name: str, earlier: bool, evidence: Evidence) -> Measured:
+    """Return how much more one half of the layers attends to a token than the other."""
+    heads = shape(evidence["trees"], "attention", name)
+    first, last = (average(by_depth(heads, *half)) for half in HALVES)
+    told = f"{first.value:.3f} in the first half, {last.value:.3f} in the last"
+    return Measured(minus(first, last) if earlier else minus(last, first), note=told)
 
 
-def _specials(evidence: Evidence) -> Numbers:
-    found = {}
-    for name, sign in (("[CLS]", 1), ("[SEP]", -1)):
-        heads = shape(evidence["trees"], "attention", name)
-        first, last = (average(by_depth(heads, *half)) for half in HALVES)
-        told = f"{first.value:.3f} in the first half, {last.value:.3f} in the last"
-        found[name] = Measured(minus(first, last) if sign > 0 else minus(last, first), note=told)
-    return found
+def _disabled(kind: str, evidence: Evidence) -> Measured:
+    """Return how many heads, or how many layers, the model does significantly better without."""
+    table(evidence, "disabling", "ablations", "no head was ablated")
+    asked = rows(evidence["disabling"].studies["ablations"], kind=kind, way="uniform", measure="value")
+    helped = asked[(asked.p_adjusted < ALPHA) & (asked.cost < -FELT)].sort_values("cost")
+    told = ", ".join(f"{name} {-cost:.3f}" for name, cost in zip(helped.name, helped.cost, strict=True))
+    return Measured(exact(len(helped)), heads=", ".join(helped.name), note=f"nats won: {told}" if told else "")
 
 
-def _disabled(evidence: Evidence) -> Numbers:
-    """Return how many heads, and how many layers, the model does significantly better without."""
-    rows = evidence["disabling"].studies.get("ablations")
-    if rows is None:
-        return {kind: Missing("no head was ablated") for kind in ("head", "layer")}
-    found: dict[str, Measured | Missing] = {}
-    for kind in ("head", "layer"):
-        asked = rows[(rows.kind == kind) & (rows.way == "uniform") & (rows.measure == "value")]
-        helped = asked[(asked.p_adjusted < ALPHA) & (asked.cost < -FELT)].sort_values("cost")
-        told = ", ".join(f"{name} {-cost:.3f}" for name, cost in zip(helped.name, helped.cost, strict=True))
-        found[kind] = Measured(
-            exact(len(helped)), heads=", ".join(helped.name), note=f"nats won: {told}" if told else ""
-        )
-    return found
+finding = partial(Finding, model=MODEL)
 
+tested = partial(finding, stands_in=STANDS_IN, readings=("trees",))
 
 FINDINGS = (
-    Finding(
+    tested(
         id="kovaleva-classes",
         claim="Maps are of five classes; a third to three fifths of them are heterogeneous, and many are vertical.",
         where="section 4.1",
-        model=MODEL,
         data="GLUE; about 400 maps labelled by hand, by which a network with an F1 of 0.86 told all others",
         metric="Share of maps of a class. We tell classes by rules (`probes.maps.classes`), not by a network.",
-        stands_in=STANDS_IN,
         differs="Single sentences of one segment; the model is not fine-tuned; maps of fewer than 8 pieces are left "
         "out.",
         statements=[
@@ -87,32 +69,29 @@ FINDINGS = (
                 name="heterogeneous",
                 text="The share of heterogeneous maps lies in the range of the paper's tasks.",
                 number="share of the maps",
-                rule=LearnedRule(above=0.32, below=0.61),
-                unit="%",
+                rule=LearnedRule(above=0.32, below=0.61, unit="%"),
                 published=Published(text="32 % (MRPC) to 61 % (QQP)"),
             ),
             Statement(
                 name="vertical",
                 text="The share of vertical maps is between half of the paper's and twice it.",
                 number="share of the maps",
-                rule=LearnedRule(above=0.15, below=0.6),
-                unit="%",
+                rule=LearnedRule(above=0.15, below=0.6, unit="%"),
                 published=Published(0.30, text="of the maps that were labelled by hand"),
             ),
         ],
-        readings=("trees",),
-        measure=_classes,
+        measure=lambda evidence: {
+            kind: Measured(average(shape(evidence["trees"], "class", kind))) for kind in ("heterogeneous", "vertical")
+        },
         weaker="of vertical maps the paper has a share of those labelled by hand alone: half of it to twice is taken",
         figure=_class_bars,
     ),
-    Finding(
+    tested(
         id="kovaleva-special-tokens",
         claim="Attention goes to [CLS] in earlier layers and to [SEP] in later ones.",
         where="on special tokens; the authors of pande-2021 say the same",
-        model=MODEL,
         data="GLUE",
         metric="Mean attention to the token over tokens, heads and texts; half of the layers each.",
-        stands_in=STANDS_IN,
         differs="Single sentences of one segment with one [SEP]; the model is not fine-tuned.",
         statements=[
             Statement(
@@ -121,13 +100,12 @@ FINDINGS = (
                 number=f"mean attention to {name} in the {one} half of the layers minus that in the {other}",
                 rule=LearnedRule(above=FLAT),
                 published=Published(text="in all tasks; shown in a figure"),
+                measure=partial(_specials, name, one == "first"),
             )
             for name, one, other in (("[CLS]", "first", "last"), ("[SEP]", "last", "first"))
         ],
-        readings=("trees",),
-        measure=_specials,
     ),
-    Finding(
+    finding(
         id="kovaleva-frames",
         claim="Two heads attend between the words of semantic frames more than 99 % of heads do.",
         where="section 4.2",
@@ -146,12 +124,11 @@ FINDINGS = (
         ],
         missing="Sentences annotated with semantic frames.",
     ),
-    Finding(
+    tested(
         id="kovaleva-disabling",
         claim="Some heads, and some whole layers, do harm: tasks are solved better with uniform attention in "
         "their place.",
         where="on disabling heads and layers",
-        model=MODEL,
         data="GLUE, a metric of each task, from single runs",
         metric="What a task gains where a head, or all heads of a layer, give all tokens the same attention.",
         stands_in="Minimal pairs of agreement of the embedded grammar, 500 at the most.",
@@ -162,10 +139,9 @@ FINDINGS = (
                 name=kind,
                 text=f"Without the attention of a {kind}, the model is significantly better, by at least 0.01 nats.",
                 number=f"{kind}s",
-                rule=LearnedRule(above=0.0),
-                unit=f"{kind}s",
+                rule=LearnedRule(above=0.0, unit=f"{kind}s"),
                 published=Published(text=said),
-                shown=f"{kind}s",
+                measure=partial(_disabled, kind),
             )
             for kind, said in (
                 ("head", "the best single head gains 0.1 points (STS-B) to 1.2 (MRPC)"),
@@ -173,6 +149,5 @@ FINDINGS = (
             )
         ],
         readings=("disabling",),
-        measure=_disabled,
     ),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
 
-from experiments.statements.estimates import Estimate, exact
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.estimates import exact
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import estimate_of, rows
 from experiments.statements.rule import Rule
 
@@ -16,92 +15,70 @@ PAPER = Paper(
     "BERT Busters: Outlier Dimensions that Disrupt Transformers",
 )
 
-HARM: dict[str, str] = {"part of speech": "tags", "masked word": "masked words"}
-"Measure of the table `ablated_dimensions` -> the statement about it."
-
-NO_OUTLIER = Missing("no dimension is an outlier in half of the layers", absent=True)
-
 TOLERATED = 0.05
 "Loss of accuracy beyond random dimensions that counts as harm; the limit is ours."
-
-
-def _rows(evidence: Evidence, name: str, *columns: str) -> pd.DataFrame:
-    found: pd.DataFrame = evidence["states"].studies.get(name, pd.DataFrame(columns=list(columns)))
-    return found
-
-
-def _harm(evidence: Evidence) -> Numbers:
-    return {name: _lost(evidence, measure) for measure, name in HARM.items()}
-
-
-def _few(evidence: Evidence) -> Numbers:
-    found = _rows(evidence, "outlier_dimensions", "dimension")
-    if not len(found):
-        return {"few": Measured(exact(0.0)) if "states" in evidence["states"].studies else NO_OUTLIER}
-    size = int(found["size"].iloc[0])
-    told = ", ".join(map(str, found["dimension"]))
-    same = int((found["state_layers"] > 0).sum())
-    note = f"{len(found)} of {size}: {told}; {same} of them in the states of words too"
-    return {"few": Measured(exact(len(found) / size), note=note)}
-
-
-def _lost(evidence: Evidence, measure: str) -> Measured | Missing:
-    """Return how much more accuracy the outliers cost than random dimensions."""
-    found = rows(_rows(evidence, "ablated_dimensions", "measure", "kind"), measure=measure)
-    if not len(found):
-        no_head = measure == "masked word" and len(_rows(evidence, "ablated_dimensions", "measure"))
-        return Missing("the model has no masked-LM head") if no_head else NO_OUTLIER
-    by_kind = {row["kind"]: row for _, row in found.iterrows()}
-    beyond = estimate_of(by_kind["outliers beyond random"], "value", "low", "high")
-    without = estimate_of(by_kind["outliers"], "value", "low", "high")
-    intact, random = (float(by_kind[kind]["value"]) for kind in ("intact", "random"))
-    note = f"intact {intact:.1%}, without random dimensions {random:.1%}, without outliers {without.value:.1%}"
-    return Measured(beyond, without, random, note=note)
-
-
-def _drawn(evidence: Evidence) -> Figure:
-    found = rows(_rows(evidence, "ablated_dimensions", "measure", "kind"), measure="part of speech")
-    names = ["intact", "random", "outliers"]
-    known = {row["kind"]: estimate_of(row, "value", "low", "high") for _, row in found.iterrows()}
-    bars: list[Estimate] = [known[name] for name in names if name in known]
-    points: list[Point] = [(place, one.value, one.low, one.high) for place, one in enumerate(bars)]
-    title = "Parts of speech where dimensions are zero"
-    return Figure("bars", title, "", "accuracy", {"ours": points}, [name for name in names if name in known])
-
 
 FEW = Statement(
     name="few",
     text="There are such dimensions, and they are fewer than one in a hundred.",
     number="share of outlier dimensions",
-    rule=Rule(above=0.0, below=0.01),
+    rule=Rule(above=0.0, below=0.01, unit="%"),
     weaker=Rule(above=0.0, below=0.03),
-    unit="%",
     published=Published(2 / 768, text="BERT base: dimensions 308 and 381", provenance="memory"),
 )
 
-MODEL = "BERT base, and encoders of other sizes and families"
+NO_OUTLIER = "no dimension is an outlier in half of the layers"
+
+
+def _few(evidence: Evidence) -> Measured:
+    tables = evidence["states"].studies
+    found = tables.get("outlier_dimensions", ())
+    if not len(found) and "states" in tables:
+        return Measured(exact(0.0))
+    if not len(found):
+        raise Missing(NO_OUTLIER, absent=True)
+    size = int(found["size"].iloc[0])
+    told = ", ".join(map(str, found["dimension"]))
+    same = int((found["state_layers"] > 0).sum())
+    note = f"{len(found)} of {size}: {told}; {same} of them in the states of words too"
+    return Measured(exact(len(found) / size), note=note)
+
+
+def _lost(measure: str, evidence: Evidence) -> Measured:
+    """Return how much more accuracy the outliers cost than random dimensions."""
+    ablated = evidence["states"].studies.get("ablated_dimensions", ())
+    found = rows(ablated, measure=measure) if len(ablated) else ablated
+    if not len(found):
+        no_head = measure == "masked word" and len(ablated)
+        raise Missing("the model has no masked-LM head" if no_head else NO_OUTLIER, absent=not no_head)
+    by_kind = {row["kind"]: estimate_of(row, "value", "low", "high") for _, row in found.iterrows()}
+    without, intact, random = (by_kind[kind] for kind in ("outliers", "intact", "random"))
+    note = (
+        f"intact {intact.value:.1%}, without random dimensions {random.value:.1%}, without outliers {without.value:.1%}"
+    )
+    return Measured(by_kind["outliers beyond random"], without, random.value, note=note)
+
+
+finding = partial(Finding, model="BERT base, and encoders of other sizes and families", readings=("states",))
 
 FINDINGS = (
-    Finding(
+    finding(
         id="kovaleva-few-outliers",
         claim="A few dimensions have LayerNorm weights far from all others, at the same place in many layers.",
         where="the section on outliers",
-        model=MODEL,
         data="none: weights alone",
         metric="Weights of the LayerNorm at the end of a layer more than three standard deviations from the mean over "
         "dimensions, in half of the layers at least.",
         differs="Scaling factor or bias is far from the others; the paper may ask for both.",
         statements=[FEW],
         unclaimed="permuted weights keep the LayerNorms, whose weights are vectors: no control tells it from training",
-        readings=("states",),
         measure=_few,
     ),
-    Finding(
+    finding(
         id="kovaleva-outlier-dimensions",
         claim="Without the few dimensions whose LayerNorm weights are far from all others a model loses far more than "
         "without as many others.",
         where="the section on disabling outliers",
-        model=MODEL,
         data="Wikipedia for the masked-LM loss; GLUE",
         metric="Outliers: weights of the LayerNorm at the end of a layer more than three standard deviations from the "
         "mean over dimensions, in half of the layers at least. Harm: what is lost where scaling factor and bias are "
@@ -119,6 +96,7 @@ FINDINGS = (
                 rule=Rule(above=TOLERATED),
                 weaker=Rule(above=0.0),
                 published=Published(text="tens of points on GLUE", provenance="memory"),
+                measure=partial(_lost, "part of speech"),
             ),
             Statement(
                 name="masked words",
@@ -127,12 +105,10 @@ FINDINGS = (
                 rule=Rule(above=TOLERATED),
                 weaker=Rule(above=0.0),
                 published=Published(text="the masked-LM loss grows several times", provenance="memory"),
+                measure=partial(_lost, "masked word"),
             ),
         ],
         fact="permuted weights, which keep the vectors of LayerNorms and so the same outliers, lose as much without "
         "them (two seeds of three pass the bar, the third its sign)",
-        readings=("states",),
-        measure=_harm,
-        figure=_drawn,
     ),
 )

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
-from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import bars, estimate_of, margin, rows, together
-from experiments.statements.rule import Rule
-
-if TYPE_CHECKING:
-    from reports import Run
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import estimate_of, margin, table, together
+from experiments.statements.rule import LearnedRule, Rule
 
 PAPER = Paper(
     "limisiewicz-2020",
     "Limisiewicz, Mareček and Rosa 2020",
     "Universal Dependencies According to BERT: Both More Specific and More General",
 )
-
-WHERE = "authors' notes of November 2019 (repository ufal/lsd)"
-
-MODEL = "BERT for one language, English"
 
 DATA = "Universal Dependencies, English, the development part"
 
@@ -56,6 +47,24 @@ NEAR = Rule(below=0.0)
 "Of that relation: heads are below the offset, as in the paper."
 
 
+def _ensemble(label: str, evidence: Evidence) -> Measured:
+    """Return how far the ensemble of a relation is above what it is held against; its baseline is the best head."""
+    why = f"too few {label} to seek an ensemble"
+    row = table(evidence, "trees", "ensembles", why, probe="dependency", label=label, selected=True).iloc[0]
+    if " " not in str(row["heads"]).strip():
+        raise Missing(f"of {label} {row['heads']} alone was chosen: no ensemble is better on train", absent=True)
+    above = estimate_of(row, "margin", "margin_low", "margin_high")
+    if label != ADJACENT:
+        above = together(np.min, [estimate_of(row, "gain", "gain_low", "gain_high"), above])
+    return Measured(
+        decides=above,
+        ours=estimate_of(row, "accuracy", "ci_low", "ci_high"),
+        baseline=float(row["accuracy"] - row["gain"]),
+        heads=str(row["heads"]),
+        note=f"{row['variant']}, {row['baseline']} {row['baseline_accuracy']:.1%}",
+    )
+
+
 def _single(label: str) -> Statement:
     head, _, offset = TABLE[label]
     return Statement(
@@ -66,6 +75,7 @@ def _single(label: str) -> Statement:
         number="accuracy of the chosen head minus that of the strongest baseline",
         rule=LearnedRule(above=0.0) if label != ADJACENT else NEAR,
         published=Published(head, offset, text=VARIANTS.get(label, "")),
+        measure=lambda evidence: margin(evidence["trees"], "dependency", label, VARIANTS.get(label)),
     )
 
 
@@ -81,87 +91,46 @@ def _several(label: str) -> Statement:
         else "accuracy of several heads minus that of the strongest baseline",
         rule=LearnedRule(above=0.0) if label != ADJACENT else NEAR,
         published=Published(mean, head, text=f"offset {offset:.1%}"),
+        measure=partial(_ensemble, label),
     )
 
 
-SINGLE, SEVERAL = tuple(map(_single, TABLE)), tuple(map(_several, TABLE))
-
-
-def _heads(evidence: Evidence) -> Numbers:
-    return {label: margin(evidence["trees"], "dependency", label, VARIANTS.get(label)) for label in TABLE}
-
-
-def _ensembles(evidence: Evidence) -> Numbers:
-    return {label: _ensemble(evidence["trees"], label) for label in TABLE}
-
-
-def _ensemble(run: Run, label: str) -> Measured | Missing:
-    """Return how far the ensemble of a relation is above what it is held against; its baseline is the best head."""
-    found = rows(run.studies.get("ensembles"), probe="dependency", label=label, selected=True)
-    if not len(found):
-        return Missing(f"too few {label} to seek an ensemble")
-    row = found.iloc[0]
-    if " " not in str(row["heads"]).strip():
-        return Missing(f"of {label} {row['heads']} alone was chosen: no ensemble is better on train", absent=True)
-    above = estimate_of(row, "margin", "margin_low", "margin_high")
-    if label != ADJACENT:
-        above = together(np.min, [estimate_of(row, "gain", "gain_low", "gain_high"), above])
-    return Measured(
-        decides=above,
-        ours=estimate_of(row, "accuracy", "ci_low", "ci_high"),
-        baseline=float(row["accuracy"] - row["gain"]),
-        heads=str(row["heads"]),
-        note=f"{row['variant']}, {row['baseline']} {row['baseline_accuracy']:.1%}",
-    )
-
-
-def _drawn_heads(evidence: Evidence) -> Figure:
-    return bars("The best head of each relation", "accuracy", SINGLE, _heads(evidence))
-
-
-def _drawn_ensembles(evidence: Evidence) -> Figure:
-    return bars("Several heads; the baseline is the best head", "accuracy", SEVERAL, _ensembles(evidence))
-
+finding = partial(
+    Finding,
+    model="BERT for one language, English",
+    where="authors' notes of November 2019 (repository ufal/lsd)",
+    data=DATA,
+)
 
 FINDINGS = (
-    Finding(
+    finding(
         id="limisiewicz-heads",
         claim="For most relations some head is above the best fixed offset.",
-        where=WHERE,
-        model=MODEL,
-        data=DATA,
         metric="Accuracy of the most attended word over the arcs of a relation; offsets are from other sentences.",
         stands_in="UD English EWT; the head, its direction and the offset are selected on train and evaluated on dev.",
         differs="Which direction the published number is about is named for nsubj and obj alone.",
-        statements=SINGLE,
+        statements=tuple(map(_single, TABLE)),
         readings=("trees",),
-        measure=_heads,
         group="relations of EWT",
         repeats="clark-relations",
-        figure=_drawn_heads,
+        bars="The best head of each relation",
         enough=ENOUGH,
     ),
-    Finding(
+    finding(
         id="limisiewicz-ensembles",
         claim="For most relations the mean of two to four heads finds more than the best single head.",
-        where=WHERE,
-        model=MODEL,
-        data=DATA,
         metric="Accuracy of the most attended word of the mean of maps; heads are added one by one.",
         stands_in="UD English EWT; heads are added on sentences of train and evaluated on dev.",
         differs="All heads of an ensemble look in one direction, that of the best. It has to beat the offset, too: "
         "the mean of heads that know nothing is better than one of them.",
-        statements=SEVERAL,
+        statements=tuple(map(_several, TABLE)),
         readings=("trees",),
-        measure=_ensembles,
-        figure=_drawn_ensembles,
+        bars="Several heads; the baseline is the best head",
         enough=ENOUGH,
     ),
-    Finding(
+    finding(
         id="limisiewicz-trees",
         claim="Trees made from the ensembles of all relations have two thirds of the arcs right.",
-        where=WHERE,
-        model=MODEL,
         data=f"{DATA}; heads are selected on 1,000 sentences",
         metric="Attachment, without and with labels, of maximum spanning trees; parts of speech are known.",
         statements=[
@@ -169,8 +138,7 @@ FINDINGS = (
                 name=name,
                 text=f"Trees from ensembles have an attachment score ({name}) of about {value:.0%}.",
                 number=f"{name} of trees that are made from ensembles",
-                rule=LearnedRule(above=value - 0.1, below=value + 0.1),
-                unit="%",
+                rule=LearnedRule(above=value - 0.1, below=value + 0.1, unit="%"),
                 published=Published(value, text="with parts of speech"),
             )
             for name, value in (("UAS", 0.665), ("LAS", 0.390))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import average, by_depth, minus, rows
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import average, by_depth, compared, points, table
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
-
-MODEL = "BERT base and large"
 
 DATA = "sentences that a grammar writes, 10,000 a condition"
 
@@ -23,52 +23,51 @@ FALL = 0.1
 
 TASK = "absolute position"
 
+NOTHING = "nothing was asked, or the model has too few layers"
 
-def _rise(layers: pd.DataFrame, value: str) -> Measured | Missing:
+
+def _rise(layers: pd.DataFrame, value: str) -> Measured:
     """Return the mean of `value` over the upper third of the layers minus that over the lower third."""
     lower, upper = (average(by_depth(layers, *part), value) for part in ((0, 1 / 3), (2 / 3, 1)))
     if not (lower.n and upper.n):
-        return Missing("nothing was asked, or the model has too few layers")
-    return Measured(minus(upper, lower), upper, baseline=lower.value, note="the baseline is the lower third")
+        raise Missing(NOTHING)
+    return compared(upper, lower, note="the baseline is the lower third")
 
 
-def _layers(evidence: Evidence, kind: str) -> pd.DataFrame:
+def _confused(evidence: Evidence, kind: str) -> pd.DataFrame:
     """Return the confusion of the mean of each layer's heads, a row a layer."""
-    return rows(evidence["distractors"].studies.get("confusion"), label=kind, head=-1, split="report")
+    found = table(evidence, "distractors", "confusion", NOTHING, label=kind, head=-1, split="report")
+    return found.sort_values("layer")
 
 
-def _confusion(evidence: Evidence) -> Numbers:
-    return {kind: _rise(_layers(evidence, kind), "confusion") for kind in KINDS}
+def _confusion(kind: str, evidence: Evidence) -> Measured:
+    return _rise(_confused(evidence, kind), "confusion")
 
 
-def _position(evidence: Evidence) -> Numbers:
-    layers = rows(evidence["classifiers"].studies.get("layers"), task=TASK)
-    return {TASK: _rise(layers[layers.layer > 0].assign(layer=layers.layer - 1), "accuracy")}
-
-
-def _line(layers: pd.DataFrame, value: str, first: int) -> list[Point]:
-    columns = (layers[name].tolist() for name in ("layer", value, "ci_low", "ci_high"))
-    return sorted((layer + first, *ends) for layer, *ends in zip(*columns, strict=True))
+def _position(evidence: Evidence) -> Measured:
+    layers = table(evidence, "classifiers", "layers", NOTHING, task=TASK)
+    return _rise(layers[layers.layer > 0].assign(layer=layers.layer - 1), "accuracy")
 
 
 def _drawn_confusion(evidence: Evidence) -> Figure:
-    asked = {kind: _layers(evidence, kind) for kind in KINDS}
-    series = {kind: _line(layers, "confusion", 1) for kind, layers in asked.items() if len(layers)}
+    found = {kind: _confused(evidence, kind) for kind in KINDS}
+    series = {kind: points(one, "layer", "confusion", "ci_low", "ci_high", first=1) for kind, one in found.items()}
     return Figure("lines", "Confusion among noun groups, heads of a layer averaged", "layer", "bits", series)
 
 
 def _drawn_position(evidence: Evidence) -> Figure:
-    layers = rows(evidence["classifiers"].studies.get("layers"), task=TASK)
-    series = {TASK: _line(layers, "accuracy", 0)}
+    layers = table(evidence, "classifiers", "layers", task=TASK).sort_values("layer")
+    series = {TASK: points(layers, "layer", "accuracy", "ci_low", "ci_high")}
     return Figure("lines", "Where a word stands, told from one layer", "layer (0: embedding)", "accuracy", series)
 
 
+finding = partial(Finding, model="BERT base and large", data=DATA)
+
 FINDINGS = (
-    Finding(
+    finding(
         id="lin-confusion",
         claim="With depth, attention from a verb or a reflexive is less and less confused by other nouns.",
         where="section 4",
-        model=MODEL,
         data=f"{DATA}; the authors' log tells of 26.12 sentences a second",
         metric="Heads of a layer are averaged; attention to each noun group is divided by that to all; -log2 of the "
         "right one's part. 0 bits: perfect; log2 of the number of groups: chance.",
@@ -79,23 +78,19 @@ FINDINGS = (
                 name=kind,
                 text=f"From a {kind}, the upper third of the layers is a tenth of a bit less confused than the lower.",
                 number="mean confusion of the upper third of the layers minus that of the lower third",
-                rule=LearnedRule(below=-FALL),
-                unit="bits",
+                rule=LearnedRule(below=-FALL, unit="bits"),
                 published=Published(text="confusion falls with depth (figure)", provenance="second-hand"),
-                shown="bits",
+                measure=partial(_confusion, kind),
             )
             for kind in KINDS
         ],
         readings=("distractors",),
-        measure=_confusion,
         figure=_drawn_confusion,
     ),
-    Finding(
+    finding(
         id="lin-position",
         claim="What a layer knows about the position of a word falls with depth.",
         where="diagnostic classifiers of positions",
-        model=MODEL,
-        data=DATA,
         metric="Accuracy of a classifier that tells where a word stands from what one layer gives to it. We: in bands.",
         stands_in="UD English GUM; the outputs of all heads of a layer",
         differs="Natural sentences; depth is divided into thirds.",
@@ -112,12 +107,10 @@ FINDINGS = (
         measure=_position,
         figure=_drawn_position,
     ),
-    Finding(
+    finding(
         id="lin-hierarchy",
         claim="What a layer knows about the hierarchy of a sentence is in the upper layers.",
         where="diagnostic classifiers of hierarchy",
-        model=MODEL,
-        data=DATA,
         metric="Accuracy of a classifier that finds words by their place in the hierarchy of the sentence.",
         missing="no task of our classifiers asks for the place of a word in a hierarchy",
     ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import preferred, together
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import known, preferred, together
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "linzen-2016",
@@ -18,34 +20,28 @@ MOST = 4
 "Attractors, at the most, that the paper tells of."
 
 
-def _errors(evidence: Evidence, attractors: int | None = None) -> Measured | Missing:
+def _errors(evidence: Evidence, attractors: int | None = None) -> Measured:
     """Return the share of wrong answers: over all sentences, or over those with so many attractors."""
-    run = evidence["pairs"]
-    found = preferred(run, "linzen")
-    if attractors is not None:
-        found = preferred(run, "linzen", "attractors", attractors=attractors)
-    if isinstance(found, Missing):
-        return found
+    group = {} if attractors is None else {"attractors": attractors}
+    found = known(preferred(evidence["pairs"], "linzen", **group))
     right = found.decides
     return Measured(Estimate(1 - right.value, 1 - right.high, 1 - right.low, right.n), note=found.note)
 
 
-def _measure(evidence: Evidence) -> Numbers:
-    none, most = _errors(evidence, 0), _errors(evidence, MOST)
-    rise: Measured | Missing = Missing(f"no sentences without and with {MOST} attractors")
-    if isinstance(none, Measured) and isinstance(most, Measured):
-        more = together(lambda errors: float(errors[1] - errors[0]), [none.decides, most.decides])
-        rise = Measured(more, ours=most.decides, baseline=none.decides.value, note=most.note)
-    return {"overall": _errors(evidence), "attractors": rise}
+def _rise(evidence: Evidence) -> Measured:
+    try:
+        none, most = _errors(evidence, 0), _errors(evidence, MOST)
+    except Missing:
+        raise Missing(f"no sentences without and with {MOST} attractors") from None
+    more = together(lambda errors: float(errors[1] - errors[0]), [none.decides, most.decides])
+    return Measured(more, ours=most.decides, baseline=none.decides.value, note=most.note)
 
 
 def _drawn(evidence: Evidence) -> Figure:
-    found = {number: _errors(evidence, number) for number in range(MOST + 1)}
-    points = [
-        (float(number), one.decides.value, one.decides.low, one.decides.high)
-        for number, one in found.items()
-        if isinstance(one, Measured)
-    ]
+    points = []
+    for number in range(MOST + 1):
+        with suppress(Missing):
+            points.append(_errors(evidence, number).decides.at(float(number)))
     title = "Wrong numbers of the verb, by attractors"
     return Figure("lines", title, "attractors", "error", {"ours": points}, level=0.5, level_name="chance")
 
@@ -66,14 +62,14 @@ FINDINGS = (
                 name="overall",
                 text="The wrong number is preferred as rarely as by the paper's language model.",
                 number="error over all sentences",
-                rule=LearnedRule(below=0.068),
+                rule=LearnedRule(below=0.068, unit="%"),
                 weaker=LearnedRule(below=0.5),
-                unit="%",
                 published=Published(
                     value=0.068,
                     text="trained as a language model; 0.83 % where trained for the question",
                     provenance="memory",
                 ),
+                measure=_errors,
             ),
             Statement(
                 name="attractors",
@@ -85,10 +81,10 @@ FINDINGS = (
                     text="with 4 attractors, trained for the question; 0.83 % over all sentences",
                     provenance="memory",
                 ),
+                measure=_rise,
             ),
         ],
         readings=("pairs",),
-        measure=_measure,
         figure=_drawn,
     ),
 )

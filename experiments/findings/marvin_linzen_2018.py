@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from experiments.findings.goldberg_2019 import CONSTRUCTIONS, across
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from functools import partial
+
+from experiments.findings.goldberg_2019 import across
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import together
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("marvin-2018", "Marvin and Linzen 2018", "Targeted Syntactic Evaluation of Language Models")
 
 BETWEEN = ("prepositional phrase", "relative clause")
 
 
-def _harder(evidence: Evidence) -> Numbers:
-    run = evidence["constructions"]
-    simple, found = across(run, CONSTRUCTIONS["simple"][0]), {}
-    for name in BETWEEN:
-        one = across(run, CONSTRUCTIONS[name][0])
-        if isinstance(one, Missing) or isinstance(simple, Missing):
-            found[name] = one if isinstance(one, Missing) else simple
-            continue
-        less = together(lambda right: float(right[0] - right[1]), [simple.decides, one.decides])
-        found[name] = Measured(less, ours=one.decides, baseline=simple.decides.value, note=one.note)
-    return found
+def _harder(name: str, evidence: Evidence) -> Measured:
+    one, simple = across(name, evidence), across("simple", evidence)
+    less = together(lambda right: float(right[0] - right[1]), [simple.decides, one.decides])
+    return Measured(less, ours=one.decides, baseline=simple.decides.value, note=one.note)
 
 
 FINDINGS = (
@@ -43,10 +38,10 @@ FINDINGS = (
                 number="accuracy beside the subject less that across",
                 rule=LearnedRule(above=0.0),
                 published=Published(text="lower across", provenance="memory"),
+                measure=partial(_harder, name),
             )
             for name in BETWEEN
         ],
         readings=("constructions",),
-        measure=_harder,
     ),
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
 
 from experiments.findings.michel_2019 import PAPER as PAPER
-from experiments.statements.estimates import mean_of
+from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
+from experiments.statements.numbers import table
 from experiments.statements.rule import Rule
 
 READING = "fine-tuned"
@@ -19,45 +20,36 @@ WORST, ALLOWED = 0.0096, 0.03
 "Loss of accuracy below which a layer survives: the largest that is printed, and of a weaker version three times that."
 
 
-def _gains(evidence: Evidence) -> dict[int, tuple[str, pd.Series]]:
-    """Return for each layer, from 1, its chosen head and by how much each told question is answered better with it.
+def _gains(evidence: Evidence) -> dict[int, tuple[str, Estimate]]:
+    """Return for each layer, from 1, its chosen head and how much more often questions are answered right with it.
 
     The head is chosen on questions of even number, and told on the others.
     """
-    found = evidence[READING].studies
-    if "one_head" not in found:
-        return {}
-    intact = (found["answers"].set_index("text").log_odds > 0).astype(float)
-    left = found["one_head"]
+    left = table(evidence, READING, "one_head", "the run left no layer with one head")
+    intact = (table(evidence, READING, "answers").set_index("text").log_odds > 0).astype(float)
     right = (left.pivot(index="text", columns=["layer", "name"], values="log_odds") > 0).astype(float)
     chosen = {}
     for layer in sorted(left.layer.unique()):
         of_layer = right[layer]
         name = str(of_layer[of_layer.index % 2 == 0].mean().idxmax())
         told = of_layer.loc[of_layer.index % 2 == 1, name]
-        chosen[int(layer) + 1] = name, told - intact[told.index]
+        chosen[int(layer) + 1] = name, mean_of(list(told - intact[told.index]))
     return chosen
 
 
-def _by_layer(evidence: Evidence) -> Numbers:
+def _gain(layer: int, evidence: Evidence) -> Measured:
     gains = _gains(evidence)
-    found: dict[str, Measured | Missing] = {}
-    for layer in range(1, len(PRINTED) + 1):
-        if layer in gains:
-            name, gain = gains[layer]
-            found[f"layer {layer}"] = Measured(mean_of(list(gain)), heads=name)
-        else:
-            why = f"the model has {len(gains)} layers" if gains else "the run left no layer with one head"
-            found[f"layer {layer}"] = Missing(why)
-    return found
+    if layer not in gains:
+        raise Missing(f"the model has {len(gains)} layers")
+    name, gain = gains[layer]
+    return Measured(gain, heads=name)
 
 
 def _drawn(evidence: Evidence) -> Figure:
     """Draw what each layer loses."""
-    means = {layer: mean_of(list(gain)) for layer, (_, gain) in _gains(evidence).items()}
-    points = [(layer, one.value, one.low, one.high) for layer, one in means.items()]
+    series = {"best head": [gain.at(layer) for layer, (_, gain) in _gains(evidence).items()]}
     title = "Accuracy that is gained where one head is left of a layer"
-    return Figure("dots", title, "layer", "accuracy minus that of the whole model", {"best head": points}, level=0.0)
+    return Figure("dots", title, "layer", "accuracy minus that of the whole model", series, level=0.0)
 
 
 FINDINGS = (
@@ -84,11 +76,11 @@ FINDINGS = (
                     "encoder costs 13.56 points of BLEU",
                 ),
                 shown="points",
+                measure=partial(_gain, layer),
             )
             for layer, printed in enumerate(PRINTED, start=1)
         ],
         readings=(READING,),
-        measure=_by_layer,
         figure=_drawn,
     ),
 )

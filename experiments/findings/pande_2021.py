@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
-from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import heads_above, over_units, shape
-from experiments.statements.rule import Rule
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
+from experiments.statements.numbers import over_units, shape, share_above
+from experiments.statements.rule import LearnedRule, Rule
 
 PAPER = Paper(
     "pande-2021",
@@ -18,17 +18,11 @@ PAPER = Paper(
     "The Heads Hypothesis: A Unifying Statistical Approach Towards Understanding Multi-Headed Attention in BERT",
 )
 
-MODEL = "BERT base, fine-tuned on four tasks of GLUE"
-
-DATA = "GLUE: QNLI, QQP, MRPC and SST-2; 20 sentences in the notebooks that were released"
-
 METRIC = (
     "Sieve bias score: mean attention in a sieve over mean attention to all tokens, mean over tokens and texts. Local: "
     "two tokens to either side; syntactic: pairs of words of an arc. A head has the role if a one-sided test says that "
     "the score is above a threshold; the paper takes a t test over sentences, we a sign-flip test by document."
 )
-
-STANDS_IN = "UD English GUM, in windows of up to 100 words, 30 documents of dev; the model as it is."
 
 DIFFERS = "The model is not fine-tuned, and the windows are longer than the sentences of GLUE."
 
@@ -43,30 +37,23 @@ def _sieves(evidence: Evidence, column: str = "p") -> pd.DataFrame:
     return pd.DataFrame({name: heads.set_index("name")[column] for name, heads in by_sieve.items()})
 
 
-def _several(evidence: Evidence) -> Numbers:
+def _several(evidence: Evidence) -> Measured:
     """Return the share of heads that are local and syntactic, as in the paper without correction."""
     both, corrected = (_both(_sieves(evidence, column)) for column in ("p", "p_adjusted"))
     share = over_units(lambda part: float(part.both.mean()), pd.DataFrame({"both": both}))
     note = f"{int(corrected.sum())} where p is corrected for all heads and sieves"
-    return {"as in the paper": Measured(share, heads=f"{int(both.sum())} of {len(both)}", note=note)}
+    return Measured(share, heads=f"{int(both.sum())} of {len(both)}", note=note)
+
+
+def _decided(evidence: Evidence) -> Measured:
+    p = _sieves(evidence)
+    near = ((p < ALPHA) | (p > 1 - ALPHA)).where(p.notna())
+    return Measured(over_units(lambda part: float(np.nanmean(part.to_numpy(np.float64))), near))
 
 
 def _both(p: pd.DataFrame) -> pd.Series:
     both: pd.Series = (p.local < ALPHA) & (p.syntactic < ALPHA)
     return both
-
-
-def _decided(evidence: Evidence) -> Numbers:
-    p = _sieves(evidence)
-    near = ((p < ALPHA) | (p > 1 - ALPHA)).where(p.notna())
-    share = over_units(lambda part: float(np.nanmean(part.to_numpy(np.float64))), near)
-    return {"near 0 or 1": Measured(share)}
-
-
-def _local(evidence: Evidence) -> Numbers:
-    heads = shape(evidence["coreference"], "sieve", "local", "window")
-    above, of = heads_above(heads, 1.0), len(heads)
-    return {"local": Measured(Estimate(above.value / of, above.low / of, above.high / of, of))}
 
 
 def _roles(evidence: Evidence) -> Figure:
@@ -76,73 +63,64 @@ def _roles(evidence: Evidence) -> Figure:
     return Figure("matrix", "Heads with two roles", "sieve", "sieve", names=SIEVES, matrix=both, rows=SIEVES)
 
 
+finding = partial(
+    Finding,
+    model="BERT base, fine-tuned on four tasks of GLUE",
+    data="GLUE: QNLI, QQP, MRPC and SST-2; 20 sentences in the notebooks that were released",
+    metric=METRIC,
+    stands_in="UD English GUM, in windows of up to 100 words, 30 documents of dev; the model as it is.",
+    differs=DIFFERS,
+    readings=("coreference",),
+)
+
 FINDINGS = (
-    Finding(
+    finding(
         id="pande-several-roles",
         claim="Many heads are local and syntactic at once.",
         where="the table of heads with several roles",
-        model=MODEL,
-        data=DATA,
-        metric=METRIC,
-        stands_in=STANDS_IN,
-        differs=DIFFERS,
         statements=[
             Statement(
                 name="as in the paper",
                 text="The share of heads that are local and syntactic is above that of the paper's lowest task.",
                 number="share of the heads with a score above 3 in both sieves",
-                rule=LearnedRule(above=0.42),
-                unit="%",
+                rule=LearnedRule(above=0.42, unit="%"),
                 published=Published(text="42 % to 88 %, by task; without correction"),
             )
         ],
-        readings=("coreference",),
         measure=_several,
         figure=_roles,
     ),
-    Finding(
+    finding(
         id="pande-p-values",
         claim="Hardly a test hangs on where the line of significance is drawn: p is near 0 or near 1.",
         where="on the tests",
-        model=MODEL,
-        data=DATA,
         metric=f"{METRIC} Near: within 0.05.",
-        stands_in=STANDS_IN,
-        differs=DIFFERS,
         statements=[
             Statement(
                 name="near 0 or 1",
                 text="More than 90 % of all p are within 0.05 of 0 or of 1.",
                 number="share of the tests of all heads and sieves",
-                rule=Rule(above=0.9),
-                unit="%",
+                rule=Rule(above=0.9, unit="%"),
                 published=Published(0.98, text="about 98 %"),
             )
         ],
-        readings=("coreference",),
         measure=_decided,
         fact="heads without any role are as far below the threshold as the best are above it",
     ),
-    Finding(
+    finding(
         id="pande-local",
         claim="With a threshold of 1 most heads are local.",
         where="the notebooks that the authors released",
-        model=MODEL,
-        data=DATA,
-        metric=METRIC,
-        stands_in=STANDS_IN,
         differs=f"{DIFFERS} A head counts if the 95 % interval of its score lies above 1.",
         statements=[
             Statement(
                 name="local",
                 text="The share of heads with a local score above 1 is higher than in the paper's lowest task.",
                 number="share of the heads",
-                rule=LearnedRule(above=0.76),
-                unit="%",
+                rule=LearnedRule(above=0.76, unit="%"),
                 published=Published(text="91 % QNLI, 76 % QQP, 90 % MRPC, 82 % SST-2"),
             )
         ],
-        readings=("coreference",),
-        measure=_local,
+        measure=lambda evidence: Measured(share_above(shape(evidence["coreference"], "sieve", "local", "window"), 1.0)),
     ),
 )

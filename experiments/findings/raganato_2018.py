@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import by_depth, estimate_of, minus, rows, selected_head
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import by_depth, compared, estimate_of, rows, selected_head
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "raganato-2018",
@@ -17,24 +15,15 @@ PAPER = Paper(
 WAY = "dependent->head"
 
 
-def _trees(evidence: Evidence) -> Numbers:
-    return {"lower layers": _lower(evidence["trees"].scores)}
-
-
-def _lower(scores: pd.DataFrame) -> Measured | Missing:
+def _lower(evidence: Evidence) -> Measured:
     """Return how far the best head of the lower half of the layers is above that of the upper half."""
-    asked = rows(scores, probe="dependency", label="all", variant=WAY)
+    asked = rows(evidence["trees"].scores, probe="dependency", label="all", variant=WAY)
     lower, upper = (selected_head(by_depth(asked, *half)) for half in ((0, 0.5), (0.5, 1)))
     if isinstance(lower, Missing) or isinstance(upper, Missing):
-        return Missing("the model has one layer, or its heads were not asked on both splits")
+        raise Missing("the model has one layer, or its heads were not asked on both splits")
     below, above = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (lower, upper))
-    return Measured(
-        decides=minus(below, above),
-        ours=below,
-        baseline=above.value,
-        heads=f"{lower['name']} {upper['name']}",
-        note="the baseline is the best head of the upper half",
-    )
+    note = "the baseline is the best head of the upper half"
+    return compared(below, above, f"{lower['name']} {upper['name']}", note)
 
 
 FINDINGS = (
@@ -59,6 +48,6 @@ FINDINGS = (
             ),
         ],
         readings=("trees",),
-        measure=_trees,
+        measure=_lower,
     ),
 )

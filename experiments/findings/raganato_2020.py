@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Paper, Published
-from experiments.statements.paper_sentence import PaperSentence, measure_of
+from functools import partial
+
+from experiments.statements.finding import Finding, Paper, Published
+from experiments.statements.paper_sentence import sentence
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -15,43 +16,7 @@ PAPER = Paper(
 
 READING = "claim-patterns"
 
-SENTENCES = (
-    PaperSentence(
-        "loss",
-        "Encoders with seven fixed patterns reach a loss",
-        "The loss is then less than 5 % higher than where all heads learn.",
-        Rule(below=1.05),
-        "times",
-        published=Published(text="at most about one BLEU less; up to 3 more with few data", provenance="memory"),
-    ),
-    PaperSentence(
-        "agreement",
-        "Encoders with seven fixed patterns lose less than 2 points of agreement",
-        "Less than 2 points of agreement are lost.",
-        Rule(above=-0.02),
-        "points",
-        "agreement",
-        Published(text="contrastive tests of agreement: as good, but at long distances", provenance="memory"),
-    ),
-    PaperSentence(
-        "across",
-        "Encoders with seven fixed patterns lose less than 2 points of agreement across",
-        "Nor are more across a noun of the other number.",
-        Rule(above=-0.02),
-        "points",
-        published=Published(text="contrastive tests of agreement: as good, but at long distances", provenance="memory"),
-    ),
-)
-
-
-def _fixed_drawn(evidence: Evidence) -> Figure:
-    series: dict[str, list[Point]] = {}
-    for place, measure in enumerate(one for one in evidence[READING].measures if one.unit == "%"):
-        for cell in measure.cells:
-            number = cell.number
-            series.setdefault(cell.condition, []).append((float(place), number.value, number.low, number.high))
-    return Figure("dots", "Agreement, in all pairs (0) and across nouns (1)", "pairs", "accuracy", series, level=0.5)
-
+in_claim = partial(sentence, "patterns", learned="learnt")
 
 FINDINGS = (
     Finding(
@@ -63,9 +28,30 @@ FINDINGS = (
         metric="The paper: BLEU. We: the masked-LM loss, and agreement on minimal pairs, paired by seed.",
         stands_in="Encoders of 2 layers of 8 heads trained here on the embedded grammar, 5 seeds.",
         differs="No translation and no decoder, whose attention stays learnt in the paper.",
-        statements=[one.statement("patterns") for one in SENTENCES],
+        statements=[
+            in_claim(
+                "loss",
+                "Encoders with seven fixed patterns reach a loss",
+                "The loss is then less than 5 % higher than where all heads learn.",
+                Rule(below=1.05, unit="times"),
+                Published(text="at most about one BLEU less; up to 3 more with few data", provenance="memory"),
+            ),
+            in_claim(
+                "agreement",
+                "Encoders with seven fixed patterns lose less than 2 points of agreement",
+                "Less than 2 points of agreement are lost.",
+                Rule(above=-0.02),
+                Published(text="contrastive tests of agreement: as good, but at long distances", provenance="memory"),
+                ending="agreement",
+            ),
+            in_claim(
+                "across",
+                "Encoders with seven fixed patterns lose less than 2 points of agreement across",
+                "Nor are more across a noun of the other number.",
+                Rule(above=-0.02),
+                Published(text="contrastive tests of agreement: as good, but at long distances", provenance="memory"),
+            ),
+        ],
         readings=(READING,),
-        measure=measure_of(SENTENCES, READING, learned="learnt"),
-        figure=_fixed_drawn,
     ),
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import estimate_of, rows
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
+from experiments.statements.numbers import estimate_of, table
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "reif-2019",
@@ -15,33 +14,12 @@ PAPER = Paper(
     "Visualizing and Measuring the Geometry of BERT",
 )
 
-TASKS = ("relation or not", "which relation")
-"Tasks of the table `pair_probes`."
 
-
-def _row(evidence: Evidence, task: str) -> pd.Series | None:
-    found = rows(evidence["probing"].studies.get("pair_probes", pd.DataFrame(columns=["task"])), task=task)
-    return found.iloc[0] if len(found) else None
-
-
-def _pairs(evidence: Evidence) -> Numbers:
-    return {task: _accuracy(_row(evidence, task)) for task in TASKS}
-
-
-def _accuracy(row: pd.Series | None) -> Measured | Missing:
-    if row is None:
-        return Missing("no classifier of pairs was trained: the corpora have no trees, or too few")
+def _accuracy(task: str, evidence: Evidence) -> Measured:
+    why = "no classifier of pairs was trained: the corpora have no trees, or too few"
+    row = table(evidence, "probing", "pair_probes", why, task=task).iloc[0]
     told = f"{row['labels']} labels, the most frequent one {row['majority']:.1%}; baseline: how far words stand apart"
     return Measured(estimate_of(row, "value", "low", "high"), baseline=float(row["distance"]), note=told)
-
-
-def _drawn(evidence: Evidence) -> Figure:
-    known = [(task, row) for task in TASKS if (row := _row(evidence, task)) is not None]
-    found = [estimate_of(row, "value", "low", "high") for _, row in known]
-    ours: list[Point] = [(place, one.value, one.low, one.high) for place, one in enumerate(found)]
-    distance: list[Point] = [(place, float(row["distance"])) for place, (_, row) in enumerate(known)]
-    series = {"attention of all heads": ours, "distance alone": distance}
-    return Figure("bars", "Relations of two words", "", "accuracy", series, [task for task, _ in known])
 
 
 FINDINGS = (
@@ -64,21 +42,19 @@ FINDINGS = (
                 name="relation or not",
                 text="Whether there is a relation is told as well as in the paper.",
                 number="accuracy where half of the pairs have a relation",
-                rule=LearnedRule(above=0.858),
-                unit="%",
+                rule=LearnedRule(above=0.858, unit="%"),
                 published=Published(0.858, provenance="memory"),
+                measure=partial(_accuracy, "relation or not"),
             ),
             Statement(
                 name="which relation",
                 text="Which of the relations it is is told as well as in the paper.",
                 number="accuracy among the most frequent relations",
-                rule=LearnedRule(above=0.719),
-                unit="%",
+                rule=LearnedRule(above=0.719, unit="%"),
                 published=Published(0.719, text="of 30 relations", provenance="memory"),
+                measure=partial(_accuracy, "which relation"),
             ),
         ],
         readings=("probing",),
-        measure=_pairs,
-        figure=_drawn,
     ),
 )

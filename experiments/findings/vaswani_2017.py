@@ -8,47 +8,46 @@ import pandas as pd
 
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.numbers import over_units
-from experiments.statements.paper_sentence import PaperSentence, measure_of
+from experiments.statements.numbers import over_units, rows
+from experiments.statements.paper_sentence import drawn_claim, sentence
 from experiments.statements.rule import Rule
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
 
-
 SEVERAL = (
-    PaperSentence(
+    sentence(
+        "heads",
         "loss",
         "Encoders with 8 heads a layer reach a lower loss",
         "Eight heads reach a lower loss than one of the same size together.",
-        Rule(below=0.0),
-        "nats",
+        Rule(below=0.0, unit="nats"),
     ),
-    PaperSentence(
+    sentence(
+        "heads",
         "agreement",
         "Encoders with 8 heads a layer are better at agreement",
         "Eight heads are better than one at agreement across a noun of the other number.",
         Rule(above=0.0),
-        "points",
     ),
 )
 
 ROLES = (
-    PaperSentence(
+    sentence(
+        "heads",
         "share",
         "With more heads, a larger share of them is specialised",
         "With twice as many heads a larger share of them is specialised; more heads are more chances.",
         Rule(above=0.0),
-        "points",
     ),
 )
 
 AVERAGING = tuple(
-    PaperSentence(
+    sentence(
+        "averaging",
         f"width {width}, {items}",
         f"Two heads tell more than one of their size, width {width} and {items} ",
         f"Two heads tell more than one of their size, with values of width {width} and {items} in a set.",
         Rule(above=0.0),
-        "points",
     )
     for width, items in (
         *((width, "1 item") for width in (8, 16, 32, 64)),
@@ -62,7 +61,7 @@ def of_claim(
     claim: str,
     where: str,
     reading: str,
-    sentences: Sequence[PaperSentence],
+    statements: Sequence[Statement],
     metric: str,
     differs: str,
     fact: str = "",
@@ -78,10 +77,9 @@ def of_claim(
         metric=metric,
         stands_in="Encoders trained here on the embedded grammar, layers and tensors, as the claim says.",
         differs=differs,
-        statements=[one.statement(reading.removeprefix("claim-")) for one in sentences],
+        statements=statements,
         readings=(reading,),
-        measure=measure_of(sentences, reading),
-        figure=_heads_drawn if sentences is SEVERAL else None,
+        figure=_heads_drawn if statements is SEVERAL else None,
         fact=fact,
         revised=revised,
     )
@@ -89,21 +87,15 @@ def of_claim(
 
 def _heads_drawn(evidence: Evidence) -> Figure:
     """Return the loss by the number of heads, as the paper's table 3 (A) varies them."""
-    loss = next(one for one in evidence["claim-heads"].measures if one.name == "evaluation loss")
-    points = [
-        (float(cell.at), cell.number.value, cell.number.low, cell.number.high)
-        for cell in loss.cells
-        if cell.at is not None
-    ]
-    return Figure("lines", "Loss by heads in a layer, at equal size", "heads in a layer", "nats", {"loss": points})
+    title = "Loss by heads in a layer, at equal size"
+    return drawn_claim(evidence, "heads", "evaluation loss", title, "heads in a layer", "nats")
 
 
 def _one_relation(evidence: Evidence) -> Numbers:
-    scores = evidence["trees"].scores
-    told = scores[(scores.probe == "dependency") & (scores.split == "report") & (scores.label != "all")]
-    told = told[~told.label.str.endswith(":*")]  # a relation with its subtypes
+    told = rows(evidence["trees"].scores, probe="dependency", split="report")
+    told = told[(told.label != "all") & ~told.label.str.endswith(":*")]  # a relation with its subtypes
     if told.empty:
-        return {name: Missing("no relation was scored") for name in ("each", "one")}
+        raise Missing("no relation was scored")
     relations = told[told.specialised].groupby("name").label.nunique()
     heads = pd.DataFrame({"relations": relations.reindex(told["name"].unique(), fill_value=0)})
     some = heads[heads.relations > 0]
@@ -158,17 +150,14 @@ FINDINGS = (
                 name="each",
                 text="Nearly every head is specialised in a relation.",
                 number="share of heads that are specialised in a relation",
-                rule=Rule(above=0.9),
-                unit="%",
+                rule=Rule(above=0.9, unit="%"),
                 published=Published(text="each head"),
             ),
             Statement(
                 name="one",
                 text="A head that is specialised in relations has one of them.",
                 number="mean number of relations of heads that have any",
-                rule=Rule(below=1.5),
-                unit="relations",
-                shown="relations",
+                rule=Rule(below=1.5, unit="relations"),
                 published=Published(text="one relation"),
             ),
         ],

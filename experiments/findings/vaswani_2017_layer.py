@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from experiments.findings.vaswani_2017 import PAPER as PAPER
 from experiments.findings.vaswani_2017 import of_claim
-from experiments.statements.bars import SAME
-from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Measured, Missing
-from experiments.statements.paper_sentence import PaperSentence
-from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord
+from experiments.statements.paper_sentence import sentence
+from experiments.statements.rule import SAME, Rule
 
-SIMILAR = Rule(above=0.8, below=1.25)
+SIMILAR = Rule(above=0.8, below=1.25, unit="times")
 
 COST = (
-    PaperSentence(
+    sentence(
+        "compute",
         "operations",
         "8 heads of 64 and one head of 512 take equally many operations",
         "Eight heads take as many operations as one of full size.",
         SAME,
-        "times",
     ),
     *(
-        PaperSentence(
+        sentence(
+            "compute",
             f"time, {length}",
             "8 heads of 64 and one head of 512 take similar time",
             f"They take similar time, in sequences of {length}.",
             SIMILAR,
-            "times",
             ending=f"of {length}",
         )
         for length in (64, 256, 1024)
@@ -37,78 +31,60 @@ COST = (
 )
 
 DIVISION = (
-    PaperSentence(
+    sentence(
+        "scaling",
         "variance",
         "The product of a random query and key",
         "The product of a random query and key has variance d_k.",
-        Rule(above=0.95, below=1.05),
-        "times",
+        Rule(above=0.95, below=1.05, unit="times"),
     ),
-    PaperSentence(
+    sentence(
+        "scaling",
         "gradient",
         "Without the division a larger d_k leaves a smaller gradient",
         "Without the division a larger d_k leaves a smaller gradient.",
-        Rule(below=1.0),
-        "times",
+        Rule(below=1.0, unit="times"),
     ),
 )
 
 TRAINED = (
-    PaperSentence(
+    sentence(
+        "scaling",
         "gradient",
         "Encoders trained without the division end with smaller gradients",
         "Encoders that do not divide end with smaller gradients for their scores.",
-        Rule(below=1.0),
-        "times",
+        Rule(below=1.0, unit="times"),
     ),
-    PaperSentence(
+    sentence(
+        "scaling",
         "loss",
         "Encoders trained without the division end with a higher loss",
         "Encoders that do not divide end with a higher loss.",
-        Rule(above=0.0),
-        "nats",
+        Rule(above=0.0, unit="nats"),
     ),
 )
 
-
-@dataclass(frozen=True)
-class PaperMeasure(PaperSentence):
-    """A sentence that is decided by a measure of a claim at a place of its axis, which no statement of it is about."""
-
-    at: float = 0.0
-
-    def measured_in(self, claim: ClaimRecord) -> Measured | Missing:
-        """Return the mean of the measure that `opening` names, at `at`."""
-        for measure in claim.measures:
-            for cell in measure.cells:
-                if measure.name == self.opening and cell.at == self.at:
-                    number = cell.number
-                    return Measured(Estimate(number.value, number.low, number.high, number.n))
-        return Missing(f"the claim {claim.claim} has no {self.opening!r} at {self.at:g}")
-
-
-BELOW_THE_WIDTH = tuple(
-    PaperSentence(
-        f"length {length}",
-        "Self-attention of width 512 is faster than an LSTM",
-        f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",
-        Rule(above=1.0),
-        "times",
-        ending=f"of {length}",
-    )
-    for length in (16, 64, 256)
+RECURRENT = (
+    *(
+        sentence(
+            "recurrence",
+            f"length {length}",
+            "Self-attention of width 512 is faster than an LSTM",
+            f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",
+            Rule(above=1.0, unit="times"),
+            ending=f"of {length}",
+        )
+        for length in (16, 64, 256)
+    ),
+    sentence(
+        "recurrence",
+        "length 1024",
+        "ratio of times",
+        "Past the width, in sequences of 1024, it is slower.",
+        Rule(below=1.0, unit="times"),
+        at=1024.0,
+    ),
 )
-
-PAST_THE_WIDTH = PaperMeasure(
-    "length 1024",
-    "ratio of times",
-    "Past the width, in sequences of 1024, it is slower.",
-    Rule(below=1.0),
-    "times",
-    at=1024.0,
-)
-
-RECURRENT = (*BELOW_THE_WIDTH, PAST_THE_WIDTH)
 
 WIDE = "the layer of the original paper, d_model 512, on this machine"
 

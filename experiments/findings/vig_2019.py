@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import by_depth, over_units, rows, shape
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
+from experiments.statements.numbers import by_depth, over_units, points, rows, shape
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper(
     "vig-2019", "Vig and Belinkov 2019", "Analyzing the Structure of Attention in a Transformer Language Model"
 )
+
+MEAN = "mean of the layer"
 
 MORE = 0.1
 "By how much of itself one depth has to be above another: layers that know nothing differ by next to nothing."
@@ -28,13 +32,16 @@ def _aligned(evidence: Evidence) -> pd.DataFrame:
     return heads.assign(value=(heads.mass + back.mass.reindex(heads.index)) / heads.coverage).reset_index()
 
 
-def _compared(heads: pd.DataFrame, here: tuple[float, float], there: tuple[float, float]) -> Measured | Missing:
+def _distances(evidence: Evidence) -> pd.DataFrame:
+    return shape(evidence["trees"], "distance", "words")
+
+
+def _compared(heads: pd.DataFrame, here: tuple[float, float], there: tuple[float, float]) -> Measured:
     """Return how much higher the mean `value` of heads of a part of the depth is than that of another part."""
-    table = pd.DataFrame(
-        {name: heads.index.isin(by_depth(heads, *part).index) for name, part in (("here", here), ("there", there))}
-    ).assign(value=heads.value.to_numpy())
+    parts = {name: heads.index.isin(by_depth(heads, *part).index) for name, part in (("here", here), ("there", there))}
+    table = pd.DataFrame(parts).assign(value=heads.value.to_numpy())
     if not (table.here.any() and table.there.any()):
-        return Missing("the model has too few layers")
+        raise Missing("the model has too few layers")
 
     def mean(some: pd.DataFrame, column: str) -> float:
         return float(some["value"][some[column]].mean())
@@ -46,87 +53,62 @@ def _compared(heads: pd.DataFrame, here: tuple[float, float], there: tuple[float
     )
 
 
-def _middle(evidence: Evidence) -> Numbers:
-    heads = _aligned(evidence)
-    return {"lower": _compared(heads, MIDDLE, LOWER), "upper": _compared(heads, MIDDLE, UPPER)}
-
-
-def _deep(evidence: Evidence) -> Numbers:
-    heads = shape(evidence["trees"], "distance", "words")
-    return {"distance": _compared(heads, UPPER, NOT_UPPER)}
+def _middle(part: tuple[float, float], evidence: Evidence) -> Measured:
+    return _compared(_aligned(evidence), MIDDLE, part)
 
 
 def _by_layer(heads: pd.DataFrame, title: str, up: str) -> Figure:
-    layers, values = heads.layer.to_numpy() + 1, heads.value.to_numpy()
-    points: list[Point] = list(zip(layers.tolist(), values.tolist(), strict=True))
-    line: list[Point] = [(layer, values[layers == layer].mean()) for layer in sorted(set(layers.tolist()))]
-    return Figure("dots", title, "layer", up, {"heads": points, "mean of the layer": line})
+    means = heads.groupby("layer").value.mean().reset_index()
+    series = {name: points(one, "layer", "value", first=1) for name, one in (("heads", heads), (MEAN, means))}
+    return Figure("dots", title, "layer", up, series)
 
 
-def _drawn_middle(evidence: Evidence) -> Figure:
-    return _by_layer(_aligned(evidence), "Attention along dependencies", "share of attention to other words")
-
-
-def _drawn_distance(evidence: Evidence) -> Figure:
-    return _by_layer(shape(evidence["trees"], "distance", "words"), "How far heads look", "mean distance, words")
-
-
-WHERE = "abstract; figures by layer and head"
-
-MODEL = "GPT-2 small, a decoder"
-
-DATA = "sentences of Wikipedia"
-
-EWT = "UD English EWT, dev, with gold trees"
+finding = partial(
+    Finding,
+    model="GPT-2 small, a decoder",
+    where="abstract; figures by layer and head",
+    data="sentences of Wikipedia",
+    stands_in="UD English EWT, dev, with gold trees",
+    differs="An encoder that sees both sides, and our thirds of the depth; the interval is over heads.",
+    readings=("trees",),
+)
 
 FINDINGS = (
-    Finding(
+    finding(
         id="vig-middle-layers",
         claim="Attention follows dependency relations most in the middle layers.",
-        where=WHERE,
-        model=MODEL,
-        data=DATA,
         metric="Share of attention that is between the two words of a dependency, in either direction. We: of the "
         "attention to other words, so that special tokens do not count.",
-        stands_in=EWT,
-        differs="An encoder that sees both sides, and our thirds of the depth; the interval is over heads.",
         statements=[
             Statement(
                 name=name,
                 text=f"Heads of the middle third give a tenth more to such words than those of the {name} third.",
                 number=f"mean share in the middle third over that in the {name} third, minus 1",
-                rule=LearnedRule(above=MORE),
-                unit="%",
+                rule=LearnedRule(above=MORE, unit="%"),
                 published=Published(text="most in the middle layers (figure)", provenance="second-hand"),
+                measure=partial(_middle, part),
             )
-            for name in ("lower", "upper")
+            for name, part in (("lower", LOWER), ("upper", UPPER))
         ],
-        readings=("trees",),
-        measure=_middle,
-        figure=_drawn_middle,
+        figure=lambda evidence: _by_layer(
+            _aligned(evidence), "Attention along dependencies", "share of attention to other words"
+        ),
     ),
-    Finding(
+    finding(
         id="vig-distance",
         claim="The deepest layers look furthest.",
-        where=WHERE,
-        model=MODEL,
-        data=DATA,
         metric="Mean distance in words between where attention comes from and where it goes.",
-        stands_in=EWT,
-        differs="An encoder that sees both sides, and our thirds of the depth; the interval is over heads.",
         statements=[
             Statement(
                 name="distance",
                 text="Heads of the upper third look a tenth further than all others.",
                 number="mean distance in the upper third over that of all other heads, minus 1",
-                rule=LearnedRule(above=MORE),
-                unit="%",
+                rule=LearnedRule(above=MORE, unit="%"),
                 published=Published(text="the deepest layers: the longest distances", provenance="second-hand"),
                 shown="words",
             )
         ],
-        readings=("trees",),
-        measure=_deep,
-        figure=_drawn_distance,
+        measure=lambda evidence: _compared(_distances(evidence), UPPER, NOT_UPPER),
+        figure=lambda evidence: _by_layer(_distances(evidence), "How far heads look", "mean distance, words"),
     ),
 )

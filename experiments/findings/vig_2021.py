@@ -25,8 +25,8 @@ FINDINGS = (
                 text="One head gives ten times more of its attention to contacts than uniform attention would.",
                 number="share of the attention of the best head that is between amino acids in contact, over uniform "
                 "attention",
-                rule=Rule(above=10.0),
-                unit="times",
+                rule=Rule(above=10.0, unit="times"),
+                shown="%",
                 published=Published(0.447, 0.013, text="head 12-4", provenance="memory"),
             )
         ],

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import (
-    bars,
     best_head,
     estimate_of,
     heads_above,
     margin,
     minus,
+    points,
     rows,
     selected_head,
     shape,
 )
-from experiments.statements.rule import Rule
+from experiments.statements.rule import LearnedRule, Rule
 
 PAPER = Paper(
     "voita-2019",
@@ -52,7 +53,7 @@ RELATIONS = {
 
 
 def _relation(name: str) -> Statement:
-    label, _, wmt, subtitles = RELATIONS[name]
+    label, variant, wmt, subtitles = RELATIONS[name]
     argument = label in ("nsubj", "obj")
     return Statement(
         name=name,
@@ -60,36 +61,23 @@ def _relation(name: str) -> Statement:
         number="accuracy of the chosen head minus that of the strongest baseline",
         rule=LearnedRule(above=SYNTACTIC) if argument else Rule(below=SYNTACTIC),
         published=Published(*wmt, text="OpenSubtitles {:.0%}, baseline {:.0%}".format(*subtitles)),
+        measure=lambda evidence: margin(evidence["trees"], "dependency", label, variant),
     )
 
 
-SYNTAX = tuple(map(_relation, RELATIONS))
+def _rarest(label: str, evidence: Evidence) -> Measured:
+    row = best_head(evidence["trees"], "rare", label)
+    if isinstance(row, Missing):
+        raise row
+    return Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), heads=str(row["name"]))
 
 
-def _syntax(evidence: Evidence) -> Numbers:
-    return {name: margin(evidence["trees"], "dependency", *asked[:2]) for name, asked in RELATIONS.items()}
-
-
-def _drawn_syntax(evidence: Evidence) -> Figure:
-    return bars("The best head of each relation and direction", "accuracy", SYNTAX, _syntax(evidence))
-
-
-def _rarest(evidence: Evidence) -> Numbers:
-    numbers: dict[str, Measured | Missing] = {}
-    for label in ("rarest", "two rarest"):
-        row = best_head(evidence["trees"], "rare", label)
-        if isinstance(row, Missing):
-            return dict.fromkeys(("rarest", "two rarest", "first layer"), row)
-        numbers[label] = Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), heads=str(row["name"]))
-    return numbers | {"first layer": _first_layer(evidence["trees"].scores)}
-
-
-def _first_layer(scores: pd.DataFrame) -> Measured | Missing:
+def _first_layer(evidence: Evidence) -> Measured:
     """Return how far the best head of the first layer is above the best other; both are chosen on `select`."""
-    asked = rows(scores, probe="rare", label="two rarest")
+    asked = rows(evidence["trees"].scores, probe="rare", label="two rarest")
     first, other = (selected_head(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
     if isinstance(first, Missing) or isinstance(other, Missing):
-        return Missing("there is no second layer to compare with")
+        raise Missing("there is no second layer to compare with")
     ends = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other))
     return Measured(minus(*ends), heads=f"{first['name']} and {other['name']}")
 
@@ -106,57 +94,56 @@ def _positional(evidence: Evidence) -> set[str]:
     return set(asked[asked.accuracy >= POSITIONAL].name)
 
 
-def _confident(evidence: Evidence) -> Numbers:
-    asked = _neighbours(evidence, "report")
-    numbers: dict[str, Measured | Missing] = {}
-    for label in ("previous", "next"):
-        heads = asked[(asked.label == label) & (asked.n > 0)]
-        found = " ".join(sorted(heads[heads.accuracy >= POSITIONAL].name))
-        numbers[label] = Measured(heads_above(heads, POSITIONAL, "accuracy"), heads=found)
+def _some(label: str, evidence: Evidence) -> Measured:
+    """Return how many heads are positional."""
+    heads = rows(_neighbours(evidence, "report"), label=label)
+    heads = heads[heads.n > 0]
+    found = " ".join(sorted(heads[heads.accuracy >= POSITIONAL].name))
+    return Measured(heads_above(heads, POSITIONAL, "accuracy"), heads=found)
+
+
+def _confident(evidence: Evidence) -> Measured:
     confidence = shape(evidence["trees"], "confidence", "without [SEP]")
-    known = confidence[confidence.name.isin(_positional(evidence))]
+    known = confidence[confidence.name.isin(_positional(evidence))].sort_values("value")
     if not len(known):
-        return numbers | {"confidence": Missing("no head is positional", absent=True)}
-    row = known.sort_values("value").iloc[0]
-    least = estimate_of(row, "value", "ci_low", "ci_high")
-    return numbers | {"confidence": Measured(least, heads=str(row["name"]), note=f"of {len(known)} positional heads")}
+        raise Missing("no head is positional", absent=True)
+    row, note = known.iloc[0], f"of {len(known)} positional heads"
+    return Measured(estimate_of(row, "value", "ci_low", "ci_high"), heads=str(row["name"]), note=note)
 
 
 def _drawn_confidence(evidence: Evidence) -> Figure:
-    heads, positional = shape(evidence["trees"], "confidence", "without [SEP]"), _positional(evidence)
-    series: dict[str, list[Point]] = {"positional": [], "others": []}
-    for _, row in heads.iterrows():
-        name = "positional" if row["name"] in positional else "others"
-        series[name].append((row["layer"] + 1, row["value"], row["ci_low"], row["ci_high"]))
+    heads = shape(evidence["trees"], "confidence", "without [SEP]")
+    positional = heads.name.isin(_positional(evidence))
+    series = {
+        name: points(some, "layer", "value", "ci_low", "ci_high", first=1)
+        for name, some in (("positional", heads[positional]), ("others", heads[~positional]))
+    }
     title = "Confidence of heads"
     return Figure("dots", title, "layer", "mean of the most attention", series, level=0.8, level_name="0.8")
 
 
-ROLES = (
-    Finding(
+finding = partial(Finding, model=MODEL, data=DATA, readings=("trees",))
+
+FINDINGS = (
+    finding(
         id="voita-syntax",
         claim="Some heads follow subjects and objects far better than an offset, adjectives and adverbs hardly so.",
         where="section 5.2",
-        model=MODEL,
         data=f"{DATA}; relations by CoreNLP on 50,000 sentences",
         metric="How often the most attended word of a row is the other word of the relation; the baseline is the most "
         "frequent relative position. A head is syntactic if it is at least ten points above that.",
         stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="An encoder of sentences in the place of one that translates; UD trees; the paper's eight numbers of "
         "adjectives and adverbs are 0 to 10 points above the baseline, so that the rule asks for less than 10.",
-        statements=SYNTAX,
-        readings=("trees",),
-        measure=_syntax,
+        statements=tuple(map(_relation, RELATIONS)),
         group="relations of EWT",
         repeats="clark-relations",
-        figure=_drawn_syntax,
+        bars="The best head of each relation and direction",
     ),
-    Finding(
+    finding(
         id="voita-rare",
         claim="A head of the first layer attends to the rarest words of a sentence.",
         where="section 5.3",
-        model=MODEL,
-        data=DATA,
         metric="How often the most attended word is the rarest of the sentence, or one of the two rarest.",
         stands_in="UD English EWT, with counts of words in English subtitles.",
         differs="The paper counts tokens of its vocabulary. Here a word gets what all its pieces get, and rare words "
@@ -166,18 +153,18 @@ ROLES = (
                 name="rarest",
                 text="A head attends most to the rarest word in two thirds of the cases, as in the paper.",
                 number="accuracy of the chosen head",
-                rule=LearnedRule(above=0.66),
+                rule=LearnedRule(above=0.66, unit="%"),
                 weaker=LearnedRule(above=0.5),
-                unit="%",
                 published=Published(0.66, text="OpenSubtitles"),
+                measure=partial(_rarest, "rarest"),
             ),
             Statement(
                 name="two rarest",
                 text="A head attends most to one of the two rarest words in more than half of the cases.",
                 number="accuracy of the chosen head",
-                rule=LearnedRule(above=0.5),
-                unit="%",
+                rule=LearnedRule(above=0.5, unit="%"),
                 published=Published(0.83, text="OpenSubtitles; WMT: more than 50 %"),
+                measure=partial(_rarest, "two rarest"),
             ),
             Statement(
                 name="first layer",
@@ -186,17 +173,14 @@ ROLES = (
                 rule=LearnedRule(above=0.0),
                 published=Published(text="the head is in the first layer"),
                 shown="points",
+                measure=_first_layer,
             ),
         ],
-        readings=("trees",),
-        measure=_rarest,
     ),
-    Finding(
+    finding(
         id="voita-positional",
         claim="Some heads attend to the previous or the next word, and all of these are confident.",
         where="section 5.1",
-        model=MODEL,
-        data=DATA,
         metric="Confidence: the mean over tokens of the most attention, the end of the sentence left out. Positional: "
         "in 90 % of the cases or more the most attended place is one fixed offset.",
         stands_in="UD English EWT",
@@ -208,10 +192,9 @@ ROLES = (
                     name=label,
                     text=f"At least one head attends most to the {label} word in 90 % of the cases.",
                     number="heads above 90 %",
-                    rule=LearnedRule(above=0.5),
-                    unit="heads",
+                    rule=LearnedRule(above=0.5, unit="heads"),
                     published=Published(text="there are such heads"),
-                    shown="heads",
+                    measure=partial(_some, label),
                 )
                 for label in ("previous", "next")
             ),
@@ -219,16 +202,11 @@ ROLES = (
                 name="confidence",
                 text="The least confident of the positional heads gives more than 0.8 to its favourite.",
                 number="lowest confidence of a positional head",
-                rule=LearnedRule(above=0.8),
-                unit="%",
+                rule=LearnedRule(above=0.8, unit="%"),
                 published=Published(text="above 0.8 for every positional head"),
+                measure=_confident,
             ),
         ],
-        readings=("trees",),
-        measure=_confident,
         figure=_drawn_confidence,
     ),
 )
-"What heads do (section 5)."
-
-FINDINGS = ROLES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -9,10 +10,9 @@ import pandas as pd
 from experiments.findings.voita_2019 import PAPER as PAPER
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import above_chance, floats, over_units, rows
-from experiments.statements.rule import Rule
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
+from experiments.statements.numbers import above_chance, floats, over_units, points, rows, table
+from experiments.statements.rule import LearnedRule, Rule
 
 if TYPE_CHECKING:
     from reports import Run
@@ -22,6 +22,8 @@ NOTABLE = 0.02
 
 LOSS = "masked-LM loss"
 
+READING = "grammar-effects"
+
 FUNCTIONS = [
     *(("position", label) for label in ("previous", "next")),
     *(("dependency", label) for label in ("nsubj", "obj", "amod", "advmod")),
@@ -29,8 +31,9 @@ FUNCTIONS = [
 "Probe and label of the functions that the paper looks for; rare words are not asked for here."
 
 
-def _left(run: Run) -> pd.DataFrame:
-    return rows(run.studies.get("gate_paths"), behaviour="grammar", measure="accuracy").sort_values("left")
+def _paths(evidence: Evidence) -> pd.DataFrame:
+    about = {"behaviour": "grammar", "measure": "accuracy"}
+    return table(evidence, READING, "gate_paths", "no gates were learned for grammar", **about).sort_values("left")
 
 
 def _least(paths: pd.DataFrame, lost: str) -> float:
@@ -39,25 +42,22 @@ def _least(paths: pd.DataFrame, lost: str) -> float:
     return float((enough.left / enough.heads).min()) if len(enough) else 1.0
 
 
-def _prunable(evidence: Evidence) -> Numbers:
-    paths = _left(evidence["grammar-effects"])
-    if paths.empty:
-        return {"left": Missing("no gates were learned for grammar")}
+def _prunable(evidence: Evidence) -> Measured:
+    paths = _paths(evidence)
     if not above_chance(float(paths.intact.iloc[0]), int(paths.n.iloc[0])):
-        return {"left": Missing("agreement is no better than chance with all heads: there is nothing to keep")}
+        raise Missing("agreement is no better than chance with all heads: there is nothing to keep")
     value, low, high = (_least(paths, lost) for lost in ("cost", "ci_low", "ci_high"))
     columns = floats(paths, "left", "heads", "value")
     told = ", ".join(f"{left:.0f} of {heads:.0f}: {100 * accuracy:.1f} %" for left, heads, accuracy in columns)
-    return {"left": Measured(Estimate(value, low, high, int(paths.n.iloc[0])), note=told)}
+    return Measured(Estimate(value, low, high, int(paths.n.iloc[0])), note=told)
 
 
 def _prunable_drawn(evidence: Evidence) -> Figure:
-    paths = _left(evidence["grammar-effects"])
-    columns = floats(paths, "left", "heads", "value", "intact", "ci_low", "ci_high")
-    points = [(left / heads, value, intact - high, intact - low) for left, heads, value, intact, low, high in columns]
-    level = float(paths.intact.iloc[0]) if len(paths) else None
-    title = "Agreement with the heads that gates leave"
-    return Figure("lines", title, "share of heads left", "accuracy", {"gates": points}, level=level, level_name="whole")
+    paths = _paths(evidence)
+    left = paths.assign(share=paths.left / paths.heads, low=paths.intact - paths.ci_high)
+    series = {"gates": points(left.assign(high=paths.intact - paths.ci_low), "share", "value", "low", "high")}
+    title, level = "Agreement with the heads that gates leave", float(paths.intact.iloc[0])
+    return Figure("lines", title, "share of heads left", "accuracy", series, level=level, level_name="whole")
 
 
 def specialised(run: Run) -> pd.DataFrame:
@@ -66,55 +66,55 @@ def specialised(run: Run) -> pd.DataFrame:
     return told[pd.Series([*zip(told.probe, told.label, strict=True)], told.index, dtype=object).isin(FUNCTIONS)]
 
 
-def _survivors(evidence: Evidence) -> Numbers:
-    run = evidence["grammar-effects"]
-    gates = rows(run.studies.get("gates"), behaviour=LOSS)
-    special = set(specialised(run)["name"])
-    if gates.empty:
-        return {"survive": Missing("no gates were learned for the loss")}
+def _survivors(evidence: Evidence) -> Measured:
+    gates = table(evidence, READING, "gates", "no gates were learned for the loss", behaviour=LOSS)
+    special = set(specialised(evidence[READING])["name"])
     open_share = gates.assign(open=gates.gate > 0).groupby("name").open.mean().rename("open").reset_index()
     heads = open_share.assign(special=open_share["name"].isin(special))
     if heads.special.nunique() < 2:
         why = f"{len(special)} of {len(heads)} heads are specialised: none to compare with"
-        return {"survive": Missing(why, absent=not special)}
+        raise Missing(why, absent=not special)
 
     def longer(drawn: pd.DataFrame) -> float:
         means = drawn.groupby("special").open.mean()
         return float(means.get(True, float("nan")) - means.get(False, float("nan")))
 
     note = f"{int(heads.special.sum())} of {len(heads)} heads are specialised"
-    return {"survive": Measured(over_units(longer, heads), note=note)}
+    return Measured(over_units(longer, heads), note=note)
 
 
-def _kept(evidence: Evidence) -> Numbers:
-    run = evidence["grammar-effects"]
-    question = ["probe", "label", "variant"]
-    had = specialised(run)[question].drop_duplicates()
-    functions = rows(run.studies.get("migration"), behaviour=LOSS).merge(had, on=question)
+def _kept(evidence: Evidence) -> Measured:
+    run, question = evidence[READING], ["probe", "label", "variant"]
+    functions = rows(run.studies.get("migration"), behaviour=LOSS)
+    if len(functions):
+        functions = functions.merge(specialised(run)[question].drop_duplicates(), on=question)
     if functions.empty:
-        return {"kept": Missing("no head has one of these functions before heads are taken out", absent=True)}
+        raise Missing("no head has one of these functions before heads are taken out", absent=True)
     lost = over_units(lambda drawn: float((drawn.best_accuracy - drawn.after_accuracy).max()), functions)
-    row = functions.iloc[0]
-    moved = int((~functions.stays).sum())
+    row, moved = functions.iloc[0], int((~functions.stays).sum())
     note = f"{row.heads - row.removed} of {row.heads} heads left; of {len(functions)} functions {moved} lost their head"
-    return {"kept": Measured(lost, note=note)}
+    return Measured(lost, note=note)
 
 
-MODEL = "Transformer, base: 6 layers of 8 heads in the encoder"
+finding = partial(
+    Finding,
+    model="Transformer, base: 6 layers of 8 heads in the encoder",
+    where="the section on functions of retained heads",
+    data="English-Russian, WMT and OpenSubtitles",
+)
 
-DATA = "English-Russian, WMT and OpenSubtitles"
-
-STANDS_IN = "The embedded grammar, for encoders with a masked-LM head and first of all for one trained on it."
+tested = partial(
+    finding,
+    stands_in="The embedded grammar, for encoders with a masked-LM head and first of all for one trained on it.",
+    readings=(READING,),
+)
 
 FINDINGS = (
-    Finding(
+    tested(
         id="voita-gates",
         claim="Most heads of an encoder can be gated off with little loss.",
         where="the section on pruning heads of the encoder",
-        model=MODEL,
-        data=DATA,
         metric="How many heads gates leave that pay for being open, and BLEU with them.",
-        stands_in=STANDS_IN,
         differs="Weights stay as they are; the paper trains them along. Accuracy on minimal pairs of agreement in the "
         "place of BLEU, with a loss of 2 points at the most.",
         statements=[
@@ -122,24 +122,18 @@ FINDINGS = (
                 name="left",
                 text="Of 48 heads 10, as in the paper, would be enough to lose less than 2 points of agreement.",
                 number="smallest share of heads left, over all prices, with less than 2 points of accuracy lost",
-                rule=Rule(below=10 / 48),
+                rule=Rule(below=10 / 48, unit="%"),
                 weaker=Rule(below=0.5),
-                unit="%",
                 published=Published(value=10 / 48, text="10 of 48 heads, 0.15 BLEU less; OpenSubtitles 4 of 48, 0.25"),
             )
         ],
-        readings=("grammar-effects",),
         measure=_prunable,
         figure=_prunable_drawn,
     ),
-    Finding(
+    tested(
         id="voita-specialised-survive",
         claim="Specialised heads are gated off last.",
-        where="the section on functions of retained heads",
-        model=MODEL,
-        data=DATA,
         metric="Which heads are left at which price of an open gate.",
-        stands_in=STANDS_IN,
         differs="Weights stay as they are. Specialised by the rule of headscope's runs in the next or previous word, "
         "or in one of four relations; rare words are not asked for.",
         statements=[
@@ -151,17 +145,12 @@ FINDINGS = (
                 published=Published(text="specialised heads last the longest"),
             )
         ],
-        readings=("grammar-effects",),
         measure=_survivors,
     ),
-    Finding(
+    tested(
         id="voita-functions-kept",
         claim="All functions are still there when a third of the heads is left.",
-        where="the section on functions of retained heads",
-        model=MODEL,
-        data=DATA,
         metric="Which of the heads that are left have the functions that heads had before.",
-        stands_in=STANDS_IN,
         differs="The least important heads are out, and 35 % are left; the paper learns gates and trains along.",
         statements=[
             Statement(
@@ -172,33 +161,25 @@ FINDINGS = (
                 published=Published(text="all functions at 17 of 48 heads"),
             )
         ],
-        readings=("grammar-effects",),
         measure=_kept,
     ),
-    Finding(
+    finding(
         id="voita-migration",
         claim="Heads that are left take over functions: positional heads acquire syntax.",
-        where="the section on functions of retained heads",
-        model=MODEL,
-        data=DATA,
         metric="Functions of the heads that gates leave.",
         missing="heads are not scored after gates were learned together with the weights",
     ),
-    Finding(
+    finding(
         id="voita-gates-all-attention",
         claim="Heads of all kinds of attention can be pruned together, and training so few from scratch is worse.",
         where="the table on pruning all kinds of attention",
-        model=MODEL,
-        data=DATA,
         metric="BLEU with so many heads of the encoder, of the attention to it, and of the decoder.",
         statements=[
             Statement(
                 name=f"{data}, {heads}",
                 text=f"With {heads} heads BLEU is as good as with all.",
                 number="BLEU with the heads left",
-                rule=Rule(above=whole - 1),
-                unit="BLEU",
-                shown="BLEU",
+                rule=Rule(above=whole - 1, unit="BLEU"),
                 published=Published(value, baseline=whole, text=f"trained so from scratch {scratch}"),
             )
             for data, whole, told in (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
-from experiments.statements.figure import Figure
-from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.statements.learned import LearnedRule
+from experiments.statements.finding import Finding, Paper, Published, Statement
 from experiments.statements.numbers import preferred
+from experiments.statements.rule import LearnedRule
 
 PAPER = Paper("warstadt-2020", "Warstadt et al. 2020", "BLiMP: The Benchmark of Linguistic Minimal Pairs for English")
 
@@ -30,87 +29,46 @@ DISTRACTED = {
 "Paradigm with a noun of the other number before the verb -> accuracy of MODELS, people left out."
 
 
-def _phenomena(evidence: Evidence) -> Numbers:
-    run = evidence["constructions"]
-    of_phenomenon = {name: preferred(run, "blimp", "phenomenon", phenomenon=name) for name in PHENOMENA}
-    return of_phenomenon | {"overall": preferred(run, "blimp")}
-
-
-def _distracted(evidence: Evidence) -> Numbers:
-    return {name: preferred(evidence["constructions"], "blimp", "paradigm", paradigm=name) for name in DISTRACTED}
-
-
-def _beside_the_models(title: str, told: Mapping[str, tuple[float, ...]], ours: Numbers) -> Figure:
-    """Return bars of our accuracy and of those of the paper's models."""
-    series = {
-        model: [(float(place), values[number]) for place, values in enumerate(told.values()) if number < len(values)]
-        for number, model in enumerate(MODELS)
-    }
-    found = [
-        (float(place), one.decides.value, one.decides.low, one.decides.high)
-        for place, name in enumerate(told)
-        if isinstance(one := ours[name], Measured)
-    ]
-    shown = {model: points for model, points in series.items() if points}
-    names = [name.replace("_", " ") for name in told]
-    return Figure("bars", title, "", "accuracy", {"ours": found, **shown}, names, level=CHANCE, level_name="chance")
-
-
-def _published(values: tuple[float, ...]) -> Published:
-    text = ", ".join(f"{model} {100 * value:.1f}" for model, value in zip(MODELS, values, strict=False))
-    return Published(value=values[MODELS.index("GPT-2")], baseline=values[MODELS.index("5-gram")], text=text)
-
-
-def _statement(name: str, values: tuple[float, ...]) -> Statement:
+def _statement(name: str, values: tuple[float, ...], level: str) -> Statement:
     """Return that a model is above the 5-gram model, and above chance where that is below it."""
     least, than = (values[0], "the 5-gram model") if values[0] > CHANCE else (CHANCE, "chance")
+    text = ", ".join(f"{model} {100 * value:.1f}" for model, value in zip(MODELS, values, strict=False))
+    group = {} if name == "overall" else {level: name}
     return Statement(
         name=name,
         text=f"On {name.replace('_', ' ')} the right sentence is preferred more often than {than} does.",
         number="share of pairs whose right sentence is preferred",
-        rule=LearnedRule(above=least),
-        unit="%",
-        published=_published(values),
+        rule=LearnedRule(above=least, unit="%"),
+        published=Published(values[MODELS.index("GPT-2")], values[MODELS.index("5-gram")], text),
+        measure=lambda evidence: preferred(evidence["constructions"], "blimp", **group),
     )
 
 
-METRIC = (
-    "The share of pairs whose right sentence is more probable. A masked language model has no such probability: pairs "
-    "that differ in one piece are decided at that piece, masked in both; the others by pseudo-log-likelihood."
-)
-
-DIFFERS = (
-    "A part of each paradigm; masked language models, which see both sides of a word; pairs with a word that the "
-    "vocabulary lacks are left out, and counted."
+finding = partial(
+    Finding,
+    model=", ".join(MODELS[:-1]),
+    metric="The share of pairs whose right sentence is more probable. A masked language model has no such probability: "
+    "pairs that differ in one piece are decided at that piece, masked in both; the others by pseudo-log-likelihood.",
+    stands_in="The same pairs.",
+    differs="A part of each paradigm; masked language models, which see both sides of a word; pairs with a word that "
+    "the vocabulary lacks are left out, and counted.",
+    readings=("constructions",),
 )
 
 FINDINGS = (
-    Finding(
+    finding(
         id="warstadt-phenomena",
         claim="Neural language models are above an n-gram model over all of BLiMP and in each kind of agreement.",
         where="the table of results by phenomenon",
-        model=", ".join(MODELS[:-1]),
         data="BLiMP: 67 paradigms of 1,000 minimal pairs",
-        metric=METRIC,
-        stands_in="The same pairs.",
-        differs=DIFFERS,
-        statements=[_statement(name, values) for name, values in PHENOMENA.items()],
-        readings=("constructions",),
-        measure=_phenomena,
-        figure=lambda evidence: _beside_the_models("Accuracy on BLiMP", PHENOMENA, _phenomena(evidence)),
+        statements=[_statement(name, values, "phenomenon") for name, values in PHENOMENA.items()],
+        bars="Accuracy on BLiMP; published: GPT-2, and a 5-gram model",
     ),
-    Finding(
+    finding(
         id="warstadt-distractors",
         claim="A noun of the other number before the verb misleads n-grams, and neural models less.",
         where="the table of results by paradigm",
-        model=", ".join(MODELS[:-1]),
         data="two paradigms of BLiMP",
-        metric=METRIC,
-        stands_in="The same pairs.",
-        differs=DIFFERS,
-        statements=[_statement(name, values) for name, values in DISTRACTED.items()],
-        readings=("constructions",),
-        measure=_distracted,
-        figure=lambda evidence: _beside_the_models("Agreement with distractors", DISTRACTED, _distracted(evidence)),
+        statements=[_statement(name, values, "paradigm") for name, values in DISTRACTED.items()],
     ),
 )

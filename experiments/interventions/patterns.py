@@ -79,9 +79,8 @@ def _statements(found: Results) -> list[ClaimStatement]:
         ClaimStatement(
             "Encoders with seven fixed patterns reach a loss that is less than 5 % higher",
             f"evaluation loss, {FIXED} / {LEARNT}, paired by seed",
-            "times",
             ratio([loss[FIXED][seed] for seed in seeds], [loss[LEARNT][seed] for seed in seeds]),
-            Rule(below=LITTLE_LOSS),
+            Rule(below=LITTLE_LOSS, unit="times"),
         )
     ]
     for name, where in (("agreement", ""), ("across", " across a noun of the other number")):
@@ -89,7 +88,6 @@ def _statements(found: Results) -> list[ClaimStatement]:
             ClaimStatement(
                 f"Encoders with seven fixed patterns lose less than 2 points of agreement{where}",
                 f"accuracy, {FIXED} − {LEARNT}, paired by seed",
-                "points",
                 difference(by_seed(found[FIXED], name), by_seed(found[LEARNT], name)),
                 Rule(above=-LITTLE_AGREEMENT),
             )

@@ -198,38 +198,37 @@ def _statements(found: Results) -> list[ClaimStatement]:
         (
             "Before retraining the bad half of the heads has a higher loss than the good half",
             (BAD, GOOD, BEFORE),
-            Rule(above=0.0),
+            Rule(above=0.0, unit="nats"),
         ),
         (
             "After retraining the bad half still has a higher loss than the good half",
             (BAD, GOOD, AFTER),
-            Rule(above=0.0),
+            Rule(above=0.0, unit="nats"),
         ),
         (
             "After retraining a random half has a higher loss than the good half",
             (RANDOM, GOOD, AFTER),
-            Rule(above=0.0),
+            Rule(above=0.0, unit="nats"),
         ),
         (
             "The bad half, trained further, has a lower loss than randomly initialised heads in its place",
             (BAD, RESET, AFTER),
-            Rule(below=0.0),
+            Rule(below=0.0, unit="nats"),
         ),
     )
     statements = [
         ClaimStatement(
             f"The {name}, trained further, keeps nine tenths of the agreement beyond chance of all heads",
             f"accuracy − 50 % after retraining, {name} / {FULL}, mean over seeds",
-            "times",
             mean_of(_kept(found, name)),
-            Rule(above=KEPT),
+            Rule(above=KEPT, unit="times"),
         )
         for name in (GOOD, BAD)
     ]
     for text, (ours, theirs, when), rule in differences:
         estimate = difference(_of(found, ours, when, "loss"), _of(found, theirs, when, "loss"))
         number = f"evaluation loss {when}, {ours} − {theirs}, paired by seed"
-        statements.append(ClaimStatement(text, number, "nats", estimate, rule))
+        statements.append(ClaimStatement(text, number, estimate, rule))
     return statements
 
 

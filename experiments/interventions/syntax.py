@@ -156,7 +156,6 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
     works = ClaimStatement(
         "Punished throughout, words attend less to what depends on them and to what they depend on",
         f"attention on arcs at the end, {PUNISHED} − {NONE}, paired by seed",
-        "points",
         _against_none(found, PUNISHED, ATTENTION),
         Rule(below=0.0),
         kind="measurement",
@@ -165,23 +164,26 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
     never = ClaimStatement(
         "Punished throughout, agreement across a noun of the other number is not learnt",
         f"accuracy at the end, {PUNISHED}; 50 % by chance",
-        "%",
         mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
-        Rule(below=CHANCE_AT_MOST),
+        Rule(below=CHANCE_AT_MOST, unit="%"),
     )
     compared = (
         (PUNISHED, AGREEMENT, Rule(below=0.0), "Punished throughout, agreement is worse at the end"),
-        (PUNISHED, LOSS, Rule(above=0.0), "Punished throughout, the loss is higher at the end"),
+        (PUNISHED, LOSS, Rule(above=0.0, unit="nats"), "Punished throughout, the loss is higher at the end"),
         (EARLY, AGREEMENT, Rule(above=0.0), f"Punished to step {section.early} alone, agreement is better at the end"),
-        (EARLY, LOSS, Rule(below=0.0), f"Punished to step {section.early} alone, the loss is lower at the end"),
+        (
+            EARLY,
+            LOSS,
+            Rule(below=0.0, unit="nats"),
+            f"Punished to step {section.early} alone, the loss is lower at the end",
+        ),
         (LATE, AGREEMENT, Rule(below=0.0), f"Punished from step {section.late} on, agreement is worse at the end"),
         (REWARDED, AGREEMENT, Rule(below=0.0), "Rewarded throughout, agreement is worse at the end"),
-        (REWARDED, LOSS, Rule(above=0.0), "Rewarded throughout, the loss is higher at the end"),
+        (REWARDED, LOSS, Rule(above=0.0, unit="nats"), "Rewarded throughout, the loss is higher at the end"),
     )
     beside = ClaimStatement(
         "Punished throughout, agreement is worse than where attention on control arcs is punished",
         f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
-        "points",
         difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
         Rule(below=0.0),
     )
@@ -189,9 +191,9 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
 
 
 def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> ClaimStatement:
-    name, unit = ("accuracy", "points") if measure == AGREEMENT else ("evaluation loss", "nats")
+    name = "accuracy" if measure == AGREEMENT else "evaluation loss"
     number = f"{name} at the end, {cell} − {NONE}, paired by seed"
-    return ClaimStatement(text, number, unit, _against_none(found, cell, measure), rule)
+    return ClaimStatement(text, number, _against_none(found, cell, measure), rule)
 
 
 CLAIM = Claim(

@@ -137,21 +137,18 @@ def _of_heads(heads: Heads, languages: list[str], row: ByLanguage) -> list[Claim
         ClaimStatement(
             "On average over languages the tree of a single head has a higher UUAS than the chain of adjacent words",
             f"{share} of the selected head has − that of words in a row, paired by language",
-            "points",
             difference(own[TRAINED], row),
             Rule(above=0.0),
         ),
         ClaimStatement(
             "On average it has a higher UUAS than the best head of untrained weights",
             f"{share} of the selected head has, trained − random or permuted, whichever is higher, paired by language",
-            "points",
             difference(own[TRAINED], _higher(own[RANDOM], own[PERMUTED])),
             Rule(above=0.0),
         ),
         ClaimStatement(
             "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
             f"{share} of heads selected in the other languages has − that of words in a row, paired by language",
-            "points",
             difference(selected, row),
             Rule(above=0.0),
         ),
@@ -159,9 +156,8 @@ def _of_heads(heads: Heads, languages: list[str], row: ByLanguage) -> list[Claim
             "UUAS without adjacent words correlates over heads between languages, more than with untrained weights",
             "difference of two rank correlations over heads, of arcs between words that are no neighbours, in a "
             "language and another: trained − random or permuted, whichever is higher",
-            "",
             difference(same[TRAINED], _higher(same[RANDOM], same[PERMUTED])),
-            Rule(above=0.0),
+            Rule(above=0.0, unit=""),
         ),
     ]
 
@@ -175,21 +171,18 @@ def _of_projections(transfer: Transfer, languages: list[str], row: ByLanguage) -
         ClaimStatement(
             "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
             "share of arcs attached, learned in the others − words in a row, paired by language",
-            "points",
             difference(moved[TRAINED], row),
             Rule(above=0.0),
         ),
         ClaimStatement(
             "It has a higher UUAS than a structural probe of untrained weights trained on another language",
             "share of arcs attached, learned in the others, trained − random or permuted, whichever is higher",
-            "points",
             difference(moved[TRAINED], _higher(moved[RANDOM], moved[PERMUTED])),
             Rule(above=0.0),
         ),
         ClaimStatement(
             "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
             "share of arcs attached, learned in all others together − words in a row, paired by language",
-            "points",
             difference(joint, row),
             Rule(above=0.0),
         ),
@@ -197,7 +190,6 @@ def _of_projections(transfer: Transfer, languages: list[str], row: ByLanguage) -
             "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language "
             "itself",
             "gain over words in a row, learned in all others together, − two thirds of that of the language itself",
-            "points",
             difference(joint, bar),
             Rule(above=0.0),
         ),

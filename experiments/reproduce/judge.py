@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Numbers, Statement
-from experiments.statements.learned import UNMEASURED, Controls, LearnedRule, independent_difference
-from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
+from experiments.statements.rule import FAILS, HOLDS, OPEN, UNMEASURED, Controls, LearnedRule, Rule
+from probes.evidence.leads import independent_difference
 
 REPRODUCED, NOT_REPRODUCED, DIFFERS, UNTESTABLE = "reproduced", "not reproduced", "differs", "not testable here"
 
@@ -134,7 +134,9 @@ def _minus(number: Estimate, controls: Controls) -> dict[str, tuple[Estimate, in
     """Return the number minus that of each kind of untrained weights which has one."""
     means = {kind: (one.mean(), one.seeds) for kind, one in controls.items()}
     return {
-        kind: (independent_difference(number, mean), seeds) for kind, (mean, seeds) in means.items() if mean is not None
+        kind: (independent_difference(mean, number)[0], seeds)
+        for kind, (mean, seeds) in means.items()
+        if mean is not None
     }
 
 

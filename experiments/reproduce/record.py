@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,9 @@ def written_down(finding: Finding, key: str) -> dict[str, Any]:
 def _statement(one: Statement) -> dict[str, Any]:
     published = asdict(one.published) | {"read": PROVENANCE[one.published.provenance]}
     said = {name: getattr(one, name) for name in ("name", "text", "number", "unit", "shown", "tolerance")}
-    bar = one.rule.words(one.unit)
+    bar = one.rule.words()
     if one.weaker is not None:
-        bar += f" Below that, a weaker version: {one.weaker.words(one.unit)}"
+        bar += f" Below that, a weaker version: {replace(one.weaker, unit=one.unit).words()}"
     return said | {"rule": bar, "published": published}
 
 
@@ -68,10 +68,10 @@ def measured(
     """Return the numbers of a finding, the hashes of the runs behind them and its figure."""
     found = [_number(one, numbers.get(one.name, Missing("nothing was measured"))) for one in finding.statements]
     known = any("decides" in one for one in found)
-    figure = finding.figure(evidence).recorded() if finding.figure is not None and known else None
+    figure = finding.drawn(evidence, numbers) if known else None
     hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if known else {}
     about = {"model": subject.spoken, "finding": finding.id, "untestable": ""}
-    return about | {"runs": hashes, "statements": found, "figure": figure}
+    return about | {"runs": hashes, "statements": found, "figure": figure.recorded() if figure else None}
 
 
 def _number(statement: Statement, found: Measured | Missing) -> Entry:

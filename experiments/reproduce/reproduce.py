@@ -23,7 +23,7 @@ from experiments.reproduce.untrained import Invocation, hangs_on_untrained, to_m
 from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
-from experiments.statements.learned import CONTROLS, SEEDS
+from experiments.statements.rule import CONTROLS, SEEDS
 from experiments.statements.subject import SCRATCH, Subject
 from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
@@ -162,9 +162,9 @@ def _measured(
     missing: Mapping[str, str],
 ) -> Entry:
     """Return what the record gets of a finding: its numbers, or why there are none."""
-    if finding.measure is None:
+    if finding.missing:
         return unmeasured(finding, subject, finding.missing)
     reasons = dict.fromkeys(missing[name] for name in finding.readings if name in missing)
     if reasons:
         return unmeasured(finding, subject, "; ".join(reasons))
-    return measured(finding, subject, finding.measure(evidence), reads, evidence)
+    return measured(finding, subject, finding.numbers(evidence), reads, evidence)

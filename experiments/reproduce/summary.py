@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from experiments.statements.learned import CONTROLS, UNMEASURED
+from experiments.statements.rule import CONTROLS, UNMEASURED
 from reports.findings.record import PUBLISHED, VERDICTS, Findings, read_findings
 
 NOT_RUN: Mapping[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from typing import Any
 from experiments.reproduce.readings import FinishedReading, get_reading
 from experiments.reproduce.record import read_record
 from experiments.statements.finding import Finding
-from experiments.statements.learned import CONTROLS, SEEDS, LearnedRule
+from experiments.statements.rule import CONTROLS, SEEDS, LearnedRule
 from experiments.statements.subject import Subject
 from reports.findings.record import PUBLISHED
 from reports.formats import about_minutes
@@ -38,7 +38,7 @@ class Invocation:
 
 def hangs_on_untrained(finding: Finding, subject: Subject, record: Mapping[str, Any]) -> bool:
     """Return whether a statement of a finding needs numbers of untrained weights that a record does not have."""
-    if subject.control or subject.trained_here or finding.measure is None:
+    if subject.control or subject.trained_here or finding.missing:
         return False
     models = {one["model"] for one in record.get("models", ()) if one["control"] and one.get("of") == subject.spoken}
     whole = [
@@ -80,7 +80,7 @@ def _cost(findings: Sequence[Finding]) -> str:
     taken: dict[str, list[float]] = {}
     for run in read_record(PUBLISHED).get("runs", ()):
         taken.setdefault(run["reading"], []).append(run["wall_seconds"] or 0)
-    names = {name for one in findings if one.measure and not one.fact for name in one.readings}
+    names = {name for one in findings if not one.missing and not one.fact for name in one.readings}
     seconds = sum(fmean(taken[name]) for name in names if name in taken and not get_reading(name).trains)
     minutes = about_minutes(RUNS * seconds)
     return f" ({minutes} more for a model of the size of MiniLM on two cores)" if seconds else ""

@@ -19,8 +19,7 @@ from experiments.reproduce.record import Entry, missing_entry
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.finding import Finding, Measured, Missing, Numbers
-from experiments.statements.learned import ControlNumbers, Controls
-from experiments.statements.rule import OPEN
+from experiments.statements.rule import OPEN, ControlNumbers, Controls
 
 
 def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
 def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, Any]) -> Entry:
     """Return a result with its verdict."""
     model = next(one for one in record["models"] if one["model"] == result["model"])
-    if result["untestable"] or finding.measure is None:
+    if result["untestable"] or finding.missing:
         found = untestable(finding, finding.missing or result["untestable"])
         return _told(found, result) | {"statements": [_judged(one) for one in found.statements]}
     if model["control"]:

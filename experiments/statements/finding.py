@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
+from experiments.statements.figure import Figure, Point
 from experiments.statements.rule import Rule
 
 PROVENANCE: Mapping[str, str] = {
@@ -50,6 +50,9 @@ class Published:
     "What is wrong with it, and how we know."
 
 
+FRACTION_OR_UNIT = "fraction or unit"
+
+
 @dataclass(frozen=True)
 class Statement:
     """A sentence that is true of a model or not; its rule is written down before anything is measured."""
@@ -60,15 +63,25 @@ class Statement:
     number: str
     "What the number is that decides."
     rule: Rule
-    unit: str = "points"
-    'Of the number that decides: "points" and "%" say that it is a fraction; else what it is in.'
     published: Published = Published()
-    shown: str = "%"
-    "Unit of the published number and of ours beside it."
+    shown: str = FRACTION_OR_UNIT
+    'Unit of the published number and of ours beside it; where it is not said, "%" of a fraction, else that of `rule`.'
     tolerance: float | None = None
     "How far our number may lie from the published one on the paper's own model; None where that is not asked."
     weaker: Rule | None = None
     "What remains of it below the paper's own bar: where only this holds, the verdict is that a weaker version does."
+    measure: Measure | None = None
+    "How it is measured, where it is measured by itself."
+
+    @property
+    def unit(self) -> str:
+        """What the number is in that decides."""
+        return self.rule.unit
+
+    def __post_init__(self) -> None:
+        """Fill in `shown`."""
+        if self.shown == FRACTION_OR_UNIT:
+            object.__setattr__(self, "shown", "%" if self.unit in ("points", "%") else self.unit)
 
 
 @dataclass(frozen=True)
@@ -86,8 +99,8 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """Why a statement has no number here."""
+class Missing(Exception):  # noqa: N818 - a result, which measures also raise
+    """Why a statement has no number here; a measure returns or raises it."""
 
     why: str
     absent: bool = False
@@ -95,11 +108,16 @@ class Missing:
     Else it could not be measured, which says nothing of them."""
 
 
+Result = TypeVar("Result")
+
 Evidence = Mapping[str, Any]
 "Name of a reading -> the `reports.Run` of it, or the record of a claim."
 
 Numbers = Mapping[str, Measured | Missing]
 "Name of a statement -> what was measured for it."
+
+Measure = Callable[[Evidence], Measured | Missing]
+"How one statement is measured."
 
 
 @dataclass(frozen=True)
@@ -122,9 +140,12 @@ class Finding:
     statements: Sequence[Statement] = ()
     readings: Sequence[str] = ()
     "Names of `experiments.reproduce.readings` that must be there."
-    measure: Callable[[Evidence], Numbers] | None = None
+    measure: Callable[[Evidence], Numbers | Measured | Missing] | None = None
+    "How its statements are measured: all together, or the only one; without it each has a measure of its own."
     figure: Callable[[Evidence], Figure] | None = None
     "A figure like the paper's own."
+    bars: str = ""
+    "In its place: the title of bars of our numbers with their baselines beside the published ones."
     enough: int | None = None
     "How many statements must hold; None for all that have a number."
     fact: str = ""
@@ -148,15 +169,29 @@ class Finding:
 
     def __post_init__(self) -> None:
         """Refuse a finding that could never have a verdict, or whose verdict nobody could explain."""
-        if bool(self.missing) == (self.measure is not None):
+        alone = bool(self.statements) and all(one.measure is not None for one in self.statements)
+        if [bool(self.missing), self.measure is not None, alone].count(True) != 1:
             raise FindingError(f"{self.id}: either `measure` it, or say what is `missing`")
-        if self.measure is not None and not (self.statements and self.readings):
+        if not self.missing and not (self.statements and self.readings):
             raise FindingError(f"{self.id}: what is measured needs `statements` and `readings`")
         if self.repeats and (not self.group or self.repeats == self.id):
             raise FindingError(f"{self.id}: what `repeats` another finding is in the `group` of that")
         names = [one.name for one in self.statements]
         if len(set(names)) < len(names):
             raise FindingError(f"{self.id}: two statements have one name")
+
+    def numbers(self, evidence: Evidence) -> Numbers:
+        """Return what is measured for each statement."""
+        if self.measure is None:
+            return {one.name: _measured(one.measure, evidence) for one in self.statements if one.measure is not None}
+        found = _measured(self.measure, evidence)
+        return found if isinstance(found, Mapping) else {one.name: found for one in self.statements}
+
+    def drawn(self, evidence: Evidence, numbers: Numbers) -> Figure | None:
+        """Return its figure, where it has one; `numbers` are those of the evidence."""
+        if self.figure is not None:
+            return self.figure(evidence)
+        return bars(self.bars, self.statements, numbers) if self.bars else None
 
     @property
     def uncounted(self) -> str:
@@ -170,6 +205,28 @@ class Finding:
     def counted(self) -> bool:
         """Whether it is counted: it is a claim of the paper, no fact, no repeat, by a rule set before."""
         return not self.uncounted
+
+
+def _measured(measure: Callable[[Evidence], Result], evidence: Evidence) -> Result | Missing:
+    try:
+        return measure(evidence)
+    except Missing as missing:
+        return missing
+
+
+def bars(title: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
+    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
+    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
+    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
+    for place, (statement, value) in enumerate(found):
+        ours = value.ours or value.decides
+        series["ours"].append((place, ours.value, ours.low, ours.high))
+        sentences = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), sentences, strict=True):
+            if number is not None:
+                series[name].append((place, number))
+    names = [statement.name for statement, _ in found]
+    return Figure("bars", title, "", "accuracy", {name: points for name, points in series.items() if points}, names)
 
 
 @dataclass(frozen=True)

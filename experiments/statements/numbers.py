@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Measured, Missing, Numbers, Statement
+from experiments.statements.figure import Point
+from experiments.statements.finding import Evidence, Measured, Missing
 
 if TYPE_CHECKING:
     from reports import Run
@@ -52,6 +52,14 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     return told.iloc[int(np.argmax(marks))]
 
 
+def known_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series:
+    """Return what `best_head` does; raises what is missing."""
+    row = best_head(run, probe, label, variant)
+    if isinstance(row, Missing):
+        raise row
+    return row
+
+
 def selected_head(scores: pd.DataFrame) -> pd.Series | Missing:
     """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
 
@@ -76,18 +84,43 @@ def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
     return frame
 
 
+def table(evidence: Evidence, reading: str, name: str, why: str = "", **values: object) -> pd.DataFrame:
+    """Return the rows of a table of a run that have these values; raises Missing(why) where there is none."""
+    found = rows(evidence[reading].studies.get(name), **values)
+    if not len(found):
+        raise Missing(why or f"the run has no {name}")
+    return found
+
+
+def known(result: Measured | Missing) -> Measured:
+    """Return what was measured; raises what is missing."""
+    if isinstance(result, Missing):
+        raise result
+    return result
+
+
+def points(frame: pd.DataFrame, x: str, y: str, *ends: str, first: int = 0) -> list[Point]:
+    """Return a point a row, with the ends of its interval where their columns are named; x counts from `first`."""
+    return cast("list[Point]", [(row[0] + first, *row[1:]) for row in floats(frame, x, y, *ends)])
+
+
 def floats(frame: pd.DataFrame, *columns: str) -> list[list[float]]:
     """Return the numbers of some columns, a list a row."""
     found: list[list[float]] = frame[list(columns)].to_numpy(np.float64).tolist()
     return found
 
 
-def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> Measured | Missing:
+def compared(ours: Estimate, theirs: Estimate, heads: str = "", note: str = "") -> Measured:
+    """Return the difference of two numbers that err independently, beside the first; its baseline is the second."""
+    return Measured(minus(ours, theirs), ours, theirs.value, heads, note)
+
+
+def preferred(run: Run, corpus: str, **group: object) -> Measured | Missing:
     """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
 
-    `level` is what the pairs of a group have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
+    The name of a group is what its pairs have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
     """
-    found = rows(run.studies.get("behaviour"), corpus=corpus, level=level, **group)
+    found = rows(run.studies.get("behaviour"), corpus=corpus, level=next(iter(group), "corpus"), **group)
     if not len(found) or not found.iloc[0].n:
         return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
     row = found.iloc[0]
@@ -110,12 +143,23 @@ def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Meas
 
 
 def heads_above(frame: pd.DataFrame, threshold: float, value: str = "value") -> Estimate:
-    """Return how many heads are above a threshold: from those significantly above to those not significantly below."""
+    """Return how many heads are above a threshold: from those significantly above to those not significantly below.
+
+    Raises Missing for no heads.
+    """
+    if not len(frame):
+        raise Missing("no head has this measure")
     known = frame[frame[value].notna()]
     low_end = known["ci_low"].fillna(known[value])
     high_end = known["ci_high"].fillna(known[value])
     counts = [float((column > threshold).sum()) for column in (known[value], low_end, high_end)]
     return Estimate(counts[0], counts[1], counts[2], len(known))
+
+
+def share_above(frame: pd.DataFrame, threshold: float) -> Estimate:
+    """Return the share of heads above a threshold, with the ends of `heads_above`."""
+    above, of = heads_above(frame, threshold), len(frame)
+    return Estimate(above.value / of, above.low / of, above.high / of, of)
 
 
 def together(function: Callable[[np.ndarray], float], estimates: Sequence[Estimate]) -> Estimate:
@@ -185,12 +229,11 @@ class Pairs:
 
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
-    """Return one row a head of what `shapes` holds of a measure; empty where the run did not measure it."""
-    shapes = run.studies.get("shapes")
-    if shapes is None:
-        return pd.DataFrame(columns=["layer", "head", "name", "value", "ci_low", "ci_high"])
-    same = (shapes.kind == kind) & (shapes.measure == measure) & (shapes.scope == scope) & (shapes.split == split)
-    return shapes[same]
+    """Return one row a head of what `shapes` holds of a measure; raises Missing where the run did not measure it."""
+    found = rows(run.studies.get("shapes"), kind=kind, measure=measure, scope=scope, split=split)
+    if not len(found):
+        raise Missing(f"the run did not measure {kind}: {measure}")
+    return found
 
 
 def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:
@@ -217,21 +260,6 @@ def minus(first: Estimate, second: Estimate) -> Estimate:
     if math.isnan(first.value) or math.isnan(second.value):
         return Estimate(math.nan, math.nan, math.nan, 0)
     return together(lambda both: float(both[0] - both[1]), [first, second])
-
-
-def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
-    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
-    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
-    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
-    for place, (statement, value) in enumerate(found):
-        ours = value.ours or value.decides
-        series["ours"].append((place, ours.value, ours.low, ours.high))
-        sentences = (value.baseline, statement.published.value, statement.published.baseline)
-        for name, number in zip(("our baseline", "published", "published baseline"), sentences, strict=True):
-            if number is not None:
-                series[name].append((place, number))
-    names = [statement.name for statement, _ in found]
-    return Figure("bars", title, "", up, {name: points for name, points in series.items() if points}, names)
 
 
 def _corpus(run: Run) -> str:

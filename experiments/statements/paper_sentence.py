@@ -1,14 +1,14 @@
-"""A sentence of a paper that a statement in the record of a claim stands for."""
+"""Statements of findings whose numbers stand in the record of a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Evidence, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Measured, Missing, Published, Statement
 from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord
+from reports.claims.record import ClaimRecord, Number, RecordedMeasure
 
 IN_WORDS = Published(text="said in words")
 
@@ -20,64 +20,75 @@ LEARNED = 0.75
 
 
 @dataclass(frozen=True)
-class PaperSentence:
-    """A statement of a claim that stands for a sentence of the paper."""
+class InClaim:
+    """The measure of a statement that a claim makes."""
 
-    name: str
+    claim: str
     opening: str
-    "How the statement in the record of the claim begins; one that has a place on an axis ends with it."
-    text: str
-    rule: Rule
-    unit: str
+    "How the statement in the record of the claim begins; one that has a place on an axis ends with `ending`."
     ending: str = ""
-    published: Published = IN_WORDS
+    learned: str = ""
+    """The condition with which all others are compared: where it has not learned agreement itself there is no number,
+    for nothing that is done to the others can do harm."""
+    at: float | None = None
+    "In the place of a statement: the place on the axis of the measure that `opening` names."
 
-    def measured_in(self, claim: ClaimRecord) -> Measured | Missing:
-        """Return the number that decides it."""
-        for one in claim.statements:
+    def __call__(self, evidence: Evidence) -> Measured:
+        """Return the number that decides; raises Missing where the claim has none."""
+        claim: ClaimRecord = evidence[f"claim-{self.claim}"]
+        if self.learned:
+            _check_learned(claim, self.learned)
+        for one in claim.statements if self.at is None else ():
             if one.text.startswith(self.opening) and one.text.endswith(self.ending):
-                number = one.estimate
-                return Measured(Estimate(number.value, number.low, number.high, number.n), note=one.number)
-        return Missing(f"the claim {claim.claim} has no statement {self.opening!r}")
-
-    def statement(self, claim: str) -> Statement:
-        """Return it as a statement of a finding; `claim` is the name of the claim."""
-        return Statement(
-            name=self.name,
-            text=self.text,
-            number=f"see the claim {claim}",
-            rule=self.rule,
-            unit=self.unit,
-            shown=self.unit,
-            published=self.published,
-        )
+                return Measured(_estimate(one.estimate), note=one.number)
+        for cell in _measure(claim, self.opening).cells if self.at is not None else ():
+            if cell.at == self.at:
+                return Measured(_estimate(cell.number))
+        what = f"statement {self.opening!r}" if self.at is None else f"{self.opening!r} at {self.at:g}"
+        raise Missing(f"the claim {claim.claim} has no {what}")
 
 
-def measure_of(sentences: Sequence[PaperSentence], reading: str, *, learned: str = "") -> Callable[[Evidence], Numbers]:
-    """Return the measure of a finding whose statements stand in the record of a claim; `learned` as in `numbers_of`."""
-
-    def measure(evidence: Evidence) -> Numbers:
-        return numbers_of(sentences, evidence[reading], learned=learned)
-
-    return measure
-
-
-def numbers_of(sentences: Sequence[PaperSentence], claim: ClaimRecord, *, learned: str = "") -> Numbers:
-    """Return the number that decides each sentence, by its name.
-
-    Missing where encoders under the condition `learned`, with which all others are compared, have not learned
-    agreement themselves: then nothing that is done to them can do harm.
-    """
-    if learned and (why := _not_learned(claim, learned)):
-        return {one.name: Missing(why) for one in sentences}
-    return {one.name: one.measured_in(claim) for one in sentences}
+def sentence(
+    claim: str,
+    name: str,
+    opening: str,
+    text: str,
+    rule: Rule,
+    published: Published = IN_WORDS,
+    *,
+    ending: str = "",
+    learned: str = "",
+    at: float | None = None,
+) -> Statement:
+    """Return a sentence of the paper for which a statement in the record of a claim stands, see InClaim."""
+    number = f"see the claim {claim}"
+    measure = InClaim(claim, opening, ending, learned, at)
+    return Statement(name, text, number, rule, published, shown=rule.unit, measure=measure)
 
 
-def _not_learned(claim: ClaimRecord, condition: str) -> str:
-    """Say that agreement is not surely above LEARNED at the end; empty where it is."""
-    (agreement,) = (one for one in claim.measures if one.name == AGREEMENT)
-    last = max((one for one in agreement.cells if one.condition == condition), key=lambda one: one.at or 0.0).number
-    if last.low > LEARNED:
-        return ""
-    accuracy = f"{last.value:.3f} [{last.low:.3f}, {last.high:.3f}]"
-    return f"accuracy of “{condition}” on agreement is {accuracy}, not significantly above {LEARNED}"
+def drawn_claim(evidence: Evidence, claim: str, measure: str, title: str, across: str, up: str) -> Figure:
+    """Return a line for each condition of a measure of a claim, over the places of its axis."""
+    series: dict[str, list[Point]] = {}
+    for cell in _measure(evidence[f"claim-{claim}"], measure).cells:
+        series.setdefault(cell.condition, []).append(_estimate(cell.number).at(float(cell.at or 0)))
+    return Figure("lines", title, across, up, series)
+
+
+def _measure(claim: ClaimRecord, name: str) -> RecordedMeasure:
+    for one in claim.measures:
+        if one.name == name:
+            return one
+    raise Missing(f"the claim {claim.claim} has no {name!r}")
+
+
+def _estimate(number: Number) -> Estimate:
+    return Estimate(number.value, number.low, number.high, number.n)
+
+
+def _check_learned(claim: ClaimRecord, condition: str) -> None:
+    """Raise Missing where agreement is not surely above LEARNED at the end."""
+    cells = _measure(claim, AGREEMENT).cells
+    last = max((one for one in cells if one.condition == condition), key=lambda one: one.at or 0.0).number
+    if not last.low > LEARNED:
+        accuracy = f"{last.value:.3f} [{last.low:.3f}, {last.high:.3f}]"
+        raise Missing(f"accuracy of “{condition}” on agreement is {accuracy}, not significantly above {LEARNED}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from experiments.statements.learned import CONTROLS
+from experiments.statements.rule import CONTROLS
 from mha.models.folders import NAMED
 
 if TYPE_CHECKING:

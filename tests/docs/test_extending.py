@@ -46,8 +46,8 @@ def test_the_finding_of_the_page_holds_on_its_planted_tables_and_fails_on_the_ot
 ) -> None:
     (finding,) = shown["experiments/findings/somebody_2020.py"].FINDINGS
     holds, fails = shown["tests/experiments/findings/somebody_2020.py"].PLANTED[finding.id]
-    assert judge(finding, finding.measure(holds)).verdict == REPRODUCED
-    assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
+    assert judge(finding, finding.numbers(holds)).verdict == REPRODUCED
+    assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
 
 
 def test_the_files_of_the_page_have_their_places_and_are_not_there_yet(shown: dict[str, ModuleType]) -> None:

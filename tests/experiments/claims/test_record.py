@@ -36,12 +36,14 @@ def test_the_interval_of_a_share_does_not_leave_0_to_100_percent() -> None:
 
 @pytest.mark.parametrize(("unit", "low"), [("%", 0.0), ("points", -0.5), ("times", -0.5)])
 def test_the_interval_of_a_statement_about_shares_ends_where_shares_do(unit: str, low: float) -> None:
-    told = ClaimStatement("it is so", "a number", unit, Estimate(0.4, -0.5, 1.3, 3), Rule(above=0.1)).recorded()
+    told = ClaimStatement("it is so", "a number", Estimate(0.4, -0.5, 1.3, 3), Rule(above=0.1, unit=unit)).recorded()
     assert (told["low"], told["high"]) == (low, 1.3 if unit == "times" else 1.0)
 
 
 def test_what_is_not_counted_says_why() -> None:
-    known = ClaimStatement("it is so", "n", "", mean_of([1.0, 1.0]), Rule(above=0), kind="identity", why="by algebra")
+    known = ClaimStatement(
+        "it is so", "n", mean_of([1.0, 1.0]), Rule(above=0, unit=""), kind="identity", why="by algebra"
+    )
     assert (known.recorded()["kind"], known.recorded()["why"]) == ("identity", "by algebra")
     for kind, why in (("identity", ""), ("claim", "by algebra")):
         with pytest.raises(ValueError, match="what is no claim says why"):
@@ -49,7 +51,7 @@ def test_what_is_not_counted_says_why() -> None:
 
 
 def test_a_record_is_json_without_nan() -> None:
-    statement = ClaimStatement("it is so", "a number", "%", mean_of([0.5]), Rule(above=0.1))
+    statement = ClaimStatement("it is so", "a number", mean_of([0.5]), Rule(above=0.1, unit="%"))
     measure = ClaimMeasure("m", "%", (Row("a", None, 0, math.nan),))
     found = json.loads(json.dumps(ClaimResult([measure], [statement], ["seen"]).recorded(), allow_nan=False))
     (told,) = found["statements"]

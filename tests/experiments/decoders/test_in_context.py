@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.in_context import early_and_late, score_batches
-from mha import Encoder, EncoderConfig, record
+from experiments.decoders.in_context import early_and_late, score_batches, sink_share
+from mha import Attend, Encoder, EncoderConfig, intervene, record
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import SPECIAL, Vocabulary, VocabularySettings, train_tokenizer
 
-LENGTH = 16
+LENGTH, WHOLE = 16, 8
 
 
 @pytest.fixture
@@ -79,3 +79,45 @@ def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Pa
         assert torch.equal(part.gold, part.pieces.flatten()[part.masked + 1])
         first = part.masked[part.masked % 16 == 0]
         assert len(first) == len(part.pieces)  # what follows [CLS] is predicted
+
+
+@pytest.fixture
+def two_layers() -> Encoder:
+    torch.manual_seed(0)
+    return Encoder(
+        EncoderConfig(vocab=20, layers=2, heads=2, model=8, feed_forward=8, positions=WHOLE, causal=True), lm_head=True
+    ).eval()
+
+
+def rows(*blocks: list[int]) -> MaskedBatch:
+    pieces = torch.randint(5, 20, (len(blocks), WHOLE), generator=torch.Generator().manual_seed(1))
+    nothing = torch.zeros(0, dtype=torch.int64)
+    return MaskedBatch(pieces, pieces, torch.tensor(blocks), nothing, nothing)
+
+
+def to_first(*weights: float) -> torch.Tensor:
+    pattern = torch.zeros(len(weights), WHOLE, WHOLE)
+    for text, weight in enumerate(weights):
+        pattern[text, :, 0], pattern[text, :, 1] = weight, 1 - weight
+    return pattern
+
+
+def test_a_head_has_a_sink_in_the_texts_in_which_it_attends_to_the_first_token(two_layers: Encoder) -> None:
+    whole = rows([0] * WHOLE, [0] * WHOLE)
+    planted = [
+        Attend(0, {0: to_first(0.31, 0.29), 1: to_first(0.9, 0.9)}),
+        Attend(1, {0: to_first(0.0, 0.0), 1: to_first(0.1, 0.2)}),
+    ]
+    with intervene(two_layers, *planted):
+        assert sink_share(two_layers, [whole]) == pytest.approx(3 / 8)
+
+
+def test_the_first_token_itself_is_not_asked(two_layers: Encoder) -> None:
+    pattern = to_first(0.29)
+    pattern[0, 0] = torch.eye(WHOLE)[0]
+    with intervene(two_layers, *(Attend(layer, {0: pattern, 1: pattern}) for layer in range(2))):
+        assert sink_share(two_layers, [rows([0] * WHOLE)]) == 0.0
+
+
+def test_only_texts_that_fill_a_row_are_read(two_layers: Encoder) -> None:
+    assert math.isnan(sink_share(two_layers, [rows([0] * 4 + [1] * 4)]))

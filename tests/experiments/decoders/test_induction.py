@@ -10,9 +10,8 @@ from experiments.decoders.induction import one_layer
 from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
 from experiments.decoders.induction_statements import ONE, TWO, abruptness, fall, rise, statements
 from experiments.decoders.repeated_pieces import INDUCTION
-from experiments.findings.gu_2025 import LITTLE
-from experiments.findings.olsson_2022 import CAUSE, CHANGE, DEPTH
 from mha import Encoder, EncoderConfig
+from tests.experiments.findings.planted import rules_in
 
 STEPS = [0.0, 100.0, 200.0, 300.0, 1000.0]
 
@@ -159,7 +158,6 @@ def test_small_decoders_are_trained_and_read(work: Work, tmp_path: Path, monkeyp
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:
     courses = {depth: {seed: course([0.01] * 5, [0.0] * 5) for seed in range(2)} for depth in (ONE, TWO)}
-    texts = [one.text for one in statements(courses, {})]
-    for sentence in (*DEPTH, *CHANGE, *CAUSE, *LITTLE):
-        (text,) = [text for text in texts if text.startswith(sentence.opening)]
-        assert next(one.rule for one in statements(courses, {}) if one.text == text) == sentence.rule
+    told = {one.text: one.rule for one in statements(courses, {})}
+    for opening, rule in rules_in("induction").items():
+        assert [told[text] for text in told if text.startswith(opening)] == [rule]

@@ -1,5 +1,4 @@
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
-from tests.experiments.findings.planted import planted_run
+from tests.experiments.findings.planted import claimed, measured, planted_run
 
 STEPS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -32,15 +31,7 @@ def _syntax(blocked: float, across: float, early: float, promoted: float):
         "Rewarded throughout, agreement is worse at the end": promoted,
         "Rewarded throughout, the loss is higher at the end": -promoted,
     }
-    statements = tuple(
-        RecordedStatement(
-            text, "what is measured", "", "", Number(value, value - 0.01, value + 0.01, 5, ""), "claim", ""
-        )
-        for text, value in told.items()
-    )
-    cells = tuple(ConditionMean(name, 400.0, Number(0.9, 0.8, 1.0, 5, "%")) for name in ("no term", "punished"))
-    agreement = RecordedMeasure("agreement", "%", "seed", "step", cells, ())
-    return {"claim-syntax": ClaimRecord({"claim": "syntax"}, statements, (agreement,))}
+    return claimed("claim-syntax", told, measured("agreement", ("no term", 400.0), ("punished", 400.0)))
 
 
 HOLDS, FAILS = _syntax(-0.2, 0.5, 0.05, -0.05), _syntax(0.02, 0.9, -0.05, 0.05)

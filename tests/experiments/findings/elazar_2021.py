@@ -23,13 +23,13 @@ PLANTED = {"elazar-properties-used": (NEEDED, SPARED), "elazar-probes-do-not-tel
 def test_a_property_that_a_probe_still_finds_was_not_removed():
     for left, measured in ((0.219, True), (0.23, False)):
         table = NEEDED["probing"].studies["amnesic"].assign(left=left)
-        found = FINDINGS[0].measure({"probing": planted_run(amnesic=table.to_dict("records"))})
+        found = FINDINGS[0].numbers({"probing": planted_run(amnesic=table.to_dict("records"))})
         assert all(isinstance(one, Measured) == measured for one in found.values())
 
 
 def test_more_is_lost_counts_only_where_probes_tell_less():
-    found = FINDINGS[1].measure(NEEDED)["dependency labels"]
+    found = FINDINGS[1].numbers(NEEDED)["dependency labels"]
     assert isinstance(found, Measured)
     assert round(found.decides.value, 9) == 0.5
-    other = FINDINGS[1].measure(_removed((0.7, 0.76, 0.85), (0.3, 0.1, 0.0), (0.35, 0.85, 0.01)))
+    other = FINDINGS[1].numbers(_removed((0.7, 0.76, 0.85), (0.3, 0.1, 0.0), (0.35, 0.85, 0.01)))
     assert isinstance(other["dependency labels"], Missing)

@@ -29,6 +29,6 @@ def test_the_input_counts_in_no_lowest_and_no_highest():
     by_id = {one.id: one for one in FINDINGS}
     for name, measure, value in (("anisotropy", RANDOM, 0.2), ("static", VARIANCE, 0.3)):
         layers = (-0.9, 0.3, 0.2, 0.3) if measure == RANDOM else (0.9, 0.3, 0.2, 0.3)
-        found = next(iter(by_id[f"ethayarajh-{name}"].measure(_states({measure: layers})).values()))
+        found = next(iter(by_id[f"ethayarajh-{name}"].numbers(_states({measure: layers})).values()))
         assert isinstance(found, Measured)
         assert found.decides.value == value

@@ -25,7 +25,7 @@ PLANTED = {
 
 
 def test_the_layer_is_selected_on_held_out_documents():
-    found = FINDINGS[0].measure(_probed((0.3, 0.9, 0.7), held_out=(0.3, 0.6, 0.8)))["trees"]
+    found = FINDINGS[0].numbers(_probed((0.3, 0.9, 0.7), held_out=(0.3, 0.6, 0.8)))["trees"]
     assert isinstance(found, Measured)
     assert found.decides.value == 0.7
     assert found.baseline == 0.4

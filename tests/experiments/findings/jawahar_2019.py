@@ -28,7 +28,7 @@ PLANTED = {
 
 
 def test_a_third_is_compared_with_the_best_of_the_others():
-    found = FINDINGS[1].measure(_solved(SYNTAX, ARCHED))
+    found = FINDINGS[1].numbers(_solved(SYNTAX, ARCHED))
     assert isinstance(found["tree depth"], Measured)
     assert found["tree depth"].decides.value == pytest.approx(0.1)
     assert isinstance(found["bigram shift"], Measured)
@@ -36,4 +36,4 @@ def test_a_third_is_compared_with_the_best_of_the_others():
 
 
 def test_two_layers_have_no_thirds():
-    assert isinstance(FINDINGS[0].measure(_solved(SURFACE, (0.9, 0.8)))["word content"], Missing)
+    assert isinstance(FINDINGS[0].numbers(_solved(SURFACE, (0.9, 0.8)))["word content"], Missing)

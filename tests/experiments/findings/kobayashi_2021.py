@@ -23,4 +23,4 @@ PLANTED = {
 
 
 def test_a_model_whose_attention_has_no_layer_norm_behind_it_has_no_number():
-    assert isinstance(FINDINGS[1].measure(_ratios(0.25, 0.25))["LayerNorm"], Missing)
+    assert isinstance(FINDINGS[1].numbers(_ratios(0.25, 0.25))["LayerNorm"], Missing)

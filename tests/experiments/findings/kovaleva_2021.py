@@ -27,8 +27,8 @@ PLANTED = {
 def test_a_model_without_a_head_has_no_number_of_it_and_one_without_outliers_no_harm():
     few, harm = FINDINGS
     found = _ablated(2, 0.3, ("part of speech",))
-    assert harm.measure(found)["masked words"] == Missing("the model has no masked-LM head")
-    assert few.measure(found)["few"].decides.value == 2 / 768
+    assert harm.numbers(found)["masked words"] == Missing("the model has no masked-LM head")
+    assert few.numbers(found)["few"].decides.value == 2 / 768
     none = {"states": planted_run(states=[{"layer": 0}])}
-    assert few.measure(none)["few"].decides.value == 0
-    assert harm.measure(none)["tags"].absent, "untrained weights without outliers lose nothing without them"
+    assert few.numbers(none)["few"].decides.value == 0
+    assert harm.numbers(none)["tags"].absent, "untrained weights without outliers lose nothing without them"

@@ -29,5 +29,5 @@ PLANTED = {
 
 
 def test_confusion_is_that_of_averaged_heads_on_the_report_split():
-    number = FINDINGS[0].measure(_confusion(1.5, 1.2, 0.9))["verb"]
+    number = FINDINGS[0].numbers(_confusion(1.5, 1.2, 0.9))["verb"]
     assert (number.decides.value, number.ours.value, number.baseline) == (0.9 - 1.5, 0.9, 1.5)

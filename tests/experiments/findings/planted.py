@@ -8,8 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.reproduce.registry import all_findings
+from experiments.statements.paper_sentence import InClaim
+from experiments.statements.rule import Rule
 from reports import Run
-from reports.claims.record import ClaimRecord, Number, RecordedStatement
+from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.run.record import RunRecord
 from reports.tables.scores import BEHAVIOUR, SCORES
 
@@ -80,12 +83,29 @@ def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
 
 
-def claimed(reading: str, numbers: Mapping[str, float]) -> dict[str, ClaimRecord]:
-    """Return the record of a claim with these statements, and intervals of half a hundredth to either side."""
+def claimed(
+    reading: str, numbers: Mapping[str, float | tuple[float, float]], *measures: RecordedMeasure
+) -> dict[str, ClaimRecord]:
+    """Return the record of a claim with these statements: a number, or one with half the width of its interval."""
+    pairs = {text: one if isinstance(one, tuple) else (one, 0.005) for text, one in numbers.items()}
     statements = tuple(
-        RecordedStatement(
-            text, "what is measured", "", "", Number(value, value - 0.005, value + 0.005, 5, ""), "claim", ""
-        )
-        for text, value in numbers.items()
+        RecordedStatement(text, "what is measured", "", "", Number(one, one - half, one + half, 5, ""), "claim", "")
+        for text, (one, half) in pairs.items()
     )
-    return {reading: ClaimRecord({}, statements, ())}
+    return {reading: ClaimRecord({"claim": reading.removeprefix("claim-")}, statements, measures)}
+
+
+def measured(name: str, *cells: tuple[str, float | None], value: float = 0.9) -> RecordedMeasure:
+    """Return a measure of a claim with this value under all conditions and places, and an interval of 0.2."""
+    number = Number(value, value - 0.1, value + 0.1, 5, "")
+    return RecordedMeasure(name, "", "seed", "", tuple(ConditionMean(*cell, number) for cell in cells), ())
+
+
+def rules_in(claim: str) -> Mapping[str, Rule]:
+    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+    every = [one for finding in all_findings().values() for one in finding.statements]
+    return {
+        one.measure.opening: one.rule
+        for one in every
+        if isinstance(one.measure, InClaim) and one.measure.claim == claim
+    }

@@ -19,12 +19,12 @@ PLANTED = {"tenney-order": (_expected(0.5, 1.5, 3.0), _expected(3.0, 1.5, 0.5))}
 
 
 def test_a_task_that_layers_do_not_help_has_no_place():
-    numbers = FINDINGS[0].measure(_expected(0.5, 1.5, math.nan))
+    numbers = FINDINGS[0].numbers(_expected(0.5, 1.5, math.nan))
     assert "no more about coreference" in numbers["dependency label < coreference"].why
 
 
 def test_without_an_interval_nothing_is_decided():
-    found = FINDINGS[0].measure(_expected(0.5, 1.5, 3.0, width=math.nan))["dependency label < coreference"]
+    found = FINDINGS[0].numbers(_expected(0.5, 1.5, 3.0, width=math.nan))["dependency label < coreference"]
     assert FINDINGS[0].statements[1].rule.verdict(found.decides) == OPEN
 
 

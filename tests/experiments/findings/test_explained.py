@@ -15,7 +15,7 @@ READ = [finding for finding in all_findings().values() if "explanation" in findi
 
 @pytest.mark.parametrize("finding", READ, ids=lambda finding: finding.id)
 def test_classifiers_that_decide_nothing_give_no_number(finding) -> None:
-    numbers = finding.measure(explained(accuracy=0.6))
+    numbers = finding.numbers(explained(accuracy=0.6))
     assert all(isinstance(one, Missing) for one in numbers.values())
     assert judge(finding, numbers).verdict not in (REPRODUCED, NOT_REPRODUCED)
 
@@ -25,7 +25,7 @@ def test_eight_findings_read_it() -> None:
 
 
 def test_numbers_over_classifiers_stand_beside_those_over_held_out_sentences() -> None:
-    numbers = all_findings()["jain-ranks"].measure(correlated(0.3, 0.25, 0.75))
+    numbers = all_findings()["jain-ranks"].numbers(correlated(0.3, 0.25, 0.75))
     found = numbers["gradients"]
     assert isinstance(found, Measured)
     assert found.ours is not None
@@ -41,5 +41,5 @@ def test_numbers_over_classifiers_stand_beside_those_over_held_out_sentences() -
 
 def test_gradients_that_agree_with_leaving_out_no_more_than_with_attention_are_no_reference() -> None:
     finding = all_findings()["jain-ranks"]
-    found = judge(finding, finding.measure(correlated(0.4, 0.4, 0.4)))
+    found = judge(finding, finding.numbers(correlated(0.4, 0.4, 0.4)))
     assert [one.verdict for one in found.statements] == ["holds", "holds", "does not hold", "does not hold"]

@@ -7,10 +7,12 @@ import pytest
 
 import tests.experiments.findings as here
 from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judge
-from experiments.reproduce.readings import get_reading
+from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings, papers
-from experiments.statements.finding import Measured
-from experiments.statements.learned import ControlNumbers, LearnedRule
+from experiments.statements.finding import Measured, Missing
+from experiments.statements.rule import ControlNumbers, LearnedRule
+from reports.claims.record import ClaimRecord
+from tests.experiments.findings.planted import planted_run
 
 NO_PAPERS = ("planted", "conftest")
 
@@ -21,7 +23,7 @@ PLANTED = {
     name: pair for file in FILES for name, pair in importlib.import_module(f"{here.__name__}.{file}").PLANTED.items()
 }
 
-MEASURED = [finding for finding in all_findings().values() if finding.measure is not None]
+MEASURED = [finding for finding in all_findings().values() if not finding.missing]
 
 
 LONG = {
@@ -43,10 +45,10 @@ LONG |= {"voita-functions-kept", "michel-few-heads", "pande-several-roles"}
 def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert finding.id in PLANTED, f"tests/experiments/findings has no planted tables of {finding.id}"
     holds, fails = PLANTED[finding.id]
-    found = judge(finding, finding.measure(holds))
+    found = judge(finding, finding.numbers(holds))
     assert found.verdict == (WEAKER if finding.weaker else REPRODUCED), found.why
     assert not [one for one in found.statements if one.verdict == "no number"], found.why
-    assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
+    assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
 
 
 LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for said in one.statements)]
@@ -58,7 +60,7 @@ LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for
     ids=lambda finding: finding.id,
 )
 def test_a_learned_finding_is_lost_where_untrained_weights_have_the_same_numbers(finding):
-    holds, fails = (finding.measure(planted) for planted in PLANTED[finding.id])
+    holds, fails = (finding.numbers(planted) for planted in PLANTED[finding.id])
     beaten = judge(finding, holds, controls=_controls(fails))
     assert beaten.verdict in (REPRODUCED, WEAKER), beaten.why
     assert judge(finding, holds, controls=_controls(holds)).verdict not in (REPRODUCED, WEAKER)
@@ -74,11 +76,23 @@ def _controls(numbers):
     return found
 
 
-@pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure], ids=lambda finding: finding.id)
+@pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure or one.bars], ids=lambda finding: finding.id)
 def test_a_finding_is_drawn_from_planted_tables(finding):
-    drawn = finding.figure(PLANTED[finding.id][0]).recorded()
+    planted = PLANTED[finding.id][0]
+    drawn = finding.drawn(planted, finding.numbers(planted)).recorded()
     assert drawn["series"] or drawn["matrix"]
     assert len(drawn["rows"]) == len(drawn["matrix"]), "every row has its name"
+
+
+@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+def test_where_nothing_was_measured_no_statement_has_a_number(finding):
+    nothing = {
+        name: ClaimRecord({"claim": name}, (), ()) if name.startswith(CLAIM) else planted_run()
+        for name in finding.readings
+    }
+    numbers = finding.numbers(nothing)
+    assert {one.name for one in finding.statements} == set(numbers)
+    assert all(isinstance(one, Missing) and one.why for one in numbers.values()), numbers
 
 
 @pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)

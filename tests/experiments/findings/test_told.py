@@ -5,20 +5,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments.findings import vaswani_2017, vaswani_2017_layer
 from experiments.findings.chen_2023 import attachment, halfway
 from experiments.findings.michel_2019_pruning import prunable
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Measured, Missing
-from reports.claims.record import ClaimRecord
+from experiments.statements.paper_sentence import InClaim
 from tests.experiments.findings.michel_2019 import PLANTED as OF_MICHEL
 from tests.experiments.findings.planted import planted_run, scored
 from tests.experiments.findings.voita_2019_gates import PLANTED
 
 ALL_PLANTED = PLANTED | OF_MICHEL
 
-PUBLISHED = Path(__file__).parents[3] / "reports" / "published" / "claims" / "report.md"
+PUBLISHED = Path(__file__).parents[3] / "reports" / "published"
 
 
 def test_heads_can_go_until_the_first_notable_loss():
@@ -41,7 +40,7 @@ def test_where_agreement_is_at_chance_no_head_can_be_spared():
         table = holds.studies[study]
         column = "intact" if study == "gate_paths" else "value"
         lost = planted_run(**{study: table.assign(**{column: 0.52}).to_dict("records")})
-        found = all_findings()[finding].measure({"grammar-effects": lost})
+        found = all_findings()[finding].numbers({"grammar-effects": lost})
         (share,) = [one for name, one in found.items() if name in ("left", "prunable")]
         assert share == Missing("agreement is no better than chance with all heads: there is nothing to keep")
 
@@ -66,29 +65,35 @@ def test_attachment_asks_every_relation_of_the_head_chosen_for_it():
     assert found.to_dict("records") == [{"seed": 1, "step": 8, "syntax in attention": 35 / 40}]
 
 
+IN_CLAIMS = [
+    one.measure
+    for finding in all_findings().values()
+    for one in finding.statements
+    if isinstance(one.measure, InClaim) and one.measure.at is None
+]
+
+
 def test_every_statement_of_a_claim_is_one_that_the_claim_publishes():
-    page = PUBLISHED.read_text(encoding="utf-8").replace("\\_", "_")
-    rows = [[cell.strip() for cell in line.split("|")] for line in page.splitlines() if line.startswith("|")]
-    statements = [row[2 if len(row) == 7 else 1] for row in rows if len(row) in (6, 7)]  # claims, and what is no claim
-    heads = (vaswani_2017.SEVERAL, vaswani_2017.ROLES, vaswani_2017.AVERAGING)
-    layer = (vaswani_2017_layer.COST, vaswani_2017_layer.DIVISION, vaswani_2017_layer.TRAINED)
-    for told in (*heads, *layer, vaswani_2017_layer.BELOW_THE_WIDTH):
-        for one in told:
-            fits = [text for text in statements if text.startswith(one.opening) and text.endswith(one.ending)]
-            assert len(fits) == 1, one
-
-
-def test_a_claim_that_says_something_else_has_no_number():
-    found = vaswani_2017.SEVERAL[0].measured_in(ClaimRecord({"claim": "heads"}, (), ()))
-    assert found == Missing("the claim heads has no statement 'Encoders with 8 heads a layer reach a lower loss'")
+    texts = {path.parent.name: path.read_text(encoding="utf-8").replace("\\_", "_") for path in PUBLISHED.rglob("*.md")}
+    rows = [
+        [cell.strip() for cell in line.split("|")]
+        for text in texts.values()
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    statements = {row[2 if len(row) == 7 else 1] for row in rows if len(row) in (6, 7)}  # claims, and what is no claim
+    assert len(IN_CLAIMS) > 30
+    for one in IN_CLAIMS:
+        fits = [text for text in statements if text.startswith(one.opening) and text.endswith(one.ending)]
+        assert len(fits) == 1, one
 
 
 def test_specialised_heads_are_held_against_others_only_where_there_are_any():
     finding = all_findings()["voita-specialised-survive"]
     holds = PLANTED[finding.id][0]["grammar-effects"]
     every = [scored("position", "next", head=head, grade=1) for head in range(10)]
-    one = finding.measure({"grammar-effects": planted_run(every, gates=holds.studies["gates"].to_dict("records"))})
+    one = finding.numbers({"grammar-effects": planted_run(every, gates=holds.studies["gates"].to_dict("records"))})
     assert one["survive"] == Missing("10 of 10 heads are specialised: none to compare with")
-    found = finding.measure({"grammar-effects": holds})["survive"]
+    found = finding.numbers({"grammar-effects": holds})["survive"]
     assert isinstance(found, Measured)
     assert found.decides.value == 1.0

@@ -1,20 +1,12 @@
 import math
 from dataclasses import replace
 
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
-from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.planted import claimed, measured, planted_run, scored
 
 
 def _claim(name: str, told: dict[str, tuple[float, float]]):
-    """A claim whose statements have these numbers, each with half the width of its interval."""
-    statements = tuple(
-        RecordedStatement(text, "what is measured", "", "", estimate, "claim", "")
-        for text, (value, half) in told.items()
-        for estimate in [Number(value, value - half, value + half, 5, "nats")]
-    )
-    cells = tuple(ConditionMean("d_model 128", at, Number(2.0, 1.9, 2.1, 5, "nats")) for at in (1.0, 8.0))
-    loss = RecordedMeasure("evaluation loss", "nats", "seed", "heads in a layer", cells, ())
-    return {f"claim-{name}": ClaimRecord({"claim": name}, statements, (loss,))}
+    loss = measured("evaluation loss", ("d_model 128", 1.0), ("d_model 128", 8.0), value=2.0)
+    return claimed(f"claim-{name}", told, loss)
 
 
 def _heads(loss: float, agreement: float, specialised: float):
@@ -58,9 +50,8 @@ def _undivided(gradient: float, loss: float):
 def _recurrence(ratio: float, past: float):
     faster = "Self-attention of width 512 is faster than an LSTM of that width, sequences of"
     (record,) = _claim("recurrence", {f"{faster} {length}": (ratio, 0.01) for length in (16, 64, 256)}).values()
-    cell = ConditionMean("LSTM / self-attention", 1024.0, Number(past, past - 0.01, past + 0.01, 5, "times"))
-    ratios = RecordedMeasure("ratio of times", "times", "round", "length", (cell,), ())
-    return {"claim-recurrence": replace(record, measures=(ratios,))}
+    past_the_width = measured("ratio of times", ("LSTM / self-attention", 1024.0), value=past)
+    return {"claim-recurrence": replace(record, measures=(past_the_width,))}
 
 
 def _relations(heads: int, each: int):

@@ -33,10 +33,10 @@ PLANTED = {
 
 
 def test_the_share_is_of_attention_to_other_words_in_both_directions():
-    number = FINDINGS[0].measure(_aligned(0.2, 0.4, 0.3))["upper"]
+    number = FINDINGS[0].numbers(_aligned(0.2, 0.4, 0.3))["upper"]
     assert number.ours.value == pytest.approx(0.4 * 1.035)
     assert number.decides.value == pytest.approx(0.4 / 0.3 - 1)
 
 
 def test_a_model_of_two_layers_has_no_middle():
-    assert "too few layers" in FINDINGS[0].measure(_aligned(0.2, 0.4))["upper"].why
+    assert "too few layers" in FINDINGS[0].numbers(_aligned(0.2, 0.4))["upper"].why

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from experiments.claims.claim import Work
-from experiments.findings.chi_2020 import SENTENCES
-from experiments.findings.ravishankar_2021 import ABOVE, SAME
 from experiments.multilingual import tree_measures, trees
 from experiments.multilingual.tree_measures import PERMUTED, RANDOM, TRAINED, LanguageTreesSection
 from experiments.multilingual.trees import (
@@ -20,6 +18,7 @@ from experiments.multilingual.trees import (
     reliability,
     statements,
 )
+from tests.experiments.findings.planted import rules_in
 
 LANGUAGES = ["A", "B", "C"]
 
@@ -166,6 +165,5 @@ def test_a_projection_learned_on_one_half_is_evaluated_on_the_other(
 
 def test_the_sentences_of_findings_stand_in_the_claim() -> None:
     told = {one.text: one.rule for one in statements(*found([0.3, 0.6], [0.3, 0.4], moved=0.5, own=0.6), LANGUAGES)}
-    for sentence in (*ABOVE, *SAME, *SENTENCES):
-        (text,) = [text for text in told if text.startswith(sentence.opening)]
-        assert told[text] == sentence.rule
+    for opening, rule in rules_in("language-trees").items():
+        assert [told[text] for text in told if text.startswith(opening)] == [rule]

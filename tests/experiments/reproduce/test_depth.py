@@ -33,9 +33,3 @@ def test_an_average_of_nothing_is_missing_and_so_is_a_difference_with_it():
     assert math.isnan(nothing.value)
     assert nothing.n == 0
     assert math.isnan(minus(nothing, Estimate(1.0, 0.5, 1.5, 9)).value)
-
-
-def test_a_difference_is_as_wide_as_two_independent_numbers_make_it():
-    found = minus(Estimate(0.5, 0.46, 0.54, 100), Estimate(0.2, 0.17, 0.23, 100))
-    assert found.value == pytest.approx(0.3)
-    assert found.high - found.low == pytest.approx(2 * math.hypot(0.04, 0.03), rel=0.05)

@@ -17,8 +17,7 @@ from experiments.reproduce.judge import (
 )
 from experiments.statements.estimates import Estimate, exact
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Published, Statement
-from experiments.statements.learned import ControlNumbers, LearnedRule
-from experiments.statements.rule import Rule
+from experiments.statements.rule import ControlNumbers, LearnedRule, Rule
 
 ABOVE, BELOW, ACROSS = Estimate(0.2, 0.1, 0.3, 9), Estimate(-0.2, -0.3, -0.1, 9), Estimate(0.05, -0.1, 0.2, 9)
 

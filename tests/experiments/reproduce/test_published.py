@@ -8,7 +8,7 @@ from experiments.reproduce.record import read_record, today
 from experiments.reproduce.registry import all_findings
 from experiments.reproduce.summary import published_verdicts
 from experiments.reproduce.verdicts import with_verdicts
-from experiments.statements.learned import CONTROLS, SEEDS, LearnedRule
+from experiments.statements.rule import CONTROLS, SEEDS, LearnedRule
 from reports.findings.record import PUBLISHED
 
 
@@ -102,5 +102,5 @@ def test_a_repeated_finding_names_one_of_its_group_that_counts(finding):
 def test_random_and_permuted_weights_are_among_the_verdicts_of_every_finding_that_can_be_tested():
     told = published_verdicts()
     for name, finding in all_findings().items():
-        assert not set(CONTROLS) - set(told[name]) or finding.measure is None, name
+        assert not set(CONTROLS) - set(told[name]) or finding.missing, name
         assert all(one["verdict"] for one in told[name].values())

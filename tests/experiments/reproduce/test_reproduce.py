@@ -12,9 +12,8 @@ from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import select_findings
 from experiments.reproduce.reproduce import rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
-from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.rule import Rule
+from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import Subject
 from reports import Run
 from tests.experiments.reproduce.conftest import FINDINGS, OBJ

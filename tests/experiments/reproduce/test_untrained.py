@@ -6,7 +6,7 @@ import pytest
 
 from experiments.reproduce import untrained
 from experiments.reproduce.untrained import Invocation, before_the_run
-from experiments.statements.learned import LearnedRule
+from experiments.statements.rule import LearnedRule
 from experiments.statements.subject import Subject
 from tests.experiments.reproduce.conftest import OBJ, finding
 

@@ -1,9 +1,9 @@
-from experiments.statements.finding import Measured, Missing
-from experiments.statements.paper_sentence import PaperSentence, numbers_of
+import pytest
+
+from experiments.statements.finding import Missing
+from experiments.statements.paper_sentence import InClaim, sentence
 from experiments.statements.rule import Rule
 from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
-
-SENTENCES = [PaperSentence("kept", "The half keeps", "What is left keeps it.", Rule(above=0.9), "times")]
 
 
 def claim(low: float) -> ClaimRecord:
@@ -15,8 +15,33 @@ def claim(low: float) -> ClaimRecord:
 
 
 def test_nothing_is_decided_where_the_encoders_compared_with_have_not_learned_agreement() -> None:
-    assert isinstance(numbers_of(SENTENCES, claim(0.76), learned="all")["kept"], Measured)
-    missing = numbers_of(SENTENCES, claim(0.75), learned="all")["kept"]
-    assert isinstance(missing, Missing)
-    assert missing.why == "accuracy of “all” on agreement is 0.770 [0.750, 0.790], not significantly above 0.75"
-    assert isinstance(numbers_of(SENTENCES, claim(0.3))["kept"], Measured), "other claims do not ask"
+    kept = InClaim("x", "The half keeps", learned="all")
+    assert kept({"claim-x": claim(0.76)}).decides.value == 1
+    with pytest.raises(Missing) as missing:
+        kept({"claim-x": claim(0.75)})
+    assert missing.value.why == "accuracy of “all” on agreement is 0.770 [0.750, 0.790], not significantly above 0.75"
+    assert InClaim("x", "The half keeps")({"claim-x": claim(0.3)}).note == "a ratio", "other claims do not ask"
+
+
+def test_a_measure_decides_at_a_place_of_its_axis() -> None:
+    assert InClaim("x", "agreement", at=0.0)({"claim-x": claim(0.8)}).decides.value == 0.52
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (InClaim("x", "The half loses"), "the claim x has no statement 'The half loses'"),
+        (InClaim("x", "The half keeps", "a tenth"), "the claim x has no statement 'The half keeps'"),
+        (InClaim("x", "agreement", at=3.0), "the claim x has no 'agreement' at 3"),
+        (InClaim("x", "loss", at=8.0), "the claim x has no 'loss'"),
+    ],
+)
+def test_a_claim_that_says_something_else_has_no_number(asked: InClaim, why: str) -> None:
+    with pytest.raises(Missing) as missing:
+        asked({"claim-x": claim(0.8)})
+    assert missing.value.why == why
+
+
+def test_a_sentence_is_shown_in_the_unit_that_decides() -> None:
+    one = sentence("x", "kept", "The half keeps", "What is left keeps it.", Rule(above=0.9))
+    assert (one.number, one.unit, one.shown) == ("see the claim x", "points", "points")

@@ -6,7 +6,8 @@ from experiments.statements.estimates import Estimate
 from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
 
 NAN = math.nan
-ABOVE, BELOW, BETWEEN = Rule(above=0.0), Rule(below=0.0), Rule(above=0.8, below=1.25)
+ABOVE, BELOW = Rule(above=0.0, unit=""), Rule(below=0.0, unit="nats")
+BETWEEN = Rule(above=0.8, below=1.25, unit="times")
 
 
 @pytest.mark.parametrize(
@@ -38,10 +39,10 @@ def test_the_whole_interval_decides(rule: Rule, low: float, high: float, verdict
 def test_a_rule_says_in_words_what_it_does() -> None:
     said = "the whole 95 % interval lies"
     assert ABOVE.words() == f"Holds if {said} above 0, does not hold if all of it lies at 0 or below, else not decided."
-    assert f"{said} below 0, does not hold if all of it lies at 0 or above" in BELOW.words("nats")
-    assert f"{said} between 0.8 and 1.25, does not hold if all of it lies outside of that" in BETWEEN.words("times")
-    assert f"{said} below 1 %, does not hold if all of it lies at 1 % or above" in Rule(below=0.01).words("%")
-    assert "above 2.5 points" in Rule(above=0.025).words("points")
+    assert f"{said} below 0, does not hold if all of it lies at 0 or above" in BELOW.words()
+    assert f"{said} between 0.8 and 1.25, does not hold if all of it lies outside of that" in BETWEEN.words()
+    assert f"{said} below 1 %, does not hold if all of it lies at 1 % or above" in Rule(below=0.01, unit="%").words()
+    assert "above 2.5 points" in Rule(above=0.025).words()
 
 
 def test_a_rule_without_room_is_refused() -> None:

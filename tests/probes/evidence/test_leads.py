@@ -287,9 +287,18 @@ def test_an_independent_interval_is_that_of_two_normal_numbers_and_p_agrees_with
     assert math.isnan(independent_difference(Estimate(1.0, 1.0, 1.0), Estimate(0.0, 0.0, 0.0))[1])
 
 
+def test_an_independent_interval_is_as_wide_as_the_ends_that_oppose_each_other() -> None:
+    found, _ = independent_difference(Estimate(0.2, 0.18, 0.24, 3), Estimate(0.5, 0.47, 0.54, 10))
+    assert (found.value, found.n) == (pytest.approx(0.3), 3)
+    assert (found.low, found.high) == pytest.approx((0.3 - math.hypot(0.03, 0.04), 0.3 + math.hypot(0.04, 0.02)))
+
+
 def test_what_was_not_measured_stays_missing() -> None:
-    found, p = independent_difference(Estimate(0.5), Estimate(0.5, 0.4, 0.6))
-    assert all(map(math.isnan, (found.low, found.high, p)))
+    for found, p in (
+        independent_difference(Estimate(0.5), Estimate(0.5, 0.4, 0.6)),
+        independent_difference(Estimate(0.2, math.nan, math.nan, 1), Estimate(1.0, 1.0, 1.0, 1)),
+    ):
+        assert all(map(math.isnan, (found.low, found.high, p)))
     alone, p = paired_difference(np.array([4.0]), np.array([1.0]), np.array([3.0]))
     assert alone.value == 0.5
     assert all(map(math.isnan, (alone.low, alone.high, p)))

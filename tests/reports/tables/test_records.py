@@ -21,7 +21,7 @@ Change = Callable[[dict[str, Any]], object]
 
 def claim() -> dict[str, Any]:
     rows = (Row("one head", None, 0, 1.0), Row("one head", None, 1, float("nan")))
-    statement = ClaimStatement("it is so", "a number", "%", mean_of([0.5, 0.7]), Rule(above=0.1))
+    statement = ClaimStatement("it is so", "a number", mean_of([0.5, 0.7]), Rule(above=0.1, unit="%"))
     return ClaimResult([ClaimMeasure("accuracy", "%", rows)], [statement]).recorded()
 
 
