@@ -13,18 +13,18 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 1,
-    "lines of tests": 1,
-    "files of Python": 1,
-    "files of Python under 60 lines": 1,
-    "folders of the rooms": 1,
-    "files that name the score column lift": 1,
-    "templates": 1,
-    "templates of whole pages": 1,
-    "lines of the largest file": 1,
-    "lines of a function, 90th percentile": 1,
+    "lines of source": 85648,
+    "lines of tests": 63252,
+    "files of Python": 680,
+    "files of Python under 60 lines": 153,
+    "folders of the rooms": 75,
+    "files that name the score column lift": 6,
+    "templates": 32,
+    "templates of whole pages": 3,
+    "lines of the largest file": 400,
+    "lines of a function, 90th percentile": 18,
 }
-"What no change may exceed; the aim of each is in CONTRIBUTING."
+"What no change may exceed."
 
 SLACK = 0.02
 "A bound that lies further above what is measured is to be lowered."
@@ -54,8 +54,7 @@ def measured() -> dict[str, int]:
     """Return every measure as it is."""
     rooms, tests = list(files(*ROOMS)), list(files("tests"))
     source = [*rooms, *files("docs", "Makefile", ".ci/run")]
-    python = [path for path in (*rooms, *tests) if path.suffix == ".py"]
-    of_rooms = [path for path in rooms if path.suffix == ".py"]
+    python = [path for path in rooms if path.suffix == ".py"]
     templates = [path for path in rooms if path.suffix == ".j2"]
     pages = [path for path in templates if "extends" in path.read_text("utf-8")]
     return {
@@ -63,15 +62,15 @@ def measured() -> dict[str, int]:
         "lines of tests": sum(map(lines, tests)),
         "files of Python": len(python),
         "files of Python under 60 lines": sum(lines(path) < 60 for path in python),
-        "folders of the rooms": len({path.parent for path in of_rooms}),
+        "folders of the rooms": len({path.parent for path in python}),
         "files that name the score column lift": sum(
-            bool(re.search(r"\blift\b", path.read_text("utf-8"))) for path in of_rooms
+            bool(re.search(r"\blift\b", path.read_text("utf-8"))) for path in python
         ),
         "templates": len(templates),
         "templates of whole pages": len(pages),
-        "lines of the largest file": max(map(lines, of_rooms)),
+        "lines of the largest file": max(map(lines, python)),
         "lines of a function, 90th percentile": int(
-            np.quantile([length for path in of_rooms for length in function_lengths(path)], 0.9)
+            np.quantile([length for path in python for length in function_lengths(path)], 0.9)
         ),
     }
 

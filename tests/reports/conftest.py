@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shutil
@@ -27,6 +26,7 @@ from reports import (
     write_scores,
 )
 from reports.tables.scores import EXAMPLES, SCORES, TABLES
+from tests.reports import head_rows
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'
@@ -376,14 +376,8 @@ def hostile() -> str:
 
 @pytest.fixture(scope="session")
 def head_tables() -> dict[str, pd.DataFrame]:
-    """Invented tables about heads as a set; not to be changed."""
-    spec = importlib.util.spec_from_file_location("heads", Path(__file__).parent / "heads.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    tables: dict[str, pd.DataFrame] = module.head_tables()
-    return tables
+    """Tables of heads as a set; not to be changed."""
+    return head_rows.head_tables()
 
 
 @pytest.fixture
