@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
-from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,7 +31,6 @@ collect_ignore = ["kill_training.py", "second_device.py"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the test processes share the cores already
-os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # `_figures_are_not_drawn` holds in this process alone
 
 settings.register_profile("headscope", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("headscope")
@@ -80,47 +78,6 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.fail(f"HEADSCOPE_DATA is {named}, which is not a folder")
     return folder
-
-
-_save = Figure.savefig
-"To draw and save a figure, which takes longer than all else that a page needs."
-
-
-def _not_drawn(figure: Figure, fname: Path, **_: object) -> None:
-    Path(fname).write_text("a figure that no test looks at", encoding="utf-8")
-
-
-@contextmanager
-def _drawing(*names: str) -> Iterator[None]:
-    """Draw the figures of these names, or all of them."""
-
-    def save(figure: Figure, fname: Path, **options: Any) -> None:
-        (_save if not names or Path(fname).stem in names else _not_drawn)(figure, fname, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", save)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _figures_are_not_drawn() -> Iterator[None]:
-    """Write a word in the place of every figure, but where `drawing` or the mark `figures` asks for it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", _not_drawn)
-        yield
-
-
-@pytest.fixture(scope="session")
-def drawing() -> Callable[..., AbstractContextManager[None]]:
-    """Return the block in which figures, or those of some names, are drawn, for fixtures that many tests share."""
-    return _drawing
-
-
-@pytest.fixture(autouse=True)
-def _figures_are_drawn_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
-    mark = request.node.get_closest_marker("figures")
-    with nullcontext() if mark is None else _drawing(*mark.args):
-        yield
 
 
 @pytest.fixture(autouse=True)

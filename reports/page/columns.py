@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from reports.measures.registry import measure_tables
 from reports.run.biography_tables import TABLES as BIOGRAPHY_TABLES
@@ -32,3 +33,13 @@ def tables_of(run: RunFolder) -> dict[str, Table]:
     held = {"scores", "examples", *(name for name, frame in optional.items() if frame is not None), *run.studies}
     held |= {*(run.biographies or ())} | ({*ATTENTION_TABLES} if run.attention is not None else set())
     return {name: table for name, table in run_tables().items() if name in held}
+
+
+def unread_tables(folder: Path) -> list[str]:
+    """Say which tables of a run folder its page leaves out, since no measure that is loaded has them; nothing if none.
+
+    A file that a folder names is never loaded for it: it is code, and may be a stranger's.
+    """
+    names = sorted({path.stem for path in folder.glob("*.parquet")} - {*run_tables()})
+    said = f"The page leaves out tables of measures that are not loaded: {', '.join(names)}."
+    return [f"{said} Load them by their files: headscope report RUN --measure FILE."] * bool(names)

@@ -15,6 +15,7 @@ from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
 from reports.heads.sinks import kinds_of_sinks
 from reports.notebook.run import Run
+from reports.page.columns import unread_tables
 from reports.page.methods import Paragraph, methods
 from reports.page.provenance import Provenance, provenance
 from reports.page.sections import sections
@@ -164,7 +165,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
-        notes=(*left_out, *run.record.notes),
+        notes=(*left_out, *unread_tables(run.folder), *run.record.notes),
         methods=methods(run, config, _of_untrained(best), against, verdicts),
     )
 

@@ -16,7 +16,6 @@ from reports import Run, write_report
 from reports.biographies.charts import biography_charts, panels, ticks
 from reports.biographies.curves import MOST_CELLS
 from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
-from reports.page import page as page_module
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
 from reports.scores.thresholds import RunThresholds
@@ -347,19 +346,12 @@ def test_the_axis_is_marked_at_powers_of_ten_and_its_end() -> None:
 # --- the page
 
 
-@pytest.fixture
-def _no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
-
-
 @pytest.fixture(scope="module")
 def page_folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report on the synthetic run with biographies, without the figures of other sections."""
+    """The report on the synthetic run with biographies."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("lives") / "minilm-ewt")
     write_biographies(tables(), folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_module, "_saves", lambda contents, _: {part.name: {} for part in contents.probes})
-        return write_report(folder).parent
+    return write_report(folder).parent
 
 
 @pytest.fixture(scope="module")
@@ -406,21 +398,10 @@ def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None
     assert [len(table) - 2 for table in tables[:4]] == [3, 3, 6, 2], "the first has more than eight columns"
 
 
-@pytest.mark.usefixtures("_no_figures")
 def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) -> None:
     html = write_report(run_folder).read_text(encoding="utf-8")
     assert "biographies" not in html
     assert "lifeView" not in html
-
-
-@pytest.mark.figures("biographies")
-@pytest.mark.usefixtures("_no_figures")
-@pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
-def test_the_figure_is_written_beside_the_page(run_folder: Path, seeds: tuple[int, ...]) -> None:
-    write_biographies(tables(seeds, steps=(0, 10, 1000)), run_folder)
-    figures = write_report(run_folder).parent / "figures"
-    assert (figures / "biographies.png").read_bytes().startswith(b"\x89PNG")
-    assert (figures / "biographies.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
