@@ -14,7 +14,7 @@ from experiments.cluster.calls import one_call
 from experiments.config.config import Config
 from experiments.record.kept import kept_folder
 from experiments.record.parts import delete_parts
-from experiments.run.config import RunConfig
+from experiments.run.config import checked
 from experiments.run.folder import is_done
 from experiments.run.run import resume_or_run
 from mha import Model, load_model
@@ -44,7 +44,7 @@ def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
-    config = RunConfig.model_validate(values)
+    config = checked(dict(values), Path(), Path("config.toml"))
     if is_done(Path(out) / config.name, config) and _can_be_read(Path(out) / config.name):
         delete_parts(kept_folder(Path(out) / config.name))  # of a run that was killed when it was complete
         return Done(kept=True)

@@ -135,6 +135,10 @@ def report(
             help="A run folder, or the folder of a comparison, atlas, targets, sandbox, claims or findings."
         ),
     ],
+    measures: Annotated[
+        list[Path] | None,
+        typer.Option("--measure", help="A Python file with a measure of your own that the run has; repeatable."),
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Make the page of a run, comparison, atlas, targets, sandbox, claims or findings again from its numbers.
@@ -153,6 +157,8 @@ def report(
         from reports.compare.record import RECORD as COMPARISON
         from reports.findings.page import RECORD as FINDINGS
         from reports.findings.page import write_findings_page
+        from reports.measures.registry import use
+        from reports.page.columns import unread_tables
         from reports.sandbox.page import write_sandbox_page
         from reports.targets.page import write_targets_page
         from reports.targets.record import RECORD as TARGETS
@@ -163,6 +169,8 @@ def report(
         ATLAS: write_atlas_page,
     }
     make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
+    for file in measures or ():
+        use(file)
     try:
         with shown() as progress:
             page = make(folder, progress)
@@ -170,6 +178,9 @@ def report(
         if str(error).startswith(str(folder)):  # the folder's fault, not ours
             raise ReportError(str(error)) from error
         raise
+    if make is write_report and Voice.talk is not Talk.QUIET:
+        for note in unread_tables(folder):
+            errors.print(note, markup=False)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
@@ -178,7 +189,7 @@ def report(
 def export(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
-    table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a study such as shapes.")] = "",
+    table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a measure such as shapes.")] = "",
     probes: Annotated[list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:

@@ -76,7 +76,9 @@ def _first_layer(evidence: Evidence) -> Measured:
     """Return how far the best head of the first layer is above the best other; both are chosen on `select`."""
     asked = rows(evidence["trees"].scores, probe="rare", label="two rarest")
     first, other = (selected_head(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
-    if isinstance(first, Missing) or isinstance(other, Missing):
+    if isinstance(first, Missing):
+        raise first
+    if isinstance(other, Missing):
         raise Missing("there is no second layer to compare with")
     ends = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other))
     return Measured(minus(*ends), heads=f"{first['name']} and {other['name']}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.config.config import Config, ConfigError, TrainingConfig, with_tables
+from experiments.config.config import Config, ConfigError, TrainingConfig, resolved, with_tables
 from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
@@ -17,7 +18,14 @@ from reports.measures.registry import MeasureError, use
 @cache
 def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
     """Return the config with the tables of those measures that have keys."""
-    return with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
+    made = with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
+    copyreg.pickle(made, lambda config: (_again, (resolved(config),)))
+    return made
+
+
+def _again(values: dict[str, Any]) -> Config:
+    """Return a config that was sent to another process, which loads the files that it names."""
+    return checked(values, Path(), Path("config.toml"))
 
 
 RunConfig: Final = _config_of(measure_types())

@@ -2,14 +2,26 @@
 
 import doctest
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, judge
+from experiments.run.config import load_config
+from experiments.run.run import run
+from mha import load_model, record
 from probes import registry
+from probes.corpora.corpus import Corpus
+from probes.scoring.aligned import cut_texts, sample_texts
+from reports import Run
+from reports.measures import registry as known
+from tests.experiments.conftest import headscope as headscope
 from tests.probes.conftest import asked as asked
 from tests.probes.conftest import tree as tree
 
@@ -52,3 +64,76 @@ def test_the_finding_of_the_page_holds_on_its_planted_tables_and_fails_on_the_ot
 
 def test_the_files_of_the_page_have_their_places_and_are_not_there_yet(shown: dict[str, ModuleType]) -> None:
     assert all((ROOT / path).parent.is_dir() and not (ROOT / path).exists() for path in shown)
+
+
+@pytest.fixture(scope="module")
+def measured(
+    module: Callable[[str], ModuleType], base: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """Yield the folder of a small run with the measure of the page, which lies as mine.py in the current folder."""
+    (mine,) = (one for one in module("commands").blocks(ROOT / "docs" / "extending.md") if one.title == "mine.py")
+    folder = tmp_path_factory.mktemp("mine")
+    (folder / "mine.py").write_text(mine.text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(known, "_USED", {})
+        yield run(load_config(base, ['measures=["mine.py"]', "tags.texts=8"]), folder / "runs")
+
+
+def pages(folder: Path) -> list[str]:
+    """Return both pages of a run."""
+    return [(folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md")]
+
+
+def test_the_measure_of_the_page_has_sixty_lines_and_a_reader_finds_all_of_it(measured: Path) -> None:
+    code = (measured.parents[1] / "mine.py").read_text("utf-8").splitlines()
+    assert sum(bool(line.strip()) for line in code) <= 60
+    tags = Run.open(measured).studies["tags"]
+    assert len(pd.read_csv(measured / "tags.csv")) == len(tags)
+    assert "[tags]\ntexts = 8\n" in (measured / "config.toml").read_text("utf-8")
+    page, text = pages(measured)
+    assert '<section id="tags" class="wrap">\n<h2>Parts of speech</h2>' in page
+    section = text.partition("## Parts of speech\n")[2].partition("\n## ")[0]
+    assert "Every head: index.html shows it, tags.csv has all numbers." in section
+    most = tags[tags["tag"] == "NOUN"].sort_values("attention").iloc[-1]
+    assert f"| NOUN | {most['name']} | {100 * most['attention']:.1f} | {100 * most['words']:.1f} |" in section
+    for told in ("Share of words that have the tag.", "added up by part of speech, over at most 8 sentences."):
+        assert told in page
+        assert told in text
+
+
+def test_the_measure_of_the_page_adds_up_the_attention_of_words_to_words(measured: Path, tiny: Path) -> None:
+    model, found = load_model(str(tiny)), Run.open(measured).studies["tags"]
+    sums = dict.fromkeys(found["tag"], 0)
+    for text in sample_texts(Corpus.generated(6, 2).sentences(), 8):
+        (pieces,) = cut_texts(model, [text])
+        if len(pieces) > model.max_pieces:
+            continue
+        with torch.inference_mode(), record(model.module) as seen:
+            model.run(torch.from_numpy(pieces.ids)[None].long(), None)
+        pattern = torch.cat(seen["pattern"]).double().numpy()
+        of_word = [pieces.word == word for word in range(len(text))]
+        rows = sum(pattern[:, :, of].mean(2) for of in of_word)
+        for tag, of in zip(text.upos, of_word, strict=True):
+            sums[tag] += rows[:, :, of].sum(2).ravel()
+    for tag, rows in found.groupby("tag"):
+        np.testing.assert_allclose(rows["attention"], sums[tag] / sum(sums.values()), rtol=1e-5)
+    np.testing.assert_allclose(found.groupby("name")[["attention", "words"]].sum(), 1)
+
+
+def test_another_process_says_what_it_leaves_out_until_the_file_is_named(
+    measured: Path, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = pages(measured)
+    monkeypatch.setattr(known, "_USED", {})
+    note = "The page leaves out tables of measures that are not loaded: tags."
+    said = headscope("report", measured)
+    assert said.code == 0
+    assert said.err == f"{note} Load them by their files: headscope report RUN --measure FILE.\n"
+    for page in pages(measured):
+        assert "Parts of speech" not in page
+        assert note in page
+    assert headscope("report", measured, "--measure", "none.py").err.endswith("expected a Python file with a measure\n")
+    said = headscope("report", measured, "--measure", "mine.py")
+    assert (said.code, said.err) == (0, "")
+    assert pages(measured) == before
