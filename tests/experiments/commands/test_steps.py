@@ -11,11 +11,7 @@ from rich.console import Console
 from experiments.commands import console
 
 STAGES = {
-    "report": {
-        **{"page: cards of heads": 4, "page: sections": None, "page: probes": 5, "page: figures of probes": 10},
-        **{"page: figures of sections": None, "page: texts": 2},
-    },
-    "export": {"figures of probes": 2},
+    "report": {"page: cards of heads": 4, "page: measures": None, "page: probes": 5, "page: texts": 1},
     "compare": {
         **{"runs opened": 2, "models opened": 2, "layers read": 4, "rows of maps compared": None},
         "labels compared": None,
@@ -28,7 +24,7 @@ STAGES = {
 }
 "What commands count, and how much of it there is; None where that is not for this test to know."
 
-LONG = ("report", "export", "compare", "flow")
+LONG = ("report", "compare", "flow")
 "Those of them that take seconds."
 
 
@@ -42,7 +38,6 @@ def words(tiny: Path, whole: Path, tmp_path: Path) -> Callable[[str], list[objec
         if name == "report":
             return ["report", shutil.copytree(whole, tmp_path / "copy", dirs_exist_ok=True)]
         return {
-            "export": ["export", whole, "--to", "svg", "--probe", "position", "--probe", "agreement", "--out", out],
             "compare": ["compare", whole, whole, "--match", "--out", out],
             "match": ["match", tiny, tiny, "--sentences", 9],
             "view": ["view", "The dog", "A cat", "--model", tiny, "--out", tmp_path / "view.html"],

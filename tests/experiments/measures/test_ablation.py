@@ -125,7 +125,7 @@ def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_s
 def test_accuracies_downstream_lose_by_heads_below_alone(
     ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.measures.ensembles.FEWEST", 5)
+    monkeypatch.setattr("probes.evidence.relations.FEWEST", 5)
     more = ('probes.names=["dependency"]', "ablation.downstream=6", "ablation.layers=false")
     folder = ablate(tiny, *more, "corpus.select.documents=6", "corpus.report.documents=6")
     costs, contrasts = tables(folder)

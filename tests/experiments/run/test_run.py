@@ -563,7 +563,7 @@ def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> 
     "place",
     [
         "run.run.open_model",
-        "studies.scope.score_table",
+        "run.scope.score_table",
         "run.run.write_examples",
         "run.run.machine_record",
         "run.run.write_report",

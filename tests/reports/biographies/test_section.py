@@ -19,6 +19,7 @@ from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
 from reports.scores.thresholds import RunThresholds
+from tests.reports.conftest import config
 
 pytestmark = pytest.mark.slow
 
@@ -351,6 +352,7 @@ def page_folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """The report on the synthetic run with biographies."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("lives") / "minilm-ewt")
     write_biographies(tables(), folder)
+    (folder / "config.toml").write_text(config(biographies={}, model={"source": "checkpoint"}), encoding="utf-8")
     return write_report(folder).parent
 
 
@@ -395,7 +397,7 @@ def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None
         for block in re.findall(r"(?:^\|.*\n)+", pages[1].partition("## Head biographies")[2], re.M)
     ]
     assert all(len(set(table)) == 1 for table in tables), tables
-    assert [len(table) - 2 for table in tables[:4]] == [3, 3, 6, 2], "the first has more than eight columns"
+    assert [len(table) - 2 for table in tables[:4]] == [3, 3, 6, 8], "the first has more than eight columns"
 
 
 def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) -> None:

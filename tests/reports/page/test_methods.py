@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from experiments.config.config import resolved
 from experiments.run.config import RunConfig
 from reports.measures.method import Method
 from reports.measures.registry import measures
@@ -21,6 +22,9 @@ from reports.scores.verdicts import Verdicts
 from tests.reports.page.test_summary import RECORD, row
 
 pytestmark = pytest.mark.slow
+
+WHOLE = resolved(RunConfig.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}))
+"A config with the defaults."
 
 CONFIG: dict[str, Any] = {
     "seed": 5,
@@ -48,7 +52,9 @@ def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict
     about = {"record": record, "studies": {}}
     run: Any = SimpleNamespace(**about | {"biographies": None} | more)
     verdicts = Verdicts(RunThresholds(0.01, 0.125), ())
-    return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
+    tables = {key: WHOLE.get(key, {}) | one for key, one in config.items() if isinstance(one, dict)}
+    whole = {**WHOLE, **config, **tables}
+    return dict(methods(run, whole, [row(), row(label="det")], RIVALS, verdicts))
 
 
 def test_every_setting_of_a_run_is_in_its_methods() -> None:
@@ -83,7 +89,8 @@ def test_layers_that_share_their_weights_are_said_to() -> None:
 
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
     said = told({}, RunRecord())
-    assert set(said) == {"Labels and scores", "Baselines", "Controls", "Tests and verdicts"}
+    assert "Model" not in said
+    assert said["Corpora"] == "Nothing was dropped."
     assert "logistic" not in said["Labels and scores"]
 
 
@@ -100,18 +107,16 @@ def test_a_training_is_told_with_its_seeds() -> None:
 METHODS = [method for one in measures() for method in one.methods]
 
 
-def test_every_table_of_a_study_belongs_to_one_of_its_methods() -> None:
-    for study in measures():
-        described = [table for method in study.methods for table in method.tables]
-        assert sorted(described) == sorted(set(study.tables) - {"counts"}), "counts are for comparisons of runs"
+def test_every_table_of_a_measure_belongs_to_one_of_its_methods() -> None:
+    for one in measures():
+        described = [table for method in one.methods for table in method.tables]
+        assert sorted(described) == sorted(set(one.tables) - {"counts"}), "counts are for comparisons of runs"
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.tables[0])
-def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(method: Method) -> None:
+def test_a_measure_is_told_where_it_ran_with_its_settings(method: Method) -> None:
     title, section, sentences = method.title, method.section, method.sentences
-    known = RunConfig.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}).model_dump()
     keys = {key for _, key, _, _ in string.Formatter().parse(sentences) if key}
-    assert not keys or keys <= set(known[section])
     said = told({section: {key: 97531 for key in keys}}, studies={method.tables[0]: object()})[title]
     assert said.count("97,531") == len(re.findall(r"{\w+}", sentences))
     assert title not in told(CONFIG)
@@ -121,11 +126,10 @@ def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
     pairs = {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}
     said = told({"behaviour": pairs}, studies={"behaviour": object()})
     assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
-    lives = told({"biographies": {"steps": "all", "labels": "all", "match_texts": 7}}, biographies=object())[
-        "Biographies"
-    ]
-    assert "matched on 7 sentences" in lives
-    assert "as is the default resamples" in lives, "a key that is not there is not made up"
+    lives = told(
+        {"biographies": {"steps": "all", "labels": "all", "match_texts": 7, "replicates": 9}}, biographies=object()
+    )
+    assert "matched on 7 sentences" in lives["Biographies"]
     assert "{replicates}" in LIVES.sentences
 
 
