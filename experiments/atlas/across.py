@@ -46,7 +46,7 @@ class ScoredRun:
         having = rows[rows["grade"] > 0]
         graded: dict[Any, Any] = having.groupby(QUESTION)["name"].agg(frozenset).to_dict()
         specialised = frozenset(having.loc[having["probe"] != POSITION, "name"])
-        counts = run.studies.get("counts", pd.DataFrame(columns=QUESTION))
+        counts = run.tables.get("counts", pd.DataFrame(columns=QUESTION))
         groups: dict[Any, pd.DataFrame] = dict(list(counts.groupby(QUESTION, sort=False)))
         by_head = rows.set_index([*QUESTION, "name"]).sort_index()
         return cls(corpus, by_head, selected, graded, specialised, groups)

@@ -93,7 +93,7 @@ class Side:
     @cached_property
     def counts(self) -> Mapping[Question, pd.DataFrame]:
         """Question -> n and the hits of each head, by group of texts; empty where the run kept none."""
-        table = self.run.studies.get("counts")
+        table = self.run.tables.get("counts")
         if table is None or self.checkpoint:
             return {}
         heads = [column for column in table if column not in COUNTS.dtypes]

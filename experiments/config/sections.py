@@ -1,4 +1,4 @@
-"""The tables of a run's config; those of studies, [train] and [biographies] have files of their own."""
+"""The tables of a run's config; those of measures, [train] and [biographies] have files of their own."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ SEMANTICS = (
 
 def _layers(evidence: Evidence, task: str) -> pd.DataFrame:
     """Return the rows of a task from the first layer on, whose `layer` counts from 0 as everywhere."""
-    found = rows(evidence["probing"].studies.get("layer_probes"), task=task)
+    found = rows(evidence["probing"].tables.get("layer_probes"), task=task)
     found = found[found["layer"] > 0] if len(found) else found
     if len(found) < len(THIRDS):
         raise Missing(f"{task}: no classifier, or fewer than three layers")

@@ -45,7 +45,7 @@ def _specials(name: str, earlier: bool, evidence: Evidence) -> Measured:
 def _disabled(kind: str, evidence: Evidence) -> Measured:
     """Return how many heads, or how many layers, the model does significantly better without."""
     table(evidence, "disabling", "ablations", "no head was ablated")
-    asked = rows(evidence["disabling"].studies["ablations"], kind=kind, way="uniform", measure="value")
+    asked = rows(evidence["disabling"].tables["ablations"], kind=kind, way="uniform", measure="value")
     helped = asked[(asked.p_adjusted < ALPHA) & (asked.cost < -FELT)].sort_values("cost")
     told = ", ".join(f"{name} {-cost:.3f}" for name, cost in zip(helped.name, helped.cost, strict=True))
     return Measured(exact(len(helped)), heads=", ".join(helped.name), note=f"nats won: {told}" if told else "")

@@ -31,7 +31,7 @@ NO_OUTLIER = "no dimension is an outlier in half of the layers"
 
 
 def _few(evidence: Evidence) -> Measured:
-    tables = evidence["states"].studies
+    tables = evidence["states"].tables
     found = tables.get("outlier_dimensions", ())
     if not len(found) and "states" in tables:
         return Measured(exact(0.0))
@@ -46,7 +46,7 @@ def _few(evidence: Evidence) -> Measured:
 
 def _lost(measure: str, evidence: Evidence) -> Measured:
     """Return how much more accuracy the outliers cost than random dimensions."""
-    ablated = evidence["states"].studies.get("ablated_dimensions", ())
+    ablated = evidence["states"].tables.get("ablated_dimensions", ())
     found = rows(ablated, measure=measure) if len(ablated) else ablated
     if not len(found):
         no_head = measure == "masked word" and len(ablated)

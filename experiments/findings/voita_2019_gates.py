@@ -85,7 +85,7 @@ def _survivors(evidence: Evidence) -> Measured:
 
 def _kept(evidence: Evidence) -> Measured:
     run, question = evidence[READING], ["probe", "label", "variant"]
-    functions = rows(run.studies.get("migration"), behaviour=LOSS)
+    functions = rows(run.tables.get("migration"), behaviour=LOSS)
     if len(functions):
         functions = functions.merge(specialised(run)[question].drop_duplicates(), on=question)
     if functions.empty:

@@ -100,7 +100,7 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
         keep = [place for place, row in enumerate(best.frame["probe"]) if not probes or row in probes]
         rows = tuple(best.rows[place] for place in keep)
         return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
-    tables = {SCORES: run.scores, **run.studies}
+    tables = {SCORES: run.scores, **run.tables}
     if name not in tables:
         raise ExportError(f"{run.folder}: no table {name!r}; there are {', '.join((BEST, *tables))}")
     frame = tables[name]

@@ -158,7 +158,7 @@ class ChainsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how the selected head does beside its strongest baseline, and all scores, on the report split."""
-        table = run.studies.get("chains", pd.DataFrame())
+        table = run.tables.get("chains", pd.DataFrame())
         if table.empty:
             return
         table = last_step(table)

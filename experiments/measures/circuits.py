@@ -258,7 +258,7 @@ class CircuitsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what the weights say beside text: how far they agree, relations between words, and all heads."""
-        heads, kernels, relations, links = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
+        heads, kernels, relations, links = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if heads.empty:
             return
         measures = [row for row in links.to_dict("records") if not row["relation"]]

@@ -236,7 +236,7 @@ class ClassifiersMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the best head of every task beside its controls, arcs, and what each layer adds."""
-        heads, _, layers = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
+        heads, _, layers = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if heads.empty and layers.empty:
             return
         best = heads[heads["selected"]].to_dict("records") if len(heads) else []

@@ -112,7 +112,7 @@ class ConfusionMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the bits of the report split by label and layer, and of the least confused layer and head."""
-        table = run.studies.get("confusion", pd.DataFrame(columns=[*CONFUSION.names]))
+        table = run.tables.get("confusion", pd.DataFrame(columns=[*CONFUSION.names]))
         table = table[table["split"] == SPLITS[1]].sort_values("layer", kind="stable")
         if table.empty:
             return

@@ -183,12 +183,12 @@ class DecilesMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how well descriptions do, all heads on any two measures, and the descriptions, best first."""
-        found, described = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
+        found, described = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if found.empty or described.empty:
             return
         found, described = last_step(found), last_step(described)
         yield Points([*_sentences(described)])
-        yield Raw("deciles", _plane(found, described, run.studies.get("shapes", pd.DataFrame())))
+        yield Raw("deciles", _plane(found, described, run.tables.get("shapes", pd.DataFrame())))
         ranked = described.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
         columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
         table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)

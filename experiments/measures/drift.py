@@ -104,7 +104,7 @@ class DriftMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield which heads moved most, and of each layer the mean and the heads that moved most and least."""
-        table = run.studies.get("drift", pd.DataFrame())
+        table = run.tables.get("drift", pd.DataFrame())
         if table.empty:
             return
         table = last_step(table)

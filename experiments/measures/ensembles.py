@@ -136,7 +136,7 @@ class EnsemblesMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many ensembles are better than their best head, and all of them, the surest gains first."""
-        table = run.studies.get("ensembles", pd.DataFrame())
+        table = run.tables.get("ensembles", pd.DataFrame())
         if len(table):
             sizes = [rows.to_dict("records") for _, rows in table.groupby(KEY, sort=False)]
             found = [{**next((row for row in rows if row["selected"]), rows[0]), "sizes": rows} for rows in sizes]

@@ -242,7 +242,7 @@ class HeadSetMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how alike heads are, as sentences, means, a plane, a matrix of all pairs, and shares of subspaces."""
-        distances, subspaces, contrasts, places = (run.studies.get(name, pd.DataFrame()) for name in cls.tables)
+        distances, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if places.empty:
             return
         rows, places = _contrasts(contrasts, subspaces), _with_roles(places, CardSource(run))

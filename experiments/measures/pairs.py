@@ -81,7 +81,7 @@ class PairsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield whether heads are above the embedding and random weights, and the selected heads."""
-        table = run.studies.get("pairs", pd.DataFrame())
+        table = run.tables.get("pairs", pd.DataFrame())
         if len(table):
             selected = _selected(table)
             yield Paragraph(" ".join(_sentences(selected)))

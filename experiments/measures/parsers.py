@@ -78,7 +78,7 @@ class ParsersMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what parsers reach above the next word, and all of them."""
-        parsers = run.studies.get("parser", pd.DataFrame()).to_dict("records")
+        parsers = run.tables.get("parser", pd.DataFrame()).to_dict("records")
         if parsers:
             yield Paragraph(" ".join(_sentences(parsers)))
             yield Terms(TERMS)

@@ -140,9 +140,9 @@ class RelatednessMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came out on the report split, and the heads with the strongest correlations, by set of ratings."""
-        if "relatedness" not in run.studies:
+        if "relatedness" not in run.tables:
             return
-        table = run.studies["relatedness"]
+        table = run.tables["relatedness"]
         table = table[table["split"] == SPLITS[1]]
         yield Paragraph(MEASURED)
         if table.empty:

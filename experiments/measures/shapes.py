@@ -265,7 +265,7 @@ def of_report(run: RunFolder) -> Shape:
 
     It is that of sentences where those were read; of classes that of windows, for there are no blocks in a sentence.
     """
-    table = run.studies.get("shapes", pd.DataFrame(columns=[*SHAPES.names]))
+    table = run.tables.get("shapes", pd.DataFrame(columns=[*SHAPES.names]))
     table = table[(table["split"] == SPLITS[1]) & (table["n"] > 0)]
     if table.empty:
         return {}

@@ -106,7 +106,7 @@ class SlopeMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the slopes of each behaviour, layer by layer."""
-        slopes = run.studies.get("slopes", pd.DataFrame())
+        slopes = run.tables.get("slopes", pd.DataFrame())
         if len(slopes):
             yield Terms(TERMS)
             for behaviour, rows in slopes.groupby("behaviour", sort=False):

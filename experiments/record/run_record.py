@@ -80,7 +80,7 @@ class Journal:
         prefix = f"{what}: " if what else ""
         for reason, count in dropped.counts.items():
             lost = Lost(split, scope, prefix + reason, count, tuple(dropped.examples[reason]))
-            if lost not in self.dropped:  # several studies may read the same
+            if lost not in self.dropped:  # several measures may read the same
                 self.dropped.append(lost)
 
     def take(self, record: RunRecord) -> None:

@@ -55,7 +55,7 @@ class Behaviours:
         return (one.behaviour for one in self.weighed())
 
     def weighed(self) -> Iterator[Weighed]:
-        """Yield one after the other with what is measured of it; opened and measured once for all studies."""
+        """Yield one after the other with what is measured of it; opened and measured once for all measures."""
         opened = self.run.once(OpenedBehaviours)
         for name in self.names:
             if (name, self.items) not in opened:
@@ -96,7 +96,7 @@ class Behaviours:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A behaviour, and what is measured of all heads once for all studies that ask."""
+    """A behaviour, and what is measured of all heads once for all measures that ask."""
 
     run: RunContext
     behaviour: Behaviour

@@ -68,7 +68,7 @@ class Part:
     probes: Sequence[Probe]
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
-    studies: Sequence[Observing] = ()
+    measures: Sequence[Observing] = ()
     codelength: bool = False
     "Whether the trained probes are coded too."
     kept: Kept = NOTHING
@@ -84,7 +84,7 @@ class Part:
     @cached_property
     def own_maps(self) -> KeptMaps:
         """Maps of the run's model, where anything asks for them after its heads were scored."""
-        scoring, later = self.config.scoring, self.config.probes.trained or self.studies
+        scoring, later = self.config.scoring, self.config.probes.trained or self.measures
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
     def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
@@ -94,7 +94,7 @@ class Part:
         """
         config = self.config
         observers: dict[str, Sequence[Observer]] = {
-            split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
+            split: [one for measure in self.measures for one in measure.observers(self.scope, split, texts)]
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
@@ -289,7 +289,7 @@ class Scored:
     trained: Sequence[pd.DataFrame]
     "The scores of trained probes, where the config wants them."
     observers: Mapping[str, Sequence[Observer]]
-    "Split, or name of a control -> what has seen its maps: of all studies; of a control's only the report split."
+    "Split, or name of a control -> what has seen its maps: of all measures; of a control's only the report split."
 
     @property
     def frames(self) -> list[pd.DataFrame]:

@@ -90,7 +90,7 @@ class SharingPart(Part):
 
 @dataclass
 class NullRuns:
-    """Runs of many seeds on one corpus, as `headscope run` does them, but for studies and the page."""
+    """Runs of many seeds on one corpus, as `headscope run` does them, but for measures and the page."""
 
     corpus: str
     sentences: int

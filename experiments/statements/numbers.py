@@ -86,7 +86,7 @@ def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
 
 def table(evidence: Evidence, reading: str, name: str, why: str = "", **values: object) -> pd.DataFrame:
     """Return the rows of a table of a run that have these values; raises Missing(why) where there is none."""
-    found = rows(evidence[reading].studies.get(name), **values)
+    found = rows(evidence[reading].tables.get(name), **values)
     if not len(found):
         raise Missing(why or f"the run has no {name}")
     return found
@@ -120,7 +120,7 @@ def preferred(run: Run, corpus: str, **group: object) -> Measured | Missing:
 
     The name of a group is what its pairs have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
     """
-    found = rows(run.studies.get("behaviour"), corpus=corpus, level=next(iter(group), "corpus"), **group)
+    found = rows(run.tables.get("behaviour"), corpus=corpus, level=next(iter(group), "corpus"), **group)
     if not len(found) or not found.iloc[0].n:
         return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
     row = found.iloc[0]
@@ -230,7 +230,7 @@ class Pairs:
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
     """Return one row a head of what `shapes` holds of a measure; raises Missing where the run did not measure it."""
-    found = rows(run.studies.get("shapes"), kind=kind, measure=measure, scope=scope, split=split)
+    found = rows(run.tables.get("shapes"), kind=kind, measure=measure, scope=scope, split=split)
     if not len(found):
         raise Missing(f"the run did not measure {kind}: {measure}")
     return found

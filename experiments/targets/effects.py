@@ -49,7 +49,7 @@ def _of_head(head: Mapping[Any, Any], runs: Sequence[NamedRun]) -> Iterator[dict
         if (run := next(measured, None)) is None:
             continue
         costs = _costs(run, behaviour)
-        contrasts = run.run.studies.get("ablation_contrasts")
+        contrasts = run.run.tables.get("ablation_contrasts")
         about = {"target": head["target"], "model": head["model"], "run": run.title, "own": behaviour in own}
         damage = _damage(run, str(costs["way"].iloc[0])) if behaviour not in OF_ANY_TEXT else pd.Series(dtype=float)
         for _, rows in costs.groupby("measure", sort=False):
@@ -60,12 +60,12 @@ def _of_head(head: Mapping[Any, Any], runs: Sequence[NamedRun]) -> Iterator[dict
 
 
 def _measured(run: NamedRun, behaviour: str) -> bool:
-    return run.measures and bool((run.run.studies["ablations"]["behaviour"] == behaviour).any())
+    return run.measures and bool((run.run.tables["ablations"]["behaviour"] == behaviour).any())
 
 
 def _costs(run: NamedRun, behaviour: str) -> pd.DataFrame:
     """Return what every single head costs of a behaviour, by the first way in which heads were taken away."""
-    table = last_step(run.run.studies["ablations"])
+    table = last_step(run.run.tables["ablations"])
     table = table[(table["behaviour"] == behaviour) & (table["kind"] == "head")]
     first: pd.DataFrame = table[table["way"] == table["way"].iloc[0]]
     return first

@@ -44,7 +44,7 @@ class NamedRun:
     @property
     def measures(self) -> bool:
         """Whether it took heads away one by one."""
-        return "ablations" in self.run.studies
+        return "ablations" in self.run.tables
 
 
 def open_runs(names: Sequence[str], progress: Progress = silent) -> list[NamedRun]:

@@ -92,8 +92,8 @@ class CardSource:
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
-        """Return the rows of a head in a table of the run's studies; none where the run has no such table."""
-        found = self.run.studies.get(table)
+        """Return the rows of a head in a table of the run's measures; none where the run has no such table."""
+        found = self.run.tables.get(table)
         return [] if found is None else found[found["name"] == name].to_dict("records")
 
 
@@ -153,7 +153,7 @@ def layer(source: CardSource, name: str) -> CardPart | None:
 
 def nearest(source: CardSource, name: str) -> CardPart | None:
     """The heads whose maps are nearest, with their main roles, and the head's group."""
-    table, places = source.run.studies.get("distances"), source.run.studies.get("places")
+    table, places = source.run.tables.get("distances"), source.run.tables.get("places")
     if table is None or places is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -184,7 +184,7 @@ OVERLAPS: Final[Mapping[str, str]] = {
 
 def subspaces(source: CardSource, name: str) -> CardPart | None:
     """How much of its subspaces the head shares with the others, beside randomly initialised weights."""
-    table = source.run.studies.get("subspaces")
+    table = source.run.tables.get("subspaces")
     if table is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -202,7 +202,7 @@ def subspaces(source: CardSource, name: str) -> CardPart | None:
 
 def ensembles(source: CardSource, name: str) -> CardPart | None:
     """The chosen ensembles that the head is part of."""
-    table = source.run.studies.get("ensembles")
+    table = source.run.tables.get("ensembles")
     if table is None:
         return None
     chosen = table[table["selected"] & (table["size"] > 1)]

@@ -22,7 +22,7 @@ class ExplainedHeads:
     @classmethod
     def of(cls, run: RunFolder) -> Self:
         """Read the table of a run."""
-        table = run.studies.get("heads")
+        table = run.tables.get("heads")
         return cls(pd.DataFrame() if table is None else table[table["scope"] == table["scope"].iloc[0]])
 
     @property

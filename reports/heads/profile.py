@@ -144,7 +144,7 @@ def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[
 
 def _shapes(run: RunFolder) -> pd.DataFrame:
     """Return the shapes of the report split on the run's first scope."""
-    table = run.studies.get("shapes", pd.DataFrame())
+    table = run.tables.get("shapes", pd.DataFrame())
     if not len(table):
         return table
     told = table[table["split"] == "report"]
@@ -158,17 +158,17 @@ def _class(run: RunFolder) -> HeadTexts:
 
 
 def _kernel(run: RunFolder) -> HeadTexts:
-    table = run.studies.get("circuits", pd.DataFrame())
+    table = run.tables.get("circuits", pd.DataFrame())
     return {str(row["name"]): signed_whole(int(row["kernel_offset"])) for row in table.to_dict("records")}
 
 
 def _copying(run: RunFolder) -> HeadTexts:
-    table = run.studies.get("circuits", pd.DataFrame())
+    table = run.tables.get("circuits", pd.DataFrame())
     return {str(row["name"]): decimal(float(row["copying"])) for row in table.to_dict("records")}
 
 
 def _selective(run: RunFolder) -> HeadTexts:
-    table = run.studies.get("classifiers")
+    table = run.tables.get("classifiers")
     if table is None:
         return {}
     rows = table[table["selectivity"].notna()]
@@ -182,7 +182,7 @@ def _top(rows: pd.DataFrame, by: str, say: Callable[[dict[Any, Any]], str]) -> H
 
 
 def _nearest(run: RunFolder) -> HeadTexts:
-    table = run.studies.get("distances")
+    table = run.tables.get("distances")
     if table is None:
         return {}
     turned = table.rename(columns={"name": "other", "other": "name"})

@@ -58,4 +58,4 @@ class Reported(BaseModel):
     @classmethod
     def written(cls, run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield heading and sentences of what the run has measured, with the settings of its config."""
-        return (method.written(config) for method in cls.methods if method.tables[0] in run.studies)
+        return (method.written(config) for method in cls.methods if method.tables[0] in run.tables)

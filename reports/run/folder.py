@@ -47,12 +47,12 @@ class RunFolder:
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
 
-    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     "What was measured of heads beside their scores: tables by name, see `reports.measures.registry`."
 
     @classmethod
     def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
-        """Read the run folder at `path`; `tables` are those of studies that it may hold, by name.
+        """Read the run folder at `path`; `tables` are those of measures that it may hold, by name.
 
         Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
         its files cannot be understood.
@@ -84,7 +84,7 @@ class RunFolder:
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
             biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
-            studies=read_tables(folder, tables),
+            tables=read_tables(folder, tables),
         )
 
     @property
@@ -108,7 +108,7 @@ class RunFolder:
 
     def last(self, table: str) -> pd.DataFrame:
         """Return the rows of a table of a measure that are of the model's last step; none where there is no table."""
-        found = self.studies.get(table, pd.DataFrame())
+        found = self.tables.get(table, pd.DataFrame())
         return last_step(found) if len(found) else found
 
     @property

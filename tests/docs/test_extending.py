@@ -88,7 +88,7 @@ def pages(folder: Path) -> list[str]:
 def test_the_measure_of_the_page_has_sixty_lines_and_a_reader_finds_all_of_it(measured: Path) -> None:
     code = (measured.parents[1] / "mine.py").read_text("utf-8").splitlines()
     assert sum(bool(line.strip()) for line in code) <= 60
-    tags = Run.open(measured).studies["tags"]
+    tags = Run.open(measured).tables["tags"]
     assert len(pd.read_csv(measured / "tags.csv")) == len(tags)
     assert "[tags]\ntexts = 8\n" in (measured / "config.toml").read_text("utf-8")
     page, text = pages(measured)
@@ -103,7 +103,7 @@ def test_the_measure_of_the_page_has_sixty_lines_and_a_reader_finds_all_of_it(me
 
 
 def test_the_measure_of_the_page_adds_up_the_attention_of_words_to_words(measured: Path, tiny: Path) -> None:
-    model, found = load_model(str(tiny)), Run.open(measured).studies["tags"]
+    model, found = load_model(str(tiny)), Run.open(measured).tables["tags"]
     sums = dict.fromkeys(found["tag"], 0)
     for text in sample_texts(Corpus.generated(6, 2).sentences(), 8):
         (pieces,) = cut_texts(model, [text])

@@ -35,7 +35,7 @@ def test_scores_are_those_of_a_run_of_the_same_config(found: Run, scored: Callab
     same = scored()
     pd.testing.assert_frame_equal(found.scores, same.scores)
     assert found.config == same.config
-    assert set(found.studies) == set(same.studies)
+    assert set(found.tables) == set(same.tables)
 
 
 def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
@@ -94,7 +94,7 @@ def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_
     assert "texts: 6 texts" in run.record.notes
     assert "dependency: the corpora have no items for it, it needs trees" in run.record.notes
     assert sum(corpus.words for corpus in run.record.corpora.values()) == 30
-    assert {"shapes", "deciles", "descriptions", "sinks"} <= set(run.studies)
+    assert {"shapes", "deciles", "descriptions", "sinks"} <= set(run.tables)
     assert 'texts = [\n    "The dogs are here.",' in run.config
 
 

@@ -100,7 +100,7 @@ def test_some_heads_differ_and_their_difference_lies_in_its_interval(rows: pd.Da
 
 def test_without_kept_counts_there_is_no_interval(atlas: Atlas, folder: Path) -> None:
     opened = [(cell, Run.open(folder / "runs" / cell.name)) for cell in atlas.cells]
-    bare = [(cell, replace(run, studies={})) for cell, run in opened]
+    bare = [(cell, replace(run, tables={})) for cell, run in opened]
     rows, _ = across(bare)
     moved = rows["name"] != rows["own_name"]
     assert rows.loc[moved, "difference_low"].isna().all()
@@ -134,7 +134,7 @@ def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any
         | {name: 25 * share * accuracy for name, (accuracy, _) in accuracies.items()}
         for group, share in enumerate(shares)
     ]
-    return SimpleNamespace(scores=pd.DataFrame(heads), studies={"counts": pd.DataFrame(counts)})
+    return SimpleNamespace(scores=pd.DataFrame(heads), tables={"counts": pd.DataFrame(counts)})
 
 
 def test_every_number_of_planted_heads_is_what_was_planted(atlas: Atlas) -> None:

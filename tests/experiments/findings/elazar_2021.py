@@ -22,7 +22,7 @@ PLANTED = {"elazar-properties-used": (NEEDED, SPARED), "elazar-probes-do-not-tel
 
 def test_a_property_that_a_probe_still_finds_was_not_removed():
     for left, measured in ((0.219, True), (0.23, False)):
-        table = NEEDED["probing"].studies["amnesic"].assign(left=left)
+        table = NEEDED["probing"].tables["amnesic"].assign(left=left)
         found = FINDINGS[0].numbers({"probing": planted_run(amnesic=table.to_dict("records"))})
         assert all(isinstance(one, Measured) == measured for one in found.values())
 

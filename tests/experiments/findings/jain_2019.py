@@ -47,7 +47,7 @@ def ranked(taus: Sequence[float] = (0.3, 0.25, 0.75)) -> list[dict[str, Any]]:
 def correlated(*taus: float) -> dict[str, Any]:
     """Return a reading with these rank correlations."""
     found = explained()["explanation"]
-    return {"explanation": planted_run(explanation=found.studies["explanation"], explanation_ranks=ranked(taus))}
+    return {"explanation": planted_run(explanation=found.tables["explanation"], explanation_ranks=ranked(taus))}
 
 
 def _spoken(measure: str) -> str:

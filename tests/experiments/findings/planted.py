@@ -68,7 +68,7 @@ def planted_run(
         record=RunRecord(name="planted"),
         config="",
         biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,
-        studies={name: pd.DataFrame(rows) for name, rows in studies.items()}
+        tables={name: pd.DataFrame(rows) for name, rows in studies.items()}
         | ({"behaviour": _filled(behaviour, BEHAVIOUR.dtypes)} if behaviour else {}),
     )
 

@@ -37,7 +37,7 @@ def test_heads_can_go_until_the_first_notable_loss():
 def test_where_agreement_is_at_chance_no_head_can_be_spared():
     for finding, study in (("voita-gates", "gate_paths"), ("michel-importance-order", "pruning")):
         holds = ALL_PLANTED[finding][0]["grammar-effects"]
-        table = holds.studies[study]
+        table = holds.tables[study]
         column = "intact" if study == "gate_paths" else "value"
         lost = planted_run(**{study: table.assign(**{column: 0.52}).to_dict("records")})
         found = all_findings()[finding].numbers({"grammar-effects": lost})
@@ -92,7 +92,7 @@ def test_specialised_heads_are_held_against_others_only_where_there_are_any():
     finding = all_findings()["voita-specialised-survive"]
     holds = PLANTED[finding.id][0]["grammar-effects"]
     every = [scored("position", "next", head=head, grade=1) for head in range(10)]
-    one = finding.numbers({"grammar-effects": planted_run(every, gates=holds.studies["gates"].to_dict("records"))})
+    one = finding.numbers({"grammar-effects": planted_run(every, gates=holds.tables["gates"].to_dict("records"))})
     assert one["survive"] == Missing("10 of 10 heads are specialised: none to compare with")
     found = finding.numbers({"grammar-effects": holds})["survive"]
     assert isinstance(found, Measured)

@@ -78,7 +78,7 @@ def test_the_reader_that_the_documentation_shows_needs_pandas_alone(run: Run, tm
 
 def test_the_table_of_a_study_is_exported_whole(run: Run, tmp_path: Path) -> None:
     path = export(run, "parquet", tmp_path / "shapes.parquet", table="shapes")
-    pd.testing.assert_frame_equal(pd.read_parquet(path), run.studies["shapes"])
+    pd.testing.assert_frame_equal(pd.read_parquet(path), run.tables["shapes"])
 
 
 def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(run: Run, tmp_path: Path) -> None:

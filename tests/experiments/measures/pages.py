@@ -21,7 +21,7 @@ def blocks_of(
     """Return what a measure tells of its tables, which have to be as they are declared."""
     held = {name: measure.tables[name].validated(frame.assign(**ONE_RUN), name) for name, frame in tables.items()}
     record = RunRecord(facts={measure.name: facts or {}})
-    run = Run(Path("run"), pd.DataFrame(), pd.DataFrame(), record, "", studies=held)
+    run = Run(Path("run"), pd.DataFrame(), pd.DataFrame(), record, "", tables=held)
     return [*measure.page(run)]
 
 

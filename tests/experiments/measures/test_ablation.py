@@ -49,7 +49,7 @@ def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    studies = Run.open(folder).studies
+    studies = Run.open(folder).tables
     return studies["ablations"], studies["ablation_contrasts"]
 
 
@@ -114,7 +114,7 @@ def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_s
 
     monkeypatch.setattr("experiments.run.behaviours.measure", counted)
     more = ("ablation.items=9", "ablation.draws=0", f'importance={{behaviours=["embedding"], items={items}}}')
-    studies = Run.open(ablate(tiny, 'ablation.behaviours=["embedding"]', *more)).studies
+    studies = Run.open(ablate(tiny, 'ablation.behaviours=["embedding"]', *more)).tables
     assert read == [5] * times, "the model as it is, and without each of 4 heads"
     single = studies["ablations"][studies["ablations"].kind == "head"]
     assert (single.cost.tolist() == studies["importance"].cost.tolist()) == (times == 1)

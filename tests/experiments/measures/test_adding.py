@@ -57,9 +57,9 @@ class LettersMeasure(Measure):
     @classmethod
     def page(cls, run):
         """Yield the table."""
-        if "letters" in run.studies:
+        if "letters" in run.tables:
             columns = [LETTERS[name].shown() for name in ("name", "letters")]
-            yield TableBlock(TextTable.of("Letters", columns, run.studies["letters"].to_dict("records")))
+            yield TableBlock(TextTable.of("Letters", columns, run.tables["letters"].to_dict("records")))
 '''
 
 
@@ -87,7 +87,7 @@ def mine(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_measure_of_a_file_that_the_config_names_is_run_written_and_shown(mine: Path, tmp_path: Path) -> None:
     folder = run(load_config(mine, ["letters.times=2"]), tmp_path / "runs")
     found = Run.open(folder)
-    assert found.studies["letters"]["letters"].tolist() == [6] * 4
+    assert found.tables["letters"]["letters"].tolist() == [6] * 4
     assert len(pd.read_csv(folder / "letters.csv")) == 4
     assert "letters" in found.record.stages
     page, text = ((folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))

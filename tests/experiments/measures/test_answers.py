@@ -72,7 +72,7 @@ def test_log_odds_are_those_of_the_model_with_all_heads_and_with_one_of_a_layer(
     opened = load_config(config)
     folder = run(opened, tmp_path / "out")
     found = Run.open(folder)
-    told, rhos, left = (found.studies[name] for name in ("answers", "flows", "one_head"))
+    told, rhos, left = (found.tables[name] for name in ("answers", "flows", "one_head"))
     assert len(told) == 20
     assert {*rhos.text} <= {*told.text[told.words.between(5, 9)]}
     assert rhos.groupby(["layer", "measure", "against"]).size().to_dict() == {
@@ -121,10 +121,10 @@ def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path
 def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
     changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
     found = Run.open(run(load_config(config, changes), tmp_path / "out"))
-    told, (lost,) = found.studies["answers"], [one for one in found.record.dropped or () if "answers:" in one.reason]
+    told, (lost,) = found.tables["answers"], [one for one in found.record.dropped or () if "answers:" in one.reason]
     assert lost.reason == "answers: longer than the model (12 pieces)"
     assert len(told) + lost.count == 20
-    assert "one_head" not in found.studies
+    assert "one_head" not in found.tables
 
 
 def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_questions_and_mean_correlations() -> None:

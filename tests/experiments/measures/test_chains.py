@@ -47,7 +47,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
 
 
 def page(table: pd.DataFrame) -> list[Block]:
-    return [*ChainsMeasure.page(SimpleNamespace(studies={"chains": table}))]
+    return [*ChainsMeasure.page(SimpleNamespace(tables={"chains": table}))]
 
 
 def test_the_selected_head_stands_before_its_baselines_by_average_at_the_last_step() -> None:
@@ -87,13 +87,13 @@ def test_a_lead_is_significant_where_its_interval_is_above_0(lead: tuple[float, 
 
 @pytest.mark.slow
 def test_heads_and_baselines_of_both_splits_are_scored_whatever_the_probes_are(scored: Callable[..., Run]) -> None:
-    found = scored(*ON).studies["chains"]
+    found = scored(*ON).tables["chains"]
     heads = ["1-1", "1-2", "2-1", "2-2"]
     assert found.name.unique().tolist() == [*heads, *BASELINES, "random weights"]
     assert len(found) == 2 * len(SCORES) * (len(heads) + len(BASELINES) + 1)
     select = found[(found.split == "select") & (found.measure == "CoNLL") & (found.method == "head")]
     assert select[select.selected].f1.item() == select.f1.max()
-    some = scored(*ON, "chains.texts=5", "chains.random=false").studies["chains"]
+    some = scored(*ON, "chains.texts=5", "chains.random=false").tables["chains"]
     assert 0 < some.n.max() < found.n.min()
     assert "random weights" not in set(some.name)
 
@@ -106,7 +106,7 @@ def test_where_no_window_has_a_mention_a_note_says_so(
     files = [write_corpus(tmp_path / f"{name}.conllu", sentences[:20]) for name in ("a", "b")]
     corpus = f'corpus={{select={{path="{files[0]}"}}, report={{path="{files[1]}", first=15}}}}'
     found = Run.open(run(load_config(base, (*ON, corpus)), tmp_path, page=False))
-    assert "chains" not in found.studies
+    assert "chains" not in found.tables
     assert "coreference chains: no mention in the windows of the select and the report split" in found.record.notes
 
 

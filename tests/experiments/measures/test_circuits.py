@@ -30,7 +30,7 @@ NAMES = [f"{layer + 1}-{head + 1}" for layer in range(LAYERS) for head in range(
 @pytest.mark.slow
 def test_a_run_that_asks_has_a_row_a_head_and_says_what_was_left_out(scored: Callable[..., Run]) -> None:
     found = scored(*ASK)
-    assert len(found.studies["circuits"]) == 4
+    assert len(found.tables["circuits"]) == 4
     facts = found.facts("circuits")
     assert facts["words"] == 30
     dropped = [part for part in found.record.dropped or () if part.reason.startswith("weights alone: ")]

@@ -52,7 +52,7 @@ def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_heads_are_held_against_the_embedding_on_pairs_of_words(asked: Path) -> None:
-    table = Run.open(asked).studies["pairs"]
+    table = Run.open(asked).tables["pairs"]
     assert {*table.task} == {"agreement", "antecedent", "next word"}
     each = table.groupby(["task", "features"])
     assert each.ngroups == 6
@@ -70,7 +70,7 @@ def test_heads_are_held_against_the_embedding_on_pairs_of_words(asked: Path) -> 
 @pytest.mark.slow
 def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     found = Run.open(asked)
-    table = found.studies["classifiers"]
+    table = found.tables["classifiers"]
     tasks = table[table.label == "all"].task.unique().tolist()
     assert set(tasks) - {"arc: dependency/dependent->head"} == {
         *("part of speech", "dependency label", "subject number", "absolute position", "relative position"),
@@ -107,7 +107,7 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
     found = Run.open(asked)
     scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
     scores = scores[scores.n > 0]
-    arcs = found.studies["classifiers"]
+    arcs = found.tables["classifiers"]
     arcs = arcs[arcs.task == "arc: dependency/dependent->head"]
     both = arcs.merge(scores, on=["label", "name"], suffixes=("", "_scored"))
     assert len(both) == len(arcs) == len(scores)
@@ -120,7 +120,7 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
 
 @pytest.mark.slow
 def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Path) -> None:
-    codes = Run.open(asked).studies["codes"]
+    codes = Run.open(asked).tables["codes"]
     assert {*codes.task} == {"part of speech", "coreference"}
     assert (codes.groupby(["task", "name"]).draw.agg(list).map(tuple) == (0, 1)).all()
     assert codes[["compression", "control_compression"]].notna().all().all()
@@ -128,7 +128,7 @@ def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Pa
 
 @pytest.mark.slow
 def test_layers_and_parsers_have_a_row_each(asked: Path) -> None:
-    found = Run.open(asked).studies
+    found = Run.open(asked).tables
     layers, parser = found["layers"], found["parser"]
     assert (layers.groupby("task").layer.agg(list).map(tuple) == (0, 1, 2)).all()
     assert len(parser) == 7
@@ -141,12 +141,12 @@ def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     few = ['classifiers.tasks=["relative position"]', "classifiers.random=false", "classifiers.layers=false"]
     found = Run.open(run(load_config(base, [*ASKED[3:4], *few]), tmp_path / "a"))
-    assert TABLES & set(found.studies) == {"classifiers"}
-    assert found.studies["classifiers"].random_accuracy.isna().all()
+    assert TABLES & set(found.tables) == {"classifiers"}
+    assert found.tables["classifiers"].random_accuracy.isna().all()
     parser = ["classifiers.parser=true", "classifiers.random=false", "classifiers.sentences=5"]
     found = Run.open(run(load_config(base, parser), tmp_path / "b"))
-    assert TABLES & set(found.studies) == {"parser"}
-    assert found.studies["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
+    assert TABLES & set(found.tables) == {"parser"}
+    assert found.tables["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_a_task_without_examples_is_noted(
     parts = [f"corpus.{split}={{ path = '{file}' }}" for split, file in (("select", path), ("report", copy))]
     changes = [*parts, 'classifiers.tasks=["coreference"]']
     found = Run.open(run(load_config(base, changes), tmp_path))
-    assert TABLES.isdisjoint(found.studies)
+    assert TABLES.isdisjoint(found.tables)
     assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record.notes
 
 

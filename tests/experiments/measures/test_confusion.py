@@ -23,7 +23,7 @@ def bits(label: str, split: str = "report", *, chosen: bool = True, n: int = 50)
 
 def test_layers_and_the_chosen_head_are_those_of_the_report_split() -> None:
     frames = [bits("verb"), bits("all"), bits("verb", "select"), bits("2 distractors", chosen=False, n=7)]
-    _, block = ConfusionMeasure.page(SimpleNamespace(studies={"confusion": pd.concat(frames)}))
+    _, block = ConfusionMeasure.page(SimpleNamespace(tables={"confusion": pd.concat(frames)}))
     rows = block.table.texts
     assert [row[0] for row in rows] == ["all", "2 distractors", "verb"]
     assert rows[0][1:] == ("50", "50", "1.00", "0.70", "0.60", "layer 2 0.60 [0.50, 0.70]", "2-1 0.40 [0.30, 0.50]")
@@ -34,10 +34,10 @@ def test_layers_and_the_chosen_head_are_those_of_the_report_split() -> None:
 @pytest.mark.slow
 def test_a_run_that_asks_about_distractors_has_the_confusion_of_both_splits(scored: Callable[..., Run]) -> None:
     found = scored('probes.names=["distractors"]')
-    table = found.studies["confusion"]
+    table = found.tables["confusion"]
     assert set(zip(table.split, table.corpus, strict=True)) == {("select", "grammar-1"), ("report", "grammar-2")}
     every = table[(table.label == "all") & (table.split == "report")]
     asked = found.scores[(found.scores.label == "all") & (found.scores.variant == "noun groups")]
     assert set(every.n) == set(asked[asked.split == "report"].n)
     assert sorted(set(every["head"])) == [-1, *range(found.heads)]
-    assert "confusion" not in scored().studies, "other probes do not measure it"
+    assert "confusion" not in scored().tables, "other probes do not measure it"

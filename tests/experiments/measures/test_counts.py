@@ -13,7 +13,7 @@ QUESTION = ["probe", "label", "variant"]
 
 def test_counts_add_up_to_the_accuracies_of_all_heads(scored: Callable[..., Run]) -> None:
     run = scored()
-    counts = run.studies["counts"]
+    counts = run.tables["counts"]
     heads = [column for column in counts if column not in COUNTS.dtypes]
     assert heads == ["1-1", "1-2", "2-1", "2-2"]
     assert set(counts["corpus"]) == {"grammar-2"}, "the report split"
@@ -28,7 +28,7 @@ def test_counts_add_up_to_the_accuracies_of_all_heads(scored: Callable[..., Run]
 
 
 def test_more_hits_than_items_are_refused(scored: Callable[..., Run]) -> None:
-    counts = scored().studies["counts"]
+    counts = scored().tables["counts"]
     for wrong in (
         counts.assign(n=0),
         counts.assign(**{"2-2": counts["n"] + 1.0}),

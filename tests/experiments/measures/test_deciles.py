@@ -49,7 +49,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_descriptions_stand_beside_an_offset_and_random_weights_best_first() -> None:
-    points, plane, table, _ = DecilesMeasure.page(SimpleNamespace(studies=tables()))
+    points, plane, table, _ = DecilesMeasure.page(SimpleNamespace(tables=tables()))
     own, better = points.sentences
     assert "mean accuracy of 30.0 % over heads, on 900 words" in own
     assert "offset reaches 20.0 %, and descriptions of a randomly initialised model 7.0 %" in own
@@ -89,7 +89,7 @@ def test_dots_and_the_grid_choose_the_same_head(tmp_path: Path, browser: Any) ->
 
 def test_a_run_has_ten_deciles_of_every_head_and_a_description_and_no_other_score(scored: Callable[..., Run]) -> None:
     run = scored(ON)
-    deciles, described = run.studies["deciles"], run.studies["descriptions"]
+    deciles, described = run.tables["deciles"], run.tables["descriptions"]
     assert deciles.groupby("name")["decile"].apply(list).tolist() == [[*range(1, 11)]] * 4
     assert described["name"].tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert described[["accuracy", "offset_accuracy", "random_accuracy", "between"]].gt(0).all(axis=None)
@@ -100,11 +100,11 @@ def test_a_run_has_ten_deciles_of_every_head_and_a_description_and_no_other_scor
 
 def test_where_no_attention_in_sentences_is_read_a_note_says_so(scored: Callable[..., Run]) -> None:
     run = scored(ON, "scoring.maps='norms'")
-    assert "deciles" not in run.studies
+    assert "deciles" not in run.tables
     assert any(note.startswith("deciles: they are of attention in sentences") for note in run.record.notes)
 
 
 def test_the_number_of_texts_decides_what_the_random_model_reads(scored: Callable[..., Run]) -> None:
-    few, all_of = (scored(ON, *more).studies["descriptions"] for more in (("deciles.random_texts=3",), ()))
+    few, all_of = (scored(ON, *more).tables["descriptions"] for more in (("deciles.random_texts=3",), ()))
     assert few["random_accuracy"].iloc[0] != all_of["random_accuracy"].iloc[0]
     assert few["accuracy"].equals(all_of["accuracy"])

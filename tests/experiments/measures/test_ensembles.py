@@ -23,7 +23,7 @@ MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
 @pytest.mark.parametrize("maps", ["weights", "norms"])
 def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(maps: str, scored: Callable[..., Run]) -> None:
     found = scored(*ON, *MANY, f"scoring.maps={maps!r}")
-    ensembles = found.studies["ensembles"]
+    ensembles = found.tables["ensembles"]
     assert ensembles.groupby(["probe", "label", "variant"])["size"].apply(list).tolist() == [[1, 2, 3]] * 3
     assert set(ensembles.probe) == {"dependency"}, "positions need no relation"
     key = ["probe", "label", "variant"]
@@ -44,7 +44,7 @@ def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(maps: str,
 
 @pytest.mark.slow
 def test_the_size_that_is_best_on_the_selection_split_is_the_chosen_one(scored: Callable[..., Run]) -> None:
-    for _, rows in scored(*ON, *MANY).studies["ensembles"].groupby(["probe", "label", "variant"]):
+    for _, rows in scored(*ON, *MANY).tables["ensembles"].groupby(["probe", "label", "variant"]):
         assert rows.selected.tolist() == (np.arange(3) == rows.select_accuracy.argmax()).tolist()
         heads = [names.split() for names in rows.heads]
         assert [len(set(names)) for names in heads] == [1, 2, 3]

@@ -71,7 +71,7 @@ def test_its_keys_are_a_table_of_the_config_and_its_methods_name_such_keys(name:
 def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, folder: Path) -> None:
     run, measure = Run.open(folder), MEASURES[name]
     for table in measure.tables:
-        assert table not in run.studies
+        assert table not in run.tables
     assert [*measure.page(run)] == []
     assert measure.without(run, "1-1") == ""
     assert [*measure.written(run, run.settings)] == []

@@ -45,14 +45,14 @@ def graded(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_roles_are_the_questions_in_which_a_head_has_a_grade(graded: Run) -> None:
-    heads = graded.studies["heads"].set_index("name")
+    heads = graded.tables["heads"].set_index("name")
     assert heads["roles"].to_dict() == {"1-1": 2, "1-2": 1, "2-1": 1, "2-2": 0}, "all pools other labels"
     assert heads["grade"].to_dict() == {"1-1": 2, "1-2": 1, "2-1": 0, "2-2": 0}, "that of position does not count"
     assert set(heads["scope"]) == {"sentence"}
 
 
 def test_roles_explain_attention_on_their_pairs_of_heads_and_of_random_weights(graded: Run) -> None:
-    heads = graded.studies["heads"].set_index("name")
+    heads = graded.tables["heads"].set_index("name")
     for column in ("explained", "explained_random"):
         assert heads[column].between(0.01, 0.99).to_dict() == {"1-1": True, "1-2": True, "2-1": False, "2-2": False}
         assert (heads.loc[["2-1", "2-2"], column] == 0).all(), "no role, and one of a special token"
@@ -66,11 +66,11 @@ def test_what_stands_beside_it_is_the_first_control_on_the_report_split(base: Pa
     random = RelationAttention(model.layers, model.heads, probes)
     score_corpus(model, open_corpora(config)[1].sentences(), probes, {}, Settings(), observers=[random])
     roles = [[role[:3] for role in ROLES.get(name, [])] for name in ("1-1", "1-2", "2-1", "2-2")]
-    np.testing.assert_allclose(graded.studies["heads"]["explained_random"], random.explained(roles), rtol=1e-6)
+    np.testing.assert_allclose(graded.tables["heads"]["explained_random"], random.explained(roles), rtol=1e-6)
 
 
 def test_every_scope_has_rows_of_its_own(scored: Callable[..., Run]) -> None:
-    heads = scored('probes.names=["position", "coreference"]', "scoring.window_words=15").studies["heads"]
+    heads = scored('probes.names=["position", "coreference"]', "scoring.window_words=15").tables["heads"]
     names = ["1-1", "1-2", "2-1", "2-2"]
     assert list(zip(heads["scope"], heads["name"], strict=True)) == [
         (scope, name) for scope in ("sentence", "window") for name in names
@@ -96,4 +96,4 @@ def test_scores_of_the_report_split_have_precision_and_lift(scored: Callable[...
 def test_other_maps_have_neither(scored: Callable[..., Run], maps: str) -> None:
     found = scored(f'scoring.maps="{maps}"')
     assert found.scores[["precision", "lift"]].isna().all(axis=None)
-    assert "heads" not in found.studies
+    assert "heads" not in found.tables

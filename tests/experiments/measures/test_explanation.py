@@ -12,14 +12,14 @@ from tests.experiments.measures.pages import text_of
 
 @pytest.mark.slow
 def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
-    few = scored("explanation={sentences=20, classifiers=2, seed=5}").studies
+    few = scored("explanation={sentences=20, classifiers=2, seed=5}").tables
     assert {*few["explanation_ranks"].pair} == {*PAIRS}
     found = few["explanation"]
     assert {*found.measure} == {*MEASURES}
     assert (found.seed.nunique(), {*found.n}, {*found.corpus}) == (2, {10}, {"grammar"})
-    more = scored("explanation={sentences=30, classifiers=3, seed=5}").studies["explanation"]
+    more = scored("explanation={sentences=30, classifiers=3, seed=5}").tables["explanation"]
     assert (more.seed.nunique(), {*more.n}) == (3, {15})
-    other = scored("explanation={sentences=20, classifiers=2, seed=9}").studies["explanation"]
+    other = scored("explanation={sentences=20, classifiers=2, seed=9}").tables["explanation"]
     assert other.value.tolist() != found.value.tolist()
 
 

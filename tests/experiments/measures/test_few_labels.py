@@ -23,7 +23,7 @@ def test_methods_are_called_as_they_are_measured() -> None:
 def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
     asked = "{{relations=2, arcs=[5, 20], draws={}, largest={}}}"
     found, more, wider = (
-        scored(*TEXTS, f"few_labels={asked.format(*keys)}").studies["few_labels"] for keys in ((3, 2), (6, 2), (3, 4))
+        scored(*TEXTS, f"few_labels={asked.format(*keys)}").tables["few_labels"] for keys in ((3, 2), (6, 2), (3, 4))
     )
     assert found.groupby(["label", "variant"]).ngroups == 2
     assert {*found.arcs} == {5, 20}

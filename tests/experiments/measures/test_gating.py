@@ -34,7 +34,7 @@ GATED = ('gates={behaviours=["embedding"], items=20, prices=[0.0, 10.0], steps=3
 @pytest.mark.slow
 def test_importance_of_all_heads_stands_beside_their_cost(scored: Scored) -> None:
     found = scored(*WEIGHED)
-    table, taylor = found.studies["importance"], found.studies["taylor"]
+    table, taylor = found.tables["importance"], found.tables["taylor"]
     assert table.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert set(table.behaviour) == {"sentence embedding"}
     assert set(table.corpus) == {"grammar-2"}
@@ -47,21 +47,21 @@ def test_importance_of_all_heads_stands_beside_their_cost(scored: Scored) -> Non
 
 @pytest.mark.slow
 def test_directions_items_and_taylor_are_heard(scored: Scored) -> None:
-    plain = scored(*WEIGHED).studies["importance"]
-    off = scored(*WEIGHED, "importance.taylor=false").studies
+    plain = scored(*WEIGHED).tables["importance"]
+    off = scored(*WEIGHED, "importance.taylor=false").tables
     assert "taylor" not in off
     assert off["importance"].cost.isna().all()
     pd.testing.assert_series_equal(off["importance"].importance, plain.importance, check_exact=True)
     for change in ("importance.directions=4", "importance.items=10"):
-        changed = scored(*WEIGHED, change).studies["importance"]
+        changed = scored(*WEIGHED, change).tables["importance"]
         assert not np.allclose(changed.importance, plain.importance)
-    assert (scored(*WEIGHED, "importance.items=10").studies["importance"].n <= 10).all()
+    assert (scored(*WEIGHED, "importance.items=10").tables["importance"].n <= 10).all()
 
 
 @pytest.mark.slow
 def test_pruning_tells_curves_areas_and_who_is_best_after(scored: Scored) -> None:
     found = scored(*PRUNED)
-    curve, areas, migration = (found.studies[name] for name in ("pruning", "pruning_areas", "migration"))
+    curve, areas, migration = (found.tables[name] for name in ("pruning", "pruning_areas", "migration"))
     assert curve.removed.unique().tolist() == [0, 1, 2, 3, 4]
     assert sorted({*zip(curve.order, curve.draw, strict=True)}) == [
         ("cost", 0),
@@ -71,7 +71,7 @@ def test_pruning_tells_curves_areas_and_who_is_best_after(scored: Scored) -> Non
     ]
     np.testing.assert_allclose(curve[curve.removed == 0].value, 1, atol=1e-6)
     assert curve[curve.removed == 4].value.nunique() == 1, "without any head"
-    weighed = scored(*WEIGHED).studies["importance"]
+    weighed = scored(*WEIGHED).tables["importance"]
     assert set(curve.n) < set(range(1, int(weighed.n.max())))
     assert areas.order.tolist() == ["importance", "cost"]
     np.testing.assert_allclose(areas.gain, areas.area - areas.random_area)
@@ -89,9 +89,9 @@ def test_pruning_tells_curves_areas_and_who_is_best_after(scored: Scored) -> Non
 
 @pytest.mark.slow
 def test_roles_are_scored_again_only_where_that_is_asked(scored: Scored) -> None:
-    assert "migration" not in scored(*PRUNED, "pruning.left=0").studies
-    assert set(scored(*PRUNED, "pruning.left=0.75").studies["migration"].removed) == {1}
-    other = scored(*PRUNED, "pruning.step=0.5", "pruning.draws=1").studies["pruning"]
+    assert "migration" not in scored(*PRUNED, "pruning.left=0").tables
+    assert set(scored(*PRUNED, "pruning.left=0.75").tables["migration"].removed) == {1}
+    other = scored(*PRUNED, "pruning.step=0.5", "pruning.draws=1").tables["pruning"]
     assert other.removed.unique().tolist() == [0, 2, 4]
     assert other.draw.max() == 1
 
@@ -99,7 +99,7 @@ def test_roles_are_scored_again_only_where_that_is_asked(scored: Scored) -> None
 @pytest.mark.slow
 def test_gates_are_told_for_every_price(scored: Scored) -> None:
     found = scored(*GATED)
-    gates, paths = found.studies["gates"], found.studies["gate_paths"]
+    gates, paths = found.tables["gates"], found.tables["gate_paths"]
     assert len(gates) == 2 * 4
     assert paths.price.tolist() == [0.0, 10.0]
     assert paths.left.tolist() == [(gates[gates.price == price].gate > 0).sum() for price in (0.0, 10.0)]
@@ -107,7 +107,7 @@ def test_gates_are_told_for_every_price(scored: Scored) -> None:
     assert (gates[gates.price == 10].gate == 0).all()
     assert not gates.weights.any()
     for change in ("gates.steps=3", "gates.rate=0.02"):
-        assert not np.allclose(scored(*GATED, change).studies["gates"].open, gates.open)
+        assert not np.allclose(scored(*GATED, change).tables["gates"].open, gates.open)
 
 
 def test_what_cannot_be_measured_is_said_before_anything_is_read(base: Path, tmp_path: Path) -> None:
@@ -146,9 +146,7 @@ def test_a_masked_lm_is_asked_about_its_loss_and_pairs_and_weights_may_learn_alo
         f"gates={{{names}, prices=[0.0], steps=40, weights=true, weights_rate=0.001}}",
     )
     found = Run.open(run(load_config(base, changes), tmp_path))
-    importance, taylor, curve, path = (
-        found.studies[name] for name in ("importance", "taylor", "pruning", "gate_paths")
-    )
+    importance, taylor, curve, path = (found.tables[name] for name in ("importance", "taylor", "pruning", "gate_paths"))
     assert set(importance.behaviour) == {"masked-LM loss", "grammar"}
     assert (importance.importance > 0).all()
     assert set(taylor.series) == {"first order"}

@@ -36,15 +36,15 @@ def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) -> None:
     found = Run.open(together)
-    assert set(found.studies) >= {*HeadSetMeasure.tables}
-    assert (len(found.studies["distances"]), len(found.studies["places"])) == (6, 4)
-    assert len(found.studies["subspaces"]) == 6 * 3 * 2, (
+    assert set(found.tables) >= {*HeadSetMeasure.tables}
+    assert (len(found.tables["distances"]), len(found.tables["places"])) == (6, 4)
+    assert len(found.tables["subspaces"]) == 6 * 3 * 2, (
         "W_V, W_O and outputs, own and with randomly initialised weights"
     )
     assert [found.facts("heads")[name] for name in ("texts", "left_out")] == [7, 5], "of 12; 5 are too long"
-    assert found.studies["distances"].distance.between(0, np.log(2)).all()
-    assert sorted(found.studies["places"].group.unique()) == [1, 2, 3], "as many as the config says"
-    contrasts = found.studies["contrasts"]
+    assert found.tables["distances"].distance.between(0, np.log(2)).all()
+    assert sorted(found.tables["places"].group.unique()) == [1, 2, 3], "as many as the config says"
+    contrasts = found.tables["contrasts"]
     assert contrasts[["what", "weights"]].to_numpy().tolist() == [
         [what, weights] for weights in ("own", "random") for what in ("maps", "W_V", "W_O", "outputs")
     ]
@@ -54,7 +54,7 @@ def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) ->
 
 @pytest.mark.slow
 def test_subspaces_are_those_of_the_model_s_weights(together: Path, tiny: Path) -> None:
-    table = Run.open(together).studies["subspaces"]
+    table = Run.open(together).tables["subspaces"]
     for weights, source in (("own", "pretrained"), ("random", "random")):
         spans = head_weights(load_model(str(tiny), source, 0))
         for what in ("W_V", "W_O"):
@@ -66,7 +66,7 @@ def test_subspaces_are_those_of_the_model_s_weights(together: Path, tiny: Path) 
 
 @pytest.mark.slow
 def test_the_nearest_head_is_the_one_at_the_smallest_distance(together: Path) -> None:
-    tables = Run.open(together).studies
+    tables = Run.open(together).tables
     for row in tables["places"].itertuples():
         pairs = tables["distances"]
         pairs = pairs[(pairs.name == row.name) | (pairs.other == row.name)]
@@ -82,9 +82,9 @@ def test_heads_are_compared_by_the_maps_that_the_run_reads(
 ) -> None:
     found, plain = scored(*ON, *MANY, f"scoring.maps={maps!r}"), Run.open(together)
     for name, what in (("distances", "distance"), ("places", "distance")):
-        assert found.studies[name][what].between(0, np.log(2)).all()
-        assert (found.studies[name][what] - plain.studies[name][what]).abs().max() > 1e-3
-    contrasts = [run.studies["contrasts"].set_index(["what", "weights"])["between"] for run in (found, plain)]
+        assert found.tables[name][what].between(0, np.log(2)).all()
+        assert (found.tables[name][what] - plain.tables[name][what]).abs().max() > 1e-3
+    contrasts = [run.tables["contrasts"].set_index(["what", "weights"])["between"] for run in (found, plain)]
     assert abs(contrasts[0]["maps", "random"] - contrasts[1]["maps", "random"]) > 1e-6, "fresh weights are read alike"
 
 
@@ -94,7 +94,7 @@ def test_a_sample_without_a_text_that_can_be_read_is_noted(
 ) -> None:
     monkeypatch.setattr(HeadSetMeasure, "_sample", lambda self, run: [])
     found = scored("heads={texts=6, relations=0}", 'probes.names=["position"]')
-    assert not set(found.studies) & {*HeadSetMeasure.tables}
+    assert not set(found.tables) & {*HeadSetMeasure.tables}
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record.notes
 
 
@@ -122,7 +122,7 @@ def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, compl
 def test_the_page_has_means_over_pairs_and_every_pair_of_the_matrix(tmp_path: Path) -> None:
     record = {"texts": 40, "words": 512, "left_out": 3, "stress": 0.12, "silhouette": 0.31}
     written = Run.open(write_run(tmp_path / "minilm-ewt"))
-    found = replace(written, studies=head_tables(), record=replace(written.record, facts={"heads": record}))
+    found = replace(written, tables=head_tables(), record=replace(written.record, facts={"heads": record}))
     blocks = [*HeadSetMeasure.page(found)]
     page = "\n\n".join(block.markdown for block in blocks)
     assert "All 5 heads were compared on 40 texts of the report split, 512 words; 3 more could not be read" in page

@@ -22,11 +22,11 @@ def linked(scored: Scored) -> Run:
 
 
 def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> None:
-    table = linked.studies["link"].set_index("name")
+    table = linked.tables["link"].set_index("name")
     assert set(table.behaviour) == {"sentence embedding"}
     assert set(table.variant) == {"other words"}
     assert len(table) == linked.layers * linked.heads
-    ablations = linked.studies["ablations"]
+    ablations = linked.tables["ablations"]
     single = ablations[(ablations.kind == "head") & (ablations.measure == "value")].set_index("name")
     pd.testing.assert_series_equal(table.cost, single.cost.loc[table.index], check_names=False)
     scores = linked.scores
@@ -35,7 +35,7 @@ def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> Non
     )
     pd.testing.assert_series_equal(table.accuracy, own.accuracy.loc[table.index], check_names=False)
     assert (table.attends == (own.grade.loc[table.index] > 0)).all()
-    importance = linked.studies["importance"].set_index("name").importance
+    importance = linked.tables["importance"].set_index("name").importance
     pd.testing.assert_series_equal(table.importance, importance.loc[table.index], check_names=False)
     assert (table.write_norm > 0).all()
     assert set(table.verdict) <= set(VERDICTS)
@@ -43,7 +43,7 @@ def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> Non
 
 
 def test_correlations_are_over_all_heads(linked: Run) -> None:
-    found = linked.studies["link_correlations"].set_index(["one", "other"])
+    found = linked.tables["link_correlations"].set_index(["one", "other"])
     assert ("importance", "cost") in found.index
     assert ("patching", "cost") not in found.index
     assert set(found.heads) == {linked.layers * linked.heads}
@@ -51,8 +51,8 @@ def test_correlations_are_over_all_heads(linked: Run) -> None:
 
 def test_a_run_whose_probes_have_no_role_is_linked_to_nothing(scored: Scored) -> None:
     found = scored('probes.names=["dependency"]', *ASKED[1:])
-    assert "ablations" in found.studies
-    assert "link" not in found.studies
+    assert "ablations" in found.tables
+    assert "link" not in found.tables
 
 
 ROLE = {"behaviour": "pairs", "probe": "agreement", "label": "all", "variant": "verb->subject"}

@@ -74,7 +74,7 @@ def row(frame: pd.DataFrame, corpus: str, level: str, **keys: object) -> pd.Seri
 @pytest.mark.slow
 def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[..., Path], pairs: Path) -> None:
     folder = ask(f'behaviour.corpora=["grammar", "{pairs}"]', "behaviour.first=40")
-    frame = Run.open(folder).studies["behaviour"]
+    frame = Run.open(folder).tables["behaviour"]
     assert (folder / "behaviour.csv").is_file()
     whole = row(frame, "sleepers", "corpus")
     assert (whole.n, whole.accuracy, whole.method, whole.left_out) == (2, 0.5, "masked", 0)
@@ -102,7 +102,7 @@ def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
             dropped = json.loads((folder / "run.json").read_text("utf-8"))["dropped"]
             lost = {"reason": "not different in exactly one piece", "count": 1, "examples": ["longer:1"]}
             assert {"split": "longer", "scope": "minimal pairs", **lost} in dropped
-        scored[method] = row(Run.open(folder).studies["behaviour"], "longer", "corpus")
+        scored[method] = row(Run.open(folder).tables["behaviour"], "longer", "corpus")
     assert {method: (one.method, one.n, one.left_out) for method, one in scored.items()} == {
         "auto": ("masked, pll", 3, 0),
         "masked": ("masked", 2, 1),

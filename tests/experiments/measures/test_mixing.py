@@ -13,7 +13,7 @@ from tests.experiments.measures.pages import text_of
 
 @pytest.mark.slow
 def test_it_reads_as_many_texts_as_the_config_says(scored: Callable[..., Run]) -> None:
-    few, more = (scored(f"mixing.texts={texts}").studies["mixing"] for texts in (4, 8))
+    few, more = (scored(f"mixing.texts={texts}").tables["mixing"] for texts in (4, 8))
     assert few.n.max() < more.n.max()
 
 

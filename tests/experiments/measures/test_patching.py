@@ -45,7 +45,7 @@ def ask(base: Path, reader: Path, tmp_path: Path) -> Callable[..., Run]:
 @pytest.mark.slow
 def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) -> None:
     found = ask("patching.items=12", "patching.seed=1")
-    table, facts = found.studies["patching"], found.facts("patching")
+    table, facts = found.tables["patching"], found.facts("patching")
     every = table[table["role"] == "all places"]
     assert every["name"].tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert set(table["corpus"]) == {"grammar"}
@@ -65,7 +65,7 @@ def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) 
 
 @pytest.mark.slow
 def test_the_seed_decides_the_sentences_and_the_same_run_gives_the_same_table(ask: Callable[..., Run]) -> None:
-    one, same, other = (ask("patching.items=8", f"patching.seed={seed}").studies["patching"] for seed in (1, 1, 2))
+    one, same, other = (ask("patching.items=8", f"patching.seed={seed}").tables["patching"] for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, same)
     assert not one["estimate"].equals(other["estimate"])
 

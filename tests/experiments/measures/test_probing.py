@@ -15,14 +15,14 @@ TEXTS = ("corpus.select.documents=60", "corpus.report.documents=60")
 
 @pytest.mark.slow
 def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
-    found = scored(*TEXTS, "probing={sentences=60, labelled=200, pairs=60}").studies
+    found = scored(*TEXTS, "probing={sentences=60, labelled=200, pairs=60}").tables
     layers, trees = found["layer_probes"], {structural.DISTANCES, structural.DEPTHS}
     assert {*trees, sentence_tasks.SHIFT} <= {*layers.task}
     assert {*layers.task} - trees <= {*sentence_tasks.TASKS}
     assert {*layers.measure} == {ATTACHED, structural.CORRELATION, structural.ROOT, sentences.ACCURACY}
     assert found["pair_probes"].task.tolist() == [*pair_relations.TASKS]
     assert found["amnesic"].property.tolist() == [*amnesic.PROPERTIES]
-    fewer = scored(*TEXTS, "probing={sentences=30, labelled=0, pairs=0}").studies
+    fewer = scored(*TEXTS, "probing={sentences=30, labelled=0, pairs=0}").tables
     assert "pair_probes" not in fewer
     assert {*fewer["layer_probes"].task} == trees
     assert fewer["amnesic"].n.tolist() != found["amnesic"].n.tolist()

@@ -25,7 +25,7 @@ def related(ratings: str, correlation: np.ndarray, clusters: int = 30) -> pd.Dat
 
 
 def page(*frames: pd.DataFrame) -> list[Block]:
-    return [*RelatednessMeasure.page(SimpleNamespace(studies={"relatedness": pd.concat(frames)}))]
+    return [*RelatednessMeasure.page(SimpleNamespace(tables={"relatedness": pd.concat(frames)}))]
 
 
 def test_the_strongest_correlations_stand_beside_those_on_other_ratings_whatever_their_sign() -> None:
@@ -59,7 +59,7 @@ def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_ratings_are_looked_up_in_the_sentences_and_change_no_score(scored: Callable[..., Run], ratings: Path) -> None:
     found = scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
-    table = found.studies["relatedness"]
+    table = found.tables["relatedness"]
     assert set(table.ratings) == {"made"}
     assert len(table) == 2 * found.layers * found.heads
     assert (table.n > 5).all()

@@ -62,7 +62,7 @@ def measure_rows(scope: str, split: str, kind: str, name: str) -> pd.DataFrame:
 def page(table: pd.DataFrame) -> dict[type[Block], list[Any]]:
     """Return the blocks of a page by kind."""
     found: dict[type[Block], list[Any]] = {}
-    for block in ShapesMeasure.page(SimpleNamespace(studies={"shapes": table})):
+    for block in ShapesMeasure.page(SimpleNamespace(tables={"shapes": table})):
         found.setdefault(type(block), []).append(block)
     return found
 
@@ -170,7 +170,7 @@ def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
 
 def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -> None:
     found = Run.open(whole)
-    shapes = found.studies["shapes"]
+    shapes = found.tables["shapes"]
     assert len(shapes) == 2 * 2 * len(MEASURES) * found.layers * found.heads
     for split, scopes in found.record.scored.items():
         for scope, counts in scopes.items():
@@ -184,7 +184,7 @@ def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -
 
 def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Run]) -> None:
     off = scored("shapes.enabled=false")
-    assert "shapes" not in off.studies
+    assert "shapes" not in off.tables
     assert "shapes" not in off.record.stages
     pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)
 
@@ -192,7 +192,7 @@ def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Ru
 @pytest.mark.slow
 def test_the_threshold_decides_the_tests_of_sieves_and_nothing_else(scored: Callable[..., Run]) -> None:
     key = ["scope", "split", "kind", "measure", "name"]
-    high, low = (scored(f"shapes.threshold={value}").studies["shapes"].set_index(key) for value in (50.0, 0.001))
+    high, low = (scored(f"shapes.threshold={value}").tables["shapes"].set_index(key) for value in (50.0, 0.001))
     tested = high.p.notna()
     assert set(high[tested].threshold) == {50.0}
     assert float(high[tested].p.min()) > 0.9

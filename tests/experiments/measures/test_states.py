@@ -21,10 +21,10 @@ def test_measures_and_kinds_are_called_as_they_are_measured() -> None:
 @pytest.mark.slow
 def test_every_key_is_followed(scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outliers, "SIGMA", 1.5)
-    found = scored("states={texts=20, contexts=2, sets=2}").studies
+    found = scored("states={texts=20, contexts=2, sets=2}").tables
     states = found["states"]
     assert {*states.layer} == {0, 1, 2}
-    fewer = scored("states={texts=10, contexts=15, sets=5}").studies
+    fewer = scored("states={texts=10, contexts=15, sets=5}").tables
     same = states.measure == geometry.SELF
     assert fewer["states"][same].n.max() < states[same].n.max()
     assert len(found["outlier_dimensions"])

@@ -40,12 +40,12 @@ def asked(scored: Scored, speaker: Path) -> Run:
 
 
 def test_a_run_has_a_row_a_head_and_the_link_has_the_same_numbers(asked: Run) -> None:
-    table = asked.studies["transfer"].set_index("name")
+    table = asked.tables["transfer"].set_index("name")
     assert table.index.tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert set(table["behaviour"]) == {"grammar"}
     np.testing.assert_allclose(table["transfer"], table["same"] - table["other"], atol=1e-9)
     assert table["transfer"].abs().min() > 0
-    linked = asked.studies["link"]
+    linked = asked.tables["link"]
     assert len(linked) >= 4
     for name in ("transfer", "transfer_low", "transfer_high"):
         np.testing.assert_array_equal(linked[name], table.loc[linked["name"], name])
@@ -58,9 +58,9 @@ def test_the_seed_decides_the_donors_and_the_same_run_gives_the_same_table(
     asked: Run, scored: Scored, speaker: Path
 ) -> None:
     again, other = (
-        scored(f"model.name='{speaker}'", *ASKED, f"transfer.seed={seed}").studies["transfer"] for seed in (97, 5)
+        scored(f"model.name='{speaker}'", *ASKED, f"transfer.seed={seed}").tables["transfer"] for seed in (97, 5)
     )
-    pd.testing.assert_frame_equal(again, asked.studies["transfer"])
+    pd.testing.assert_frame_equal(again, asked.tables["transfer"])
     assert not other["same"].equals(again["same"])
     np.testing.assert_array_equal(other["intact"], again["intact"])
 
@@ -70,14 +70,14 @@ def test_items_without_donors_are_noted(scored: Scored, speaker: Path) -> None:
     dropped = {one.reason: one.count for one in found.record.dropped if one.scope == "grammar"}
     left_out = dropped["transfer: no donors of another document with another verb"]
     assert left_out > 0
-    assert set(found.studies["transfer"]["n"]) == {8 - sum(dropped.values())}
+    assert set(found.tables["transfer"]["n"]) == {8 - sum(dropped.values())}
 
 
 def test_a_run_that_does_not_ask_hands_nothing_on_and_its_link_says_so(scored: Scored, speaker: Path) -> None:
     found = scored(f"model.name='{speaker}'", *ASKED[:3], *COSTS)
-    assert "transfer" not in found.studies
-    assert found.studies["link"]["transfer"].isna().all()
-    assert not found.studies["link"]["transfer_significant"].any()
+    assert "transfer" not in found.tables
+    assert found.tables["link"]["transfer"].isna().all()
+    assert not found.tables["link"]["transfer_significant"].any()
 
 
 def test_what_cannot_be_asked_is_refused_by_name(scored: Scored, speaker: Path, base: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_run_reads_the_maps_that_its_config_names_and_its_page_says_so(
     assert (one["n"] == other["n"]).all()
     assert (one["accuracy"] != other["accuracy"])[one["n"] > 0].any()
     pd.testing.assert_frame_equal(
-        read.studies["shapes"], plain.studies["shapes"]
+        read.tables["shapes"], plain.tables["shapes"]
     )  # they are those of attention, whatever is scored
     html = (found / "report" / "index.html").read_text(encoding="utf-8")
     assert f"This run did not read attention weights but {kind}" in html

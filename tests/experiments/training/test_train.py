@@ -625,7 +625,7 @@ def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
     begun: Path, write: Callable[..., Path], tmp_path: Path
 ) -> None:
     path = write(RUN)
-    found = Run.open(run(load_config(path, ["drift.texts=5"]), tmp_path / "out")).studies["drift"]
+    found = Run.open(run(load_config(path, ["drift.texts=5"]), tmp_path / "out")).tables["drift"]
     assert found.groupby("name").size().to_dict() == {"1-1": 5, "1-2": 5}
     assert found.cosine.between(0.5, 1 - 1e-9).all()
     with pytest.raises(ConfigError, match=r"\[drift\] needs the first checkpoint of a training"):

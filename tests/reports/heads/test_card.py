@@ -13,7 +13,7 @@ from reports.heads.card import HeadCard, HeadCards, head_cards
 
 @pytest.fixture(scope="module")
 def run(written_run: Path, head_tables: dict[str, pd.DataFrame]) -> Run:
-    return replace(Run.open(written_run), studies=head_tables)
+    return replace(Run.open(written_run), tables=head_tables)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_ther
     trained = {"task": "number", "label": "all", "accuracy": 0.9, "control_accuracy": 0.6, "selectivity": 0.3}
     trained |= {"selectivity_low": 0.2, "selectivity_high": 0.4, "selected": True}
     tables["classifiers"] = pd.DataFrame([head | trained])
-    measured = replace(run, studies=tables)
+    measured = replace(run, tables=tables)
     card = measured.head("1-2")
     assert part(card, "Attention statistics") == (
         ("attention to [SEP], %", "20.0", "[10.0, 30.0]", "5.0"),

@@ -29,7 +29,7 @@ def heads_table(run: Run, scope: str = "sentence", random: float = 0.08) -> pd.D
 @pytest.fixture(scope="module")
 def run(written_run: Path) -> Run:
     found = Run.open(written_run)
-    return replace(found, studies={"heads": heads_table(found)})
+    return replace(found, tables={"heads": heads_table(found)})
 
 
 def said(run: Run, name: str) -> list[str]:
@@ -50,7 +50,7 @@ def test_a_card_tells_what_the_roles_of_its_head_explain_beside_randomly_initial
 
 def test_without_such_a_control_nothing_stands_beside_it_and_scopes_are_named_where_there_are_two(run: Run) -> None:
     both = [heads_table(run, "sentence"), heads_table(run, "window", math.nan)]
-    lines = said(replace(run, studies={"heads": pd.concat(both, ignore_index=True)}), "2-4")
+    lines = said(replace(run, tables={"heads": pd.concat(both, ignore_index=True)}), "2-4")
     assert len(lines) == 2
     assert lines[0].startswith("In sentences: Attention between words")
     assert (
@@ -72,13 +72,13 @@ def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
 
 
 def test_where_no_head_has_a_role_between_words_nothing_is_said(run: Run) -> None:
-    alone = replace(run, studies={"heads": heads_table(run).assign(explained=0.0)})
+    alone = replace(run, tables={"heads": heads_table(run).assign(explained=0.0)})
     assert ExplainedHeads.of(alone).median == ""
 
 
 def test_the_median_is_that_of_the_first_scope(run: Run) -> None:
     windows = heads_table(run, "window").assign(explained=0.5)
-    both = replace(run, studies={"heads": pd.concat([heads_table(run), windows], ignore_index=True)})
+    both = replace(run, tables={"heads": pd.concat([heads_table(run), windows], ignore_index=True)})
     assert ExplainedHeads.of(both).median == ExplainedHeads.of(run).median
     unknown = heads_table(run).assign(explained=math.nan)
-    assert ExplainedHeads.of(replace(run, studies={"heads": unknown})).median == ""
+    assert ExplainedHeads.of(replace(run, tables={"heads": unknown})).median == ""

@@ -14,11 +14,11 @@ from reports.heads.profile import MEANINGS, MEASURES, MOST, head_profile, profil
 
 @pytest.fixture(scope="module")
 def run(written_run: Path, head_tables: dict[str, pd.DataFrame]) -> Run:
-    return replace(Run.open(written_run), studies=head_tables)
+    return replace(Run.open(written_run), tables=head_tables)
 
 
 def other(run: Run, corpus: str, studies: Mapping[str, pd.DataFrame] | None = None) -> Run:
-    return replace(run, scores=run.scores.assign(corpus=corpus), studies=studies or {})
+    return replace(run, scores=run.scores.assign(corpus=corpus), tables=studies or {})
 
 
 def test_every_head_has_a_line_with_the_labels_in_which_it_is_specialised(run: Run) -> None:

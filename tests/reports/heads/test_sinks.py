@@ -29,7 +29,7 @@ def run(written_run: Path) -> Run:
         model="m", step=pd.NA, corpus="c", special=0.8, written=0.2, length=0.0625, rank=2.5
     )
     table["kind"] = [KINDS.get(name, "") for name in table["name"]]
-    return replace(found, studies={"sinks": SINKS.validated(table, "sinks.parquet")})
+    return replace(found, tables={"sinks": SINKS.validated(table, "sinks.parquet")})
 
 
 def test_a_card_says_of_which_kind_a_sink_is_and_nothing_of_other_heads(run: Run) -> None:
@@ -50,11 +50,11 @@ def test_kinds_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
     kinds = kinds_of_sinks(run)
     assert len(kinds) == run.layers * run.heads
     assert {name: kind for name, kind in kinds.items() if kind} == KINDS
-    assert kinds_of_sinks(replace(run, studies={})) == {}
-    table = run.studies["sinks"]
+    assert kinds_of_sinks(replace(run, tables={})) == {}
+    table = run.tables["sinks"]
     first = table.assign(step=pd.array([1] * len(table), "Int64"), kind=SINK_KINDS[1])
     last = table.assign(step=pd.array([2] * len(table), "Int64"))
-    assert kinds_of_sinks(replace(run, studies={"sinks": pd.concat([last, first])})) == kinds
+    assert kinds_of_sinks(replace(run, tables={"sinks": pd.concat([last, first])})) == kinds
 
 
 def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_
     asked = (run.scores["label"] == "[CLS]") & (run.scores["split"] == "report")
     graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
     write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
-    write_measures(run.studies, run_folder)
+    write_measures(run.tables, run_folder)
     (line,) = [line for line in gather(run_folder).opening.results if line.startswith("Other heads")]
     assert line.endswith(
         "1 with a grade on a special token but no sinks; 58 without any of these. Specialised heads that also have a "

@@ -49,7 +49,7 @@ RIVALS = (
 
 
 def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
-    about = {"record": record, "studies": {}}
+    about = {"record": record, "tables": {}}
     run: Any = SimpleNamespace(**about | {"biographies": None} | more)
     verdicts = Verdicts(RunThresholds(0.01, 0.125), ())
     tables = {key: WHOLE.get(key, {}) | one for key, one in config.items() if isinstance(one, dict)}
@@ -117,14 +117,14 @@ def test_every_table_of_a_measure_belongs_to_one_of_its_methods() -> None:
 def test_a_measure_is_told_where_it_ran_with_its_settings(method: Method) -> None:
     title, section, sentences = method.title, method.section, method.sentences
     keys = {key for _, key, _, _ in string.Formatter().parse(sentences) if key}
-    said = told({section: {key: 97531 for key in keys}}, studies={method.tables[0]: object()})[title]
+    said = told({section: {key: 97531 for key in keys}}, tables={method.tables[0]: object()})[title]
     assert said.count("97,531") == len(re.findall(r"{\w+}", sentences))
     assert title not in told(CONFIG)
 
 
 def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
     pairs = {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}
-    said = told({"behaviour": pairs}, studies={"behaviour": object()})
+    said = told({"behaviour": pairs}, tables={"behaviour": object()})
     assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
     lives = told(
         {"biographies": {"steps": "all", "labels": "all", "match_texts": 7, "replicates": 9}}, biographies=object()

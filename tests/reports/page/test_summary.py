@@ -29,7 +29,7 @@ RECORD = RunRecord(
         "report": CorpusFacts("two", sentences=500, documents=64),
     }
 )
-RUN: Any = SimpleNamespace(record=RECORD, studies={}, last=lambda table: pd.DataFrame())
+RUN: Any = SimpleNamespace(record=RECORD, tables={}, last=lambda table: pd.DataFrame())
 FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 UNASKED = Verdicts(RunThresholds(), ())
 
@@ -49,7 +49,7 @@ def told(rows: list[BestHead], verdicts: Verdicts, run: Any = RUN) -> Opening:
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
     verdicts = Verdicts(RunThresholds(), (FOUND,))
     heads = pd.DataFrame({"scope": "sentence", "name": ["1-1"], "explained": [0.123], "explained_random": [math.nan]})
-    with_it = told([row()], verdicts, SimpleNamespace(**vars(RUN) | {"studies": {"heads": heads}})).results
+    with_it = told([row()], verdicts, SimpleNamespace(**vars(RUN) | {"tables": {"heads": heads}})).results
     assert with_it[:-1] == told([row()], verdicts).results
     assert "the relations explain 12.3 % of the attention between words" in with_it[-1]
 
