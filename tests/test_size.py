@@ -13,9 +13,9 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85648,
-    "lines of tests": 63252,
-    "files of Python": 680,
+    "lines of source": 85476,
+    "lines of tests": 63154,
+    "files of Python": 678,
     "files of Python under 60 lines": 153,
     "folders of the rooms": 75,
     "files that name the score column lift": 6,
