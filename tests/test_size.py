@@ -13,8 +13,8 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85476,
-    "lines of tests": 63154,
+    "lines of source": 85500,
+    "lines of tests": 63200,
     "files of Python": 678,
     "files of Python under 60 lines": 153,
     "folders of the rooms": 75,
@@ -78,5 +78,5 @@ def measured() -> dict[str, int]:
 @pytest.mark.parametrize(("what", "value"), measured().items())
 def test_no_measure_grows_and_each_bound_is_near(what: str, value: int) -> None:
     bound = BOUNDS[what]
-    assert value <= bound, f"{what}: {value}, at most {bound}: make something smaller, or say in CHANGELOG why not"
+    assert value <= bound, f"{what}: {value}, at most {bound}: make something smaller, or raise the bound and say in CHANGELOG why"
     assert bound <= value * (1 + SLACK) + 1, f"{what}: {value}; lower its bound of {bound} to that"

@@ -12,14 +12,15 @@ from experiments.config.config import Config, ConfigError, TrainingConfig, resol
 from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
-from reports.measures.registry import MeasureError, use
+from reports.measures.registry import OF_FILE, MeasureError, use
 
 
 @cache
 def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
     """Return the config with the tables of those measures that have keys."""
     made = with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
-    copyreg.pickle(made, lambda config: (_again, (resolved(config),)))
+    if any(one.__module__.startswith(OF_FILE) for one in kinds):  # another process has to load the files first
+        copyreg.pickle(made, lambda config: (_again, (resolved(config),)))
     return made
 
 

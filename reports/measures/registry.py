@@ -26,6 +26,10 @@ GROUP: Final = "headscope.measures"
 "The entry points of packages that bring measures: each names a module, or a package of such."
 
 
+OF_FILE: Final = "headscope_measure_"
+"What the names of modules begin with that `use` has loaded."
+
+
 class MeasureError(ValueError):
     """A measure that cannot be loaded, or that others do not go with."""
 
@@ -56,7 +60,7 @@ def use(path: Path) -> tuple[type[Reported], ...]:
     if path not in _USED:
         if not path.is_file():
             raise MeasureError(f"{path}: no such file; expected a Python file with a measure")
-        name = f"headscope_measure_{path.stem}"
+        name = f"{OF_FILE}{path.stem}"
         spec = spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
             raise MeasureError(f"{path}: not a Python file; its name must end in .py")
