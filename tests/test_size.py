@@ -13,13 +13,13 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85500,
+    "lines of source": 85450,
     "lines of tests": 63200,
     "files of Python": 678,
     "files of Python under 60 lines": 153,
     "folders of the rooms": 75,
-    "files that name the score column lift": 6,
-    "templates": 32,
+    "files that name the score column lift": 5,
+    "templates": 28,
     "templates of whole pages": 3,
     "lines of the largest file": 400,
     "lines of a function, 90th percentile": 18,

@@ -59,7 +59,7 @@ TERMS: Final = (
 )
 
 
-class SlopeMeasure(Measure):
+class SlopesMeasure(Measure):
     """How much behaviours change with single attention weights, by what they are on (Clark et al. 2019)."""
 
     name = "slopes"

@@ -20,7 +20,7 @@ import pandas as pd
 
 from reports.measures.reported import Reported
 from reports.messages import one_line
-from reports.tables.table import Table, read_tables
+from reports.tables.table import Table
 
 GROUP: Final = "headscope.measures"
 "The entry points of packages that bring measures: each names a module, or a package of such."
@@ -86,11 +86,6 @@ def write_measures(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     known = measure_tables()
     for name, frame in tables.items():
         known[name].write(frame, folder, name)
-
-
-def read_measures(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables of measures that lie in `folder`, by name; ValueError says what is wrong with one."""
-    return read_tables(folder, measure_tables())
 
 
 @cache

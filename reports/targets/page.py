@@ -13,6 +13,7 @@ from reports.drawing.charts import Chart
 from reports.drawing.dots import Dot, dot_chart
 from reports.formats import interval, percent
 from reports.progress import Step, each, silent
+from reports.scores.glossary import PRECISION_AND_LIFT
 from reports.scores.selected_head import CAUTION, TERMS
 from reports.tables.text_table import TextTable
 from reports.targets.record import TargetRecord, read_record, write_record
@@ -30,11 +31,7 @@ SERIES: Final[Mapping[str, tuple[str, str, str]]] = {
 
 METHOD: Final = (
     *TERMS,
-    (
-        "Precision and lift",
-        "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
-        "on pairs of the relation, divided by what their distances alone would get. Measured, not tested.",
-    ),
+    PRECISION_AND_LIFT,
     (
         "Effect of ablation",
         "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "

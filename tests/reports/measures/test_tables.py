@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports.measures.registry import measure_tables, read_measures, write_measures
+from reports.measures.registry import measure_tables, write_measures
 from reports.tables.shared_columns import ONE_HEAD, SPLIT, number
-from reports.tables.table import Refuse, Table
+from reports.tables.table import Refuse, Table, read_tables
 from reports.templates.environment import FILES
 
 BITS = number("bits", "How many bits it takes.", (0, 2))
@@ -59,7 +59,7 @@ def test_tables_come_back_and_those_that_are_not_there_are_not_made_up(
     tables = {"bits": TABLE, "other": TABLE}
     monkeypatch.setattr("reports.measures.registry.measure_tables", lambda: tables)
     write_measures({"bits": rows()}, tmp_path)
-    read = read_measures(tmp_path)
+    read = read_tables(tmp_path, tables)
     assert list(read) == ["bits"]
     pd.testing.assert_frame_equal(read["bits"], TABLE.validated(rows(), ""))
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "bits.csv"), read["bits"], check_dtype=False)
@@ -69,7 +69,7 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     name = next(iter(measure_tables()))
     (tmp_path / f"{name}.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(ValueError, match=f"{name}.parquet: not a readable parquet file"):
-        read_measures(tmp_path)
+        read_tables(tmp_path, measure_tables())
 
 
 def test_no_two_templates_have_one_name() -> None:
