@@ -182,7 +182,7 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
         }
         with _interrupts_ignored():
             cluster = LocalCluster(**one_each)  # type: ignore[no-untyped-call]  # of Dask
-        with cluster:
+        with _closed(cluster):
             yield cluster
     elif kind == "slurm":
         try:
@@ -195,8 +195,24 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
             cluster = SLURMCluster(**section.slurm)
         except (ValueError, RuntimeError, TypeError, OSError) as error:  # no cores or memory, or an unknown key
             raise ClusterError(f"slurm: {' '.join(str(error).split())}") from None
-        with cluster:
+        with _closed(cluster):
             cluster.scale(jobs=section.jobs)
             yield cluster
     else:
         yield section.address
+
+
+@contextmanager
+def _closed(cluster: Any) -> Iterator[None]:
+    """Close a cluster at the end of the block, also where a worker that died is just being started again."""
+    from distributed.core import Status
+
+    with cluster:
+        try:
+            yield
+        finally:
+            try:
+                cluster.close()
+            except AssertionError:  # of Dask, of that worker: it has ended by now, and the rest of the cluster has not
+                cluster.status = Status.running
+                cluster.close()

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from distributed.core import Status
+from distributed.nanny import WorkerProcess
 
 from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
-from experiments.cluster.workers import DaskWorkers, ThisProcess, _interrupts_ignored, open_workers
+from experiments.cluster.workers import DaskWorkers, ThisProcess, _interrupts_ignored, open_cluster, open_workers
 from experiments.config.cluster_section import ClusterSection
 
 ANY_PORT = {"dashboard_address": ":0"}
@@ -284,3 +287,20 @@ def test_what_dask_sets_for_its_workers_is_what_is_undone() -> None:
     assert distributed
     name, value = calls.DASKS_THRESHOLD
     assert str(dask.config.get("distributed.nanny.pre-spawn-environ")[name]) == value
+
+
+@pytest.mark.slow
+def test_a_worker_that_cannot_be_ended_at_once_hides_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask fails to end a worker that it is just starting again; the rest of the cluster is ended nevertheless."""
+    kill = WorkerProcess.kill
+
+    async def once(self: WorkerProcess, *given: Any, **named: Any) -> None:
+        monkeypatch.setattr(WorkerProcess, "kill", kill)
+        raise AssertionError("can only join a started process")
+
+    monkeypatch.setattr(WorkerProcess, "kill", once)
+    with pytest.raises(ValueError, match="ours"), open_cluster(ClusterSection(address="local:2")) as workers:
+        cluster = workers._client.cluster
+        raise ValueError("ours")
+    assert cluster.status == Status.closed
+    assert cluster.scheduler.status == Status.closed
