@@ -12,10 +12,6 @@ def text(model: Model) -> Pieces:
     return align(model.tokenizer, [["the", "old", "ships", "sank"]])[0]
 
 
-def test_maps_of_a_model_are_those_of_itself(model: Model, text: Pieces) -> None:
-    np.testing.assert_allclose(map_cosines(model, model, text), np.ones((2, 3)), atol=1e-12)
-
-
 def test_the_cosine_is_that_of_whole_maps_head_by_head(
     model: Model, text: Pieces, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from mha import Model
 from probes.evidence.question import Effort
-from probes.maps.shape_table import COLUMNS, add_adjusted, shape_table
+from probes.maps.shape_table import add_adjusted, shape_table
 from probes.maps.shapes import MEASURES, Shapes
 
 LOCAL = MEASURES.index(("sieve", "local"))
@@ -30,12 +30,6 @@ def table(model: Model) -> pd.DataFrame:
     return shape_table(select, report, EFFORT, 3.0)
 
 
-def test_there_is_a_row_a_measure_head_and_split(table: pd.DataFrame, model: Model) -> None:
-    assert tuple(table.columns) == COLUMNS
-    assert len(table) == 2 * len(MEASURES) * model.layers * model.heads
-    assert not table.duplicated(["kind", "measure", "layer", "head", "split"]).any()
-
-
 def test_values_are_means_over_texts_with_intervals_over_clusters(table: pd.DataFrame, model: Model) -> None:
     row = table[(table.split == "report") & (table.measure == "local") & (table.name == "1-1")].iloc[0]
     report = sums(model, 1, h0=3.5, h1=2.5, h2=3, h4=3.6)
@@ -57,12 +51,6 @@ def test_sieves_are_tested_against_the_threshold_on_the_report_split_alone(table
     by_label = tested.set_index("name").p_label
     assert bool((by_label >= p).all())
     assert table.p_adjusted.isna().all()
-
-
-def test_what_no_text_has_is_missing_and_not_0(table: pd.DataFrame) -> None:
-    other = table[table.measure != "local"]
-    assert (other.n == 0).all()
-    assert other[["value", "ci_low", "ci_high", "even", "p"]].isna().all(axis=None)
 
 
 def test_tests_are_corrected_for_all_sieves_and_scopes(table: pd.DataFrame) -> None:

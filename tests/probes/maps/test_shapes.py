@@ -85,25 +85,6 @@ def test_numbers_of_a_map_of_four_words_are_those_worked_out_by_hand(model: Mode
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_even_attention_has_the_numbers_of_even_attention(model: Model, texts: Texts) -> None:
-    """Of sieves that is 1; the numbers beside all measures are those of a head that is even."""
-    documents = texts.take(range(len(texts)))
-    batch = collate(align(model.tokenizer, [document.words for document in documents]))
-    tokens = batch.to_words.sum(2)
-    rows = tokens / tokens.sum(1, keepdim=True)
-    shapes = shown(model, documents, batch, rows[:, None, None].expand(-1, model.heads, rows.shape[1], -1).contiguous())
-    n = shapes.n.sum(0)
-    assert bool((n > 0).all()), "every measure is there"
-    even = dict(zip(MEASURES, (shapes.even.sum(0) / n).tolist(), strict=True))
-    assert of_head(shapes) == pytest.approx(even, abs=1e-5)
-    lengths = tokens.sum(1).double()
-    assert even["entropy", "all tokens"] == pytest.approx(float(lengths.log().mean()), abs=1e-5)
-    assert even["attention", "[SEP]"] == pytest.approx(float((1 / lengths).mean()), abs=1e-6)
-    for sieve in ("local", "delimiter", "syntactic", "block"):
-        assert even["sieve", sieve] == pytest.approx(1, abs=1e-5)
-    assert even["class", "heterogeneous"] == 1
-
-
 def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[int]) -> Shape:
     """Everything but the classes of one text and head by loops, straight from the definitions."""
     size, owner = len(cut), cut.word.tolist()
@@ -181,51 +162,6 @@ def test_sums_are_those_of_loops_over_recorded_patterns(batch_pieces: int, model
         assert int(shapes.n[:, place].sum()) == len(expected[measure]), measure
         values = shapes.sums[:, place].sum(0) / len(expected[measure])
         np.testing.assert_allclose(values, np.mean(expected[measure], 0), rtol=2e-5, atol=2e-6, err_msg=str(measure))
-
-
-def test_clusters_are_documents(model: Model, texts: Texts) -> None:
-    shapes = observed(model, texts)
-    ids = sorted(set(texts.ids()))
-    assert shapes.n[: len(ids), 0].tolist() == [texts.ids().count(one) for one in ids]
-    assert not shapes.n[len(ids) :].any()
-
-
-def test_the_order_of_texts_and_the_number_of_workers_change_no_bit(model: Model, texts: Texts) -> None:
-    held = texts.take(range(len(texts)))
-    one = observed(model, texts, batch_pieces=60, workers=1)
-    for other in (
-        observed(model, texts, batch_pieces=60, workers=3),
-        observed(model, Corpus.of(held[::-1]).windows(14), batch_pieces=60, workers=1),
-    ):
-        assert np.array_equal(one.sums, other.sums)
-        assert np.array_equal(one.n, other.n)
-        assert np.array_equal(one.even, other.even)
-        assert np.array_equal(one.near_ties, other.near_ties)
-
-
-@pytest.mark.parametrize("batch_pieces", [1, 60])
-def test_padding_and_batch_size_change_no_more_than_rounding(batch_pieces: int, model: Model, texts: Texts) -> None:
-    one, other = observed(model, texts), observed(model, texts, batch_pieces=batch_pieces)
-    assert np.array_equal(one.n, other.n)
-    classes = [place for place, (kind, _) in enumerate(MEASURES) if kind == "class"]
-    others = [place for place in range(len(MEASURES)) if place not in classes]
-    np.testing.assert_allclose(one.sums[:, others], other.sums[:, others], rtol=1e-5, atol=1e-5)
-    moved = np.abs(one.sums[:, classes] - other.sums[:, classes]).sum((0, 1)) / 2
-    assert bool((moved <= np.maximum(one.near_ties, other.near_ties)).all())
-
-
-def test_the_first_piece_can_stand_for_a_word(model: Model, tree) -> None:
-    """The row of a word is then its first piece's, which here looks ahead, while the second looks back."""
-    document = Document("d", (tree("the DET 2 det _\nharbours NOUN 3 nsubj _\nsank VERB 0 root _"),))
-    (cut,) = align(model.tokenizer, [document.words])
-    assert cut.word.tolist() == [CLS, 0, 1, 1, 1, 2, SEP]
-    pattern = torch.zeros(1, model.heads, 7, 7)
-    pattern[..., 6] = 1
-    pattern[:, :, 2:5] = 0
-    pattern[:, :, 2, 5] = pattern[:, :, 3, 1] = pattern[:, :, 4, 1] = 1
-    first, mean = (of_head(shown(model, [document], collate([cut], reduce=how), pattern)) for how in ("first", "mean"))
-    assert (first["offset", "+1"], first["offset", "-1"]) == pytest.approx((0.5, 0.0))
-    assert (mean["offset", "+1"], mean["offset", "-1"]) == pytest.approx((1 / 6, 1 / 3))
 
 
 def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:

@@ -13,7 +13,7 @@ from mha.encoder.encoder import Encoder
 from mha.hooks import record
 from mha.pieces import CLS
 from mha.planted.heads import SHARPNESS, plant_weights, word_model
-from probes.corpora.corpus import Corpus, MemoryTexts, Texts
+from probes.corpora.corpus import Corpus, Texts
 from probes.maps.sinks import read_sinks, sink_table
 from probes.records import Document
 from probes.scoring.aligned import Aligned
@@ -106,21 +106,6 @@ def _first_input(model: Model) -> Tensor:
     return seen[0].reshape(-1, seen[0].shape[-1])[0]
 
 
-def test_a_sink_without_values_at_its_token_writes_little_and_one_with_full_values_spreads(
-    planted: Model, texts: Texts
-) -> None:
-    """[SEP] has full values in both, and hardly any attention."""
-    found = sinks_of(planted, texts)
-    assert found["kind"].to_dict() == {"1-1": WRITES_LITTLE, "1-2": SPREADS, "1-3": ""}
-    assert (found["special"][:2] > 0.9).all()
-    assert found["special"]["1-3"] < 0.1
-    assert found["length"]["1-1"] < 0.01
-    assert found["length"]["1-2"] == pytest.approx(1)
-    assert found["written"]["1-1"] < 0.2, "that of [SEP], which has as much as a word"
-    assert found["written"]["1-2"] == pytest.approx(found["special"]["1-2"])
-    assert found["rank"]["1-2"] == pytest.approx(1), "all words get multiples of one vector"
-
-
 def sums(special: float, length: float) -> np.ndarray:
     """Return the sums of one head over 10 words and 4 special tokens, whose values are so long beside 2 of words."""
     attention, each = np.array([10 * (1 - special), 10 * special]), np.array([2.0, 2 * length])
@@ -144,9 +129,3 @@ def test_kinds_by_hand(special: float, length: float, kind: str) -> None:
     assert row["rank"] == pytest.approx(2.5), "of the texts in which the head gives anything"
     written = special * length / (special * length + 1 - special) if length or special < 1 else np.nan
     assert row["written"] == pytest.approx(written, nan_ok=True)
-
-
-def test_without_words_there_are_no_sinks(model: Model) -> None:
-    nothing = sinks_of(model, MemoryTexts([]))
-    assert nothing[["special", "written", "length", "rank"]].isna().all(axis=None)
-    assert set(nothing["kind"]) == {""}

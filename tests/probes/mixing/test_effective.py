@@ -6,7 +6,7 @@ from scipy.linalg import null_space
 from mha import Model
 from mha.pieces import align
 from mha.reading.attention_blocks import attention_blocks
-from probes.mixing.effective import effective_attention, effective_measures, in_sizes
+from probes.mixing.effective import effective_attention, effective_measures
 
 
 def random(pieces: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -24,23 +24,6 @@ def test_effective_attention_is_attention_less_its_part_in_the_null_space() -> N
         np.testing.assert_allclose(found, raw - raw @ basis @ basis.T, atol=1e-6)
 
 
-def test_heads_write_the_same_with_effective_attention() -> None:
-    pattern, value = random(9)
-    found = effective_attention(pattern, value)
-    torch.testing.assert_close(found @ value.double(), (pattern @ value).double(), atol=1e-5, rtol=1e-5)
-
-
-def test_attention_of_a_text_no_longer_than_a_head_is_wide_is_effective() -> None:
-    pattern, value = random(4)
-    torch.testing.assert_close(effective_attention(pattern, value), pattern.double(), atol=1e-6, rtol=1e-6)
-
-
-def test_values_that_are_all_the_same_keep_only_what_all_keys_get_alike() -> None:
-    pattern, _ = random(5)
-    found = effective_attention(pattern, torch.ones(2, 5, 4))
-    torch.testing.assert_close(found, torch.full((2, 5, 5), 0.2, dtype=torch.float64), atol=1e-6, rtol=1e-6)
-
-
 def test_measures_are_those_of_the_maps(model: Model) -> None:
     text = align(model.tokenizer, [["the", "old", "ships", "sank", "unsinkable", "she", "saw", "it"]])[0]
     block = attention_blocks(model, torch.from_numpy(text.ids).long())[1]
@@ -54,7 +37,3 @@ def test_measures_are_those_of_the_maps(model: Model) -> None:
     removed = [float(((one - other) ** 2).sum() / (one**2).sum()) for one, other in zip(raw, effective, strict=True)]
     assert found["removed"].tolist() == pytest.approx(removed)
     assert min(removed) > 0
-
-
-def test_lengths_are_told_in_sizes_of_a_head() -> None:
-    assert [in_sizes(pieces, 8) for pieces in (8, 9, 24, 25, 900)] == [1, 2, 3, 4, 4]

@@ -18,13 +18,3 @@ def test_states_that_are_turned_embeddings_are_found_again_and_states_without_th
     found = torch.stack([recovery.fitted().identified(text()) for _ in range(20)]).mean(0)
     assert found[:2].tolist() == [1.0, 1.0]
     assert found[2].item() == pytest.approx(1 / 6, abs=0.05)
-
-
-def test_the_map_is_learned_from_all_texts_alike() -> None:
-    generator = torch.Generator().manual_seed(1)
-    whole = torch.randn(2, 30, 4, generator=generator)
-    one, two = Recovery(), Recovery()
-    one.add(whole)
-    for part in whole.split(7, dim=1):
-        two.add(part)
-    torch.testing.assert_close(one.fitted().slope, two.fitted().slope)

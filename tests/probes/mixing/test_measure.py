@@ -21,11 +21,6 @@ def texts(model: Model):
     return mixing_texts(model, [Corpus.generated(4, 3).sentences()], 12)
 
 
-def test_short_texts_are_left_out_and_counted(model: Model, texts) -> None:
-    assert len(texts.pieces) + sum(texts.dropped.counts.values()) == 12
-    assert all(len(text) >= 8 for text in texts.texts.take(range(len(texts.texts))))
-
-
 def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Model, texts) -> None:
     by_depth, by_head, by_text = Mixing.learned(model, texts).tables(texts, EFFORT)
     assert set(by_depth.measure) == {*RATIOS, *PASSES, IDENTIFIED}

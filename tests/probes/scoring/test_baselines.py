@@ -1,6 +1,4 @@
-import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +13,6 @@ from probes.scoring.baselines import (
     LEXICAL,
     Baseline,
     LexicalTable,
-    NearestCandidate,
     NearestMention,
     Offset,
     PreviousWord,
@@ -24,7 +21,7 @@ from probes.scoring.baselines import (
 )
 from probes.scoring.question_counts import Counts
 from probes.scoring.scorer import score_rows
-from probes.targets import WORDS, Items, Targets, gather, key_sets
+from probes.targets import Items, Targets, gather, key_sets
 from probes.words.coreference import ALL_WORDS, FOLLOWING, PRECEDING, Coreference
 
 Pair = tuple[int, list[int]]
@@ -67,23 +64,6 @@ def test_the_offset_is_learned_over_the_full_range(distance: int) -> None:
     assert accuracy(offset, items, shown) == pytest.approx(0.6)
 
 
-PAIRS = st.lists(
-    st.tuples(st.integers(0, 6), st.lists(st.integers(0, 6), min_size=1, max_size=3, unique=True)), max_size=5
-)
-
-
-@pytest.mark.slow
-@given(st.lists(PAIRS, min_size=1, max_size=3).filter(any))
-def test_no_other_offset_is_right_more_often_where_it_was_learned(pairs: list[list[Pair]]) -> None:
-    shown = Shown([text_of("w " * 7)] * len(pairs))
-    pairs = [[(q, [key for key in gold if key != q] or [(q + 1) % 7]) for q, gold in one] for one in pairs]
-    items, offset = ask(pairs), Offset()
-    offset.learn(items, shown)
-    flat = [pair for one in pairs for pair in one]
-    best = max(sum(q + by in gold for q, gold in flat) for by in range(-6, 7))
-    assert accuracy(offset, items, shown) * len(flat) == pytest.approx(best)
-
-
 def test_each_label_has_an_offset_of_its_own_and_a_new_one_has_none() -> None:
     shown, offset = Shown([text_of("w w w w")]), Offset()
     for label, by in (("a", 1), ("b", 2)):
@@ -93,14 +73,6 @@ def test_each_label_has_an_offset_of_its_own_and_a_new_one_has_none() -> None:
     assert accuracy(offset, ask([[(1, [0])]], "c"), shown) == 0  # the query itself, which is no candidate
     offset.learn(ask([[(3, [2])]], "first"), shown)
     assert keys(offset, ask([[(1, [0])]], "first"), shown) == [[0]]
-
-
-def test_an_offset_that_leads_out_of_its_text_is_a_miss() -> None:
-    shown, offset = Shown([text_of("w w w w w"), text_of("w w")]), Offset()
-    offset.learn(ask([[(0, [2])], []]), shown)
-    asked = ask([[(4, [3]), (1, [3])], [(0, [1]), (1, [0])]])
-    assert keys(offset, asked, shown) == [[], [3], [], []]
-    assert score_rows(offset.rows(asked, shown), asked, shown.words)[:, 0, 0].tolist() == [0, 1, 0, 0]
 
 
 def test_of_equally_frequent_offsets_the_nearest_is_taken_and_of_these_the_left() -> None:
@@ -134,11 +106,6 @@ def test_the_uniform_row_is_chance() -> None:
     assert scores[:, 1].tolist() == pytest.approx([1 / 6, 2 / 6, 1 / 4])
 
 
-def test_chance_among_all_words_counts_the_query() -> None:
-    shown = Shown([text_of("w w w w")])
-    assert accuracy(Uniform(), ask([[(0, [0])]], candidates=WORDS), shown) == pytest.approx(0.25)
-
-
 @pytest.fixture
 def story() -> Document:
     """Ada(0) met Bo(2) and ada(4), his(5) aunt(6): his is nested in the mention headed by aunt."""
@@ -167,36 +134,12 @@ def test_mention_baselines_look_back(
     assert score_rows(baseline.rows(items, shown), items, shown.words)[:, 0, 0].tolist() == hits
 
 
-def test_of_several_mentions_with_the_same_head_word_the_nearest_is_taken() -> None:
-    text = text_of("it saw it and it", [Mention((i,), i, "a") for i in (0, 2, 4)])
-    items = gather("coreference", PRECEDING, [Coreference().targets(text)[PRECEDING]])
-    assert keys(SameHeadWord(), items, Shown([text])) == [[0], [2]]
-
-
 def test_before_the_first_mention_those_that_follow_are_attended_to(story: Document) -> None:
     shown, items = Shown([story]), gather("coreference", FOLLOWING, [Coreference().targets(story)[FOLLOWING]])
     assert items.query.tolist() == [0, 2]
     assert keys(NearestMention(), items, shown) == [[2], [4]]
     assert keys(SameHeadWord(), items, shown) == [[4], [4]]
     assert keys(NearestMention(), ask([[(0, [1])]]), shown) == [[2]]
-
-
-def test_where_no_candidate_is_a_mention_nothing_is_attended_to(story: Document) -> None:
-    items = gather("p", "v", [Targets.sets([4], [[1]], ["a"], (np.array([1, 3]), np.zeros(2, np.int64)))])
-    for baseline in (NearestMention(), SameHeadWord()):
-        assert keys(baseline, items, Shown([story])) == [[]]
-
-
-def test_a_mention_that_is_no_candidate_is_passed_over(story: Document) -> None:
-    """Of his (5) the nearest mention is ada (4)."""
-    items = gather("p", "v", [Targets.sets([5], [[2]], ["a"], (np.array([0, 2]), np.zeros(2, np.int64)))])
-    assert keys(NearestMention(), items, Shown([story])) == [[2]]
-
-
-def test_the_nearest_candidate_is_one_that_is_listed() -> None:
-    shown, listed = Shown([text_of("a b c d")]), (np.array([0, 3]), np.zeros(2, np.int64))
-    assert keys(NearestCandidate(), gather("p", "v", [Targets.sets([1], [[3]], ["a"], listed)]), shown) == [[0]]
-    assert keys(NearestCandidate(), ask([[(1, [3])]]), shown) == [[]]
 
 
 def test_the_lexical_table_is_the_one_made_by_hand() -> None:
@@ -218,22 +161,6 @@ def test_the_lexical_table_is_the_one_made_by_hand() -> None:
     )
     np.testing.assert_allclose(row, expected / expected.sum(), rtol=1e-6)
     assert int(row.argmax()) == 1
-
-
-def test_the_lexical_table_knows_labels_apart_and_guesses_the_nearest_for_a_new_one() -> None:
-    taught, table = Shown([text_of("a b c")]), LexicalTable()
-    table.learn(ask([[(0, [2])] * 5], "a"), taught)
-    shown = Shown([text_of("x b c")])
-    assert table.rows(ask([[(0, [1])]], "a"), shown)[0].argmax() == 2
-    assert table.rows(ask([[(0, [1])]], "b"), shown)[0].argmax() == 1
-
-
-def test_the_lexical_table_looks_only_at_listed_candidates(story: Document) -> None:
-    shown = Shown([story])
-    items = gather("coreference", PRECEDING, [Coreference().targets(story)[PRECEDING]])
-    table = LexicalTable()
-    table.learn(items, shown)
-    assert keys(table, items, shown) == [[0, 2], [0, 2, 4], [0, 2, 4, 5]]
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), max_size=9), max_size=4))
@@ -274,23 +201,6 @@ def test_a_baseline_learns_the_same_in_any_order_and_changes_nothing(
     assert rows.shape == (len(everything), int(shown.words.max()) + 2)
     assert np.array_equal(rows, apart.rows(everything, shown))
     assert all(map(np.array_equal, before, (everything.query, everything.gold[0], everything.label)))
-
-
-def test_counts_that_are_asked_for_at_the_same_time_are_settled_once() -> None:
-    items, switch = ask([[(0, [1])]]), sys.getswitchinterval()
-    things = np.random.default_rng(0).integers(0, 5000, 200_000)
-    everything = Counts().codes(items, np.zeros(5000, np.int64), np.arange(5000))
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(25):
-            counts = Counts()
-            for part in np.array_split(counts.codes(items, np.zeros(len(things), np.int64), things), 20):
-                counts.add(part)
-            with ThreadPoolExecutor(4) as pool:
-                found = list(pool.map(counts.of, [everything] * 4))
-            assert all(np.array_equal(one[0], np.bincount(things, minlength=5000)) for one in found)
-    finally:
-        sys.setswitchinterval(switch)
 
 
 @pytest.mark.parametrize(("name", "chosen"), [("same word, nearest", [2, 2]), ("same word, same rank", [0, 2])])
