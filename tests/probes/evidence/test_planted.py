@@ -85,19 +85,6 @@ def test_a_planted_head_is_found_and_no_other(
     assert opposite.accuracy.xs(place, level=(0, 1)).max() < 0.3
 
 
-def test_the_words_of_the_test_have_several_pieces_and_the_mass_shows_it(build: Build, corpora: list[Corpus]) -> None:
-    """Of a word of k pieces the first attends to the previous word, the others to the word itself: a mass of 1 / k."""
-    model = build({(0, 0): "previous"})
-    pieces = [model.tokenizer.encode([word], is_pretokenized=True) for word in ("unsinkable", "harbour", "ship")]
-    assert [len(one.ids) - 2 for one in pieces] == [3, 2, 1]
-    asked = [word for text in corpora[1].stream() for sentence in text.sentences for word in sentence.words[1:]]
-    lengths = [len(model.tokenizer.encode([word], is_pretokenized=True).ids) - 2 for word in asked]
-    row = rows_of(scores_of(model, corpora), "previous").loc[0, 0, "report"]
-    assert row.n == len(asked)
-    assert row.mass == pytest.approx(np.mean([1 / length for length in lengths]), abs=1e-3)
-    assert row.share == pytest.approx(1, abs=1e-3)
-
-
 def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, corpora: list[Corpus]) -> None:
     """Once they stand elsewhere, it is as often right as any word that is drawn in the sentence."""
     model, probes = build({(0, 0): "previous"}), [get_probe("position")]

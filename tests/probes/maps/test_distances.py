@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from mha import Model, align, collate
+from mha.models.maps import MAPS
 from mha.pieces import CLS, SEP, Pieces
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
 from probes.evidence.examples import word_level
@@ -34,8 +35,10 @@ def means(distances: Distances) -> Numbers:
     return found
 
 
-@pytest.mark.parametrize("maps", ["norms", "rollout"])
-def test_rows_of_other_maps_are_compared_as_shares_of_their_sums(model: Model, texts: Texts, maps: str) -> None:
+@pytest.mark.parametrize("maps", MAPS)
+def test_distances_are_those_of_scipy_between_smoothed_rows_as_shares_of_their_sums(
+    model: Model, texts: Texts, maps: str
+) -> None:
     rows: list[Numbers] = []
     for text in texts.take(range(len(texts))):
         read = word_level(model, align(model.tokenizer, [text.words])[0], Settings(maps=maps))

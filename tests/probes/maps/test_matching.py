@@ -1,28 +1,18 @@
+import copy
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.distance import jensenshannon
 
-from probes.maps.matching import map_distance, match_heads, same_roles
+from mha import Model, align, record
+from probes.maps.matching import map_cosines, map_distance, match_heads, same_roles
 
 
 def random_rows(rows: int, keys: int, heads: int, seed: int) -> torch.Tensor:
     random = np.random.default_rng(seed)
     return torch.from_numpy(random.dirichlet(np.full(keys, 0.3), (rows, heads)).transpose(0, 2, 1).astype(np.float32))
-
-
-def test_the_distance_is_the_mean_jensen_shannon_divergence() -> None:
-    one, other = random_rows(7, 5, 3, 0), random_rows(7, 5, 2, 1)
-    expected = [
-        [
-            np.mean([jensenshannon(p, q) ** 2 for p, q in zip(one[:, :, i], other[:, :, j], strict=True)])
-            for j in range(2)
-        ]
-        for i in range(3)
-    ]
-    np.testing.assert_allclose(map_distance(one, other), expected, atol=1e-6)
 
 
 def test_matching_recovers_a_permutation() -> None:
@@ -46,3 +36,20 @@ def test_partners_with_the_same_role_are_counted_beside_chance() -> None:
     seen, chance = same_roles(np.array([2, 1, 0]), [5, -1, 7], [7, 5, 5])
     assert (seen, chance) == (1, pytest.approx((2 / 3 + 1 / 3) / 2))
     assert all(math.isnan(share) for share in same_roles(np.array([0]), [-1], [3]))
+
+
+def test_the_cosine_is_that_of_whole_maps_head_by_head(model: Model) -> None:
+    text = align(model.tokenizer, [["the", "old", "ships", "sank"]])[0]
+    other = replace(model, module=copy.deepcopy(model.module))
+    with torch.no_grad():
+        other.module.layers[1].attention.W_Q.neg_()
+    maps = []
+    for one in (model, other):
+        with record(one.module) as seen, torch.inference_mode():
+            one.run(torch.from_numpy(text.ids)[None].long(), None)
+        maps.append(torch.cat(seen["pattern"]).double().numpy().reshape(6, -1))
+    expected = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(*maps, strict=True)]
+    found = map_cosines(model, other, text)
+    np.testing.assert_allclose(found.flatten(), expected, rtol=1e-6)
+    assert (found[0] > 1 - 1e-6).all()
+    assert (found[1] < 0.99).all()

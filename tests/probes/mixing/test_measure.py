@@ -9,8 +9,7 @@ from mha.reading.attention_blocks import attention_blocks
 from probes import Corpus
 from probes.evidence.question import Effort
 from probes.mixing.measure import IDENTIFIED, Mixing, mixing_texts
-from probes.mixing.rank import PASSES
-from probes.mixing.ratios import BLOCK, RATIOS, mixing_ratios
+from probes.mixing.texts import BLOCK, PASSES, RATIOS, mixing_ratios
 
 EFFORT = Effort(replicates=200, flips=10)
 

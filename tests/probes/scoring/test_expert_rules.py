@@ -27,16 +27,6 @@ def text(*rows: tuple[str, str, str, int, str], mentions: tuple[Mention, ...] = 
     return Document("d", (Sentence("s", forms, np.array(heads), deprels, upos, feats, mentions=mentions),))
 
 
-KEYS = text(
-    ("keys", "NOUN", PLUR, 5, "nsubj"),
-    ("to", "ADP", "", 3, "case"),
-    ("the", "DET", "", 3, "det"),
-    ("cabinet", "NOUN", SING, 0, "nmod"),
-    ("often", "ADV", "", 5, "advmod"),
-    ("open", "VERB", IS.replace("Sing|Person=3", "Plur"), -1, "root"),
-)
-
-
 def taken(name: str, document: Document, query: int, candidates: object = "other words") -> list[int]:
     """The keys that the rule attends to."""
     listed = candidates if isinstance(candidates, str) else (np.array(candidates), np.zeros(len(candidates), int))
@@ -44,7 +34,7 @@ def taken(name: str, document: Document, query: int, candidates: object = "other
     return np.flatnonzero(RULES[name]().rows(items, Shown([document]))[0]).tolist()
 
 
-ARE, AM = (IS.replace("Sing|Person=3", shown) for shown in ("Plur|Person=3", "Sing|Person=1"))
+ARE = IS.replace("Sing|Person=3", "Plur|Person=3")
 
 NEAR = text(
     ("is", "AUX", IS, 4, "aux"),
@@ -59,22 +49,20 @@ NEAR = text(
 
 
 @pytest.mark.parametrize(
-    ("name", "document", "query", "word"),
+    ("name", "query", "word"),
     [
-        ("nearest noun or pronoun", KEYS, 5, 3),
-        ("nearest noun that agrees", KEYS, 5, 0),
-        ("first noun or pronoun", KEYS, 5, 0),
-        ("next verb", KEYS, 0, 5),
-        ("next verb that agrees", KEYS, 3, 5),  # no verb agrees
-        ("next verb", NEAR, 2, 4),
-        ("next verb that agrees", NEAR, 2, 5),
-        ("first verb", NEAR, 2, 0),
-        ("next verb", NEAR, 5, 4),  # no verb that shows number stands after
-        ("next verb that agrees", NEAR, 3, 4),
+        ("nearest noun or pronoun", 5, 3),
+        ("nearest noun that agrees", 5, 2),
+        ("first noun or pronoun", 5, 1),
+        ("next verb", 2, 4),
+        ("next verb that agrees", 2, 5),
+        ("first verb", 2, 0),
+        ("next verb", 5, 4),  # no verb that shows number stands after
+        ("next verb that agrees", 3, 4),
     ],
 )
-def test_agreement_is_looked_for_by_place_or_by_number(name: str, document: Document, query: int, word: int) -> None:
-    assert taken(name, document, query) == [word]
+def test_agreement_is_looked_for_by_place_or_by_number(name: str, query: int, word: int) -> None:
+    assert taken(name, NEAR, query) == [word]
 
 
 STORY = text(
@@ -113,21 +101,9 @@ def test_an_antecedent_is_looked_for_by_features_words_and_roles(name: str, quer
 NAMES = ["Anna", "wrote", "to", "Bo", ",", "Cara", "saw", "Bo", "and", "Bo", "'s", "dog", "before", "she", "left"]
 "Anna and Cara look like subjects, Bo is named most often; nobody's tree is known."
 
-PLAIN_NAMES = Document(
-    "names",
-    (
-        Sentence(
-            "s",
-            tuple(NAMES),
-            frozen_ints([-1] * len(NAMES)),
-            ("",) * len(NAMES),
-            mentions=(
-                *(Mention((place,), place, NAMES[place]) for place in (0, 3, 5, 7, 9)),
-                Mention((13,), 13, "Anna"),
-            ),
-        ),
-    ),
-)
+_WHO = (*(Mention((place,), place, NAMES[place]) for place in (0, 3, 5, 7, 9)), Mention((13,), 13, "Anna"))
+_BARE = (frozen_ints([-1] * len(NAMES)), ("",) * len(NAMES))
+PLAIN_NAMES = Document("names", (Sentence("s", tuple(NAMES), *_BARE, mentions=_WHO),))
 
 
 @pytest.mark.parametrize(
@@ -164,10 +140,7 @@ AHEAD = text(
     ("query", "candidates", "word"),
     [
         (0, (2, 3, 4, 6, 8, 9), 6),  # the same name, although Bo is nearer
-        (3, (4, 6, 8, 9), 4),
         (2, (3, 4, 6, 8, 9), 6),  # no other Bo, and ships are many
-        (4, (6, 8, 9), 8),
-        (6, (8, 9), 9),
         (6, (0, 2, 3, 4, 8, 9), 0),  # before comes first
         (3, (0, 2, 4, 6), 4),  # what agrees stands after alone
     ],

@@ -21,7 +21,7 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document, Sentence
 from probes.registry import Probe
 from probes.scoring.aligned import Dropped, Places
-from probes.scoring.baselines import BASELINES, LEXICAL, Uniform
+from probes.scoring.baselines import BASELINES, LEXICAL
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.hashed_random import shuffled_places
 from probes.scoring.score import PIECELESS, Outcome, Settings, ask, learn_baselines, score_corpus
@@ -304,7 +304,7 @@ def test_observers_see_the_maps_of_changed_heads_batch_by_batch(
         assert all(torch.equal(maps, merge(pattern, look.batch)) for _, maps, pattern in look.layers)
         pieces = look.batch.to_words.sum((1, 2))
         np.testing.assert_allclose(look.layers[1][2][:, 2].amax((1, 2)), 1 / pieces, rtol=1e-5)
-    others = ({"observers": [Watcher()]}, {"arcs": ControlArcs(0)}, {"baselines": {"uniform": Uniform()}})
+    others = ({"observers": [Watcher()]}, {"arcs": ControlArcs(0)}, {"baselines": {"uniform": BASELINES["uniform"]()}})
     for more in others:
         with pytest.raises(ValueError, match="read words in their order"):
             score_corpus(model, texts, probes, **{"baselines": {}, "settings": how, "places": len, **more})

@@ -3,17 +3,12 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from probes.scoring.tally import BLOCKS, CHUNK, Question, Segments, Sums, Tally, cluster_blocks
 from probes.targets import OTHERS, Items
 
 Row = tuple[str, str, int, list[float]]
 "Variant, label, cluster block and the four measures of an item."
-
-MEASURES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=4, max_size=4)
-ROWS = st.lists(st.tuples(st.sampled_from("vw"), st.sampled_from("ab"), st.sampled_from([0, 3, 999]), MEASURES))
 
 
 def groups_of(rows: list[Row]) -> tuple[list[Items], np.ndarray, np.ndarray]:
@@ -94,19 +89,3 @@ def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     assert [blocks[name] for name in by_hash] == sorted(blocks.values())
     many = cluster_blocks(f"d{i}" for i in range(10 * BLOCKS))
     assert set(Counter(many.values()).values()) == {10}
-
-
-@given(ROWS)
-def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
-    tally, alone = Tally(2), Tally(2, hits_alone=True)
-    add(tally, rows)
-    add(alone, rows)
-    expected = dict(tally.pooled(lambda question: (question[2],)))
-    found = dict(alone.pooled(lambda question: (question[2],)))
-    assert list(found) == list(expected)
-    for question, sums in found.items():
-        assert np.array_equal(sums.hits, expected[question].hits)
-        assert np.array_equal(sums.n, expected[question].n)
-        for part, like in ((sums.mass, sums.hits), (sums.coverage, sums.hits[0]), (sums.near_ties, sums.hits[0])):
-            assert part.shape == like.shape
-            assert np.isnan(part).all()
