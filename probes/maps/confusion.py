@@ -14,7 +14,6 @@ from torch import Tensor
 from mha.batches import Batch
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers, Pooled, Segments, Sums, Tally
 from probes.syntax.distractors import GROUPS, NOUNS, Distractors
@@ -46,9 +45,8 @@ class Confusion:
         blocks = np.array([self.blocks[document.id] for document in documents], np.int64)
         return _Observation.of(groups, nouns, blocks, self.shape)
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: _Observation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, _Observation)
         if len(observation.items):
             self.tally.add_items(Segments.of([observation.items], observation.blocks), observation.bits[:, None])
 

@@ -14,7 +14,6 @@ from mha.batches import Batch
 from probes.corpora.ratings import Ratings
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -33,7 +32,6 @@ class Relatedness:
     """
 
     def __init__(self, ratings: Ratings, layers: int, heads: int) -> None:
-        """Look for the pairs of `ratings`."""
         self.ratings, self.shape = ratings, (layers, heads)
         self._looks: list[_Observation] = []
 
@@ -46,9 +44,8 @@ class Relatedness:
         ]
         return _Observation(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: _Observation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, _Observation)
         if observation.found:
             self._looks.append(observation)
 

@@ -26,7 +26,6 @@ from probes.evidence.statistics import Bootstrap, SignFlips, adjust
 from probes.maps.cells import ATTENTION, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -79,9 +78,8 @@ class Shapes:
             _Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads
         )
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: ShapesObservation) -> None:
         """Add the sums of a batch."""
-        assert isinstance(observation, ShapesObservation)
         self.n[observation.present] += observation.n
         self.sums[observation.present] += observation.sums.reshape(*observation.sums.shape[:2], -1)
         self.even[observation.present] += observation.even

@@ -119,7 +119,6 @@ class Counts:
     """How often each pair of (question, thing) occurred, and how often it was marked; things are below 2**32."""
 
     def __init__(self) -> None:
-        """Start with no pairs."""
         self._labels: dict[tuple[str, str, str], int] = {}
         self._pending: list[tuple[IntArray, IntArray]] = []
         self._codes = np.zeros(0, np.int64)

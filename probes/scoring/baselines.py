@@ -36,7 +36,6 @@ class Offset:
     """
 
     def __init__(self) -> None:
-        """Start without knowledge."""
         self.seen = Counts()
         self._best: dict[int, int] | None = None
 
@@ -154,7 +153,6 @@ class LexicalTable:
     """
 
     def __init__(self) -> None:
-        """Start without knowledge."""
         self.forms, self.offsets, self.golds = Counts(), Counts(), Counts()
 
     def learn(self, items: Items, shown: Shown) -> None:
@@ -207,21 +205,20 @@ def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: i
     return one_hot(chosen, width)
 
 
+_UNTAUGHT: dict[str, Callable[[Items, Shown], Rows]] = {
+    "previous word": previous_word,
+    "nearest mention": nearest_mention,
+    "same head word": partial(nearest_mention, same_word=True),
+    "nearest candidate": nearest_candidate,
+    "first candidate": first_candidate,
+    "same word, nearest": same_word,
+    "same word, same rank": partial(same_word, by_rank=True),
+    "uniform": uniform,
+}
+
 BASELINES: dict[str, Callable[[], Baseline]] = {
     "offset": Offset,
-    **{
-        name: partial(Untaught, rule)
-        for name, rule in {
-            "previous word": previous_word,
-            "nearest mention": nearest_mention,
-            "same head word": partial(nearest_mention, same_word=True),
-            "nearest candidate": nearest_candidate,
-            "first candidate": first_candidate,
-            "same word, nearest": same_word,
-            "same word, same rank": partial(same_word, by_rank=True),
-            "uniform": uniform,
-        }.items()
-    },
+    **{name: partial(Untaught, rule) for name, rule in _UNTAUGHT.items()},
 }
 "Baselines by name; `LEXICAL` is kept apart."
 

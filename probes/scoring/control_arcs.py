@@ -31,7 +31,6 @@ class ControlArcs:
     """
 
     def __init__(self, seed: int) -> None:
-        """Start without knowledge."""
         self.seed = seed
         self.seen = Counts()
 

@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha.pieces import CLS, SEP
-from probes.targets import TOKENS, WORDS, Items, Keys, Targets, both_ways, gather, key_sets
+from probes.targets import TOKENS, Items, Keys, Targets, both_ways, gather, key_sets
 
 Asked = tuple[int, int, list[int], list[int], str]
 "Text, query, gold, candidates and label of an item."
@@ -76,27 +75,6 @@ def test_a_text_without_items_between_others_adds_none() -> None:
     assert len(items.take(ints())) == 0
     assert len(gather("p", "v", [none, none])) == 0
     assert len(gather("p", "v", [none]).pooled(lambda label: (label, "all"))) == 0
-
-
-def test_questions_follow_words_that_stand_elsewhere() -> None:
-    """Of four words the first comes last; special keys stay."""
-    places = ints(3, 0, 2, 1)
-    asked = Targets.sets([0, 3], [[1, 2], [CLS]], ["a", "b"], key_sets([[1, 2, 3], [0, CLS, SEP]]))
-    moved = asked.moved(places)
-    assert moved.query.tolist() == [3, 1]
-    assert by_item(moved.gold, 2) == [[0, 2], [CLS]]
-    assert not isinstance(moved.candidates, str)
-    assert by_item(moved.candidates, 2) == [[0, 2, 1], [3, CLS, SEP]]
-    assert list(moved.label) == ["a", "b"]
-    assert asked.query.tolist() == [0, 3]
-    column = Targets.pairs(ints(2), ints(0), ["a"], candidates=WORDS, by_column=True).moved(places)
-    assert (column.query.tolist(), column.gold[0].tolist(), column.candidates, column.by_column) == (
-        [2],
-        [3],
-        WORDS,
-        True,
-    )
-    assert len(Targets.pairs(ints(), ints(), []).moved(ints())) == 0
 
 
 def told(targets: Targets) -> list[tuple[int, list[int], str]]:

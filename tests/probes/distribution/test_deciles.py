@@ -123,15 +123,6 @@ def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
     assert drawn == ["low", *["high"] * 9]
 
 
-def test_among_equal_pairs_batches_decide_nothing(texts: list[Document]) -> None:
-    """A head that has all attention on one word in each sentence has more than three strongest pairs."""
-    maps = [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]] for text in texts[:40]]
-    tables = [observed(texts[:40], maps, size).table() for size in (1, 7, 40)]
-    assert tables[0]["strongest"].iloc[-1].count("100.0 %") == 3
-    for other in tables[1:]:
-        pd.testing.assert_frame_equal(other, tables[0])
-
-
 def test_kinds_of_pairs_are_those_of_the_tree() -> None:
     upos = ("DET", "NOUN", "VERB", "ODD")
     text = Document(

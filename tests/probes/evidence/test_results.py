@@ -11,6 +11,8 @@ from probes.evidence.results import (
     add_verdicts,
     blind_control_sums,
     control_sums,
+    guessed_control_sums,
+    known_control_sums,
     score_table,
 )
 from probes.evidence.statistics import VerdictRule
@@ -192,3 +194,6 @@ def test_a_control_model_answers_with_the_head_that_is_best_on_both_splits() -> 
     alone, nothing = control_sums({A: SELECT}, {})
     assert alone[A].hits.tolist() == [[9], [9]]
     assert nothing == {}
+    guessed = guessed_control_sums({A: SELECT}, {A: REPORT, B: REPORT})
+    known = known_control_sums({A: REPORT})
+    assert [one.hits[:, 0].tolist() for one in (guessed[A], guessed[B], known[A])] == [[3, 9], [8, 24], [8, 24]]

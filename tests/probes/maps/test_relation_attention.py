@@ -144,13 +144,6 @@ def test_all_numbers_are_those_of_plain_loops_over_whole_maps(model: Model, text
     assert 0 < expected[3] < 1
 
 
-def test_a_role_that_was_not_asked_about_has_no_share(model: Model, texts: Texts) -> None:
-    found = observed(model, texts, PROBES[1:2])
-    known, unknown = ("dependency", "dependent->head", "obj"), ("position", "other words", "next")
-    shares = found.explained([[known], [known, unknown], [unknown], [], [known], [known]])
-    assert np.isnan(shares).tolist() == [False, True, True, False, False, False]
-
-
 def test_the_report_split_alone_gets_the_numbers_of_its_questions(model: Model, texts: Texts) -> None:
     found = observed(model, texts, PROBES[:2])
     questions = [("dependency", "dependent->head", "obj"), ("position", "all words", "same"), ("other", "v", "obj")]

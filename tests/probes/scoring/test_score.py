@@ -14,7 +14,6 @@ from torch import Tensor
 from mha import Model, align
 from mha.batches import Batch
 from mha.causal.interventions import Attend
-from mha.hooks import record
 from mha.models.maps import merge
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
@@ -25,9 +24,7 @@ from probes.scoring.baselines import BASELINES, LEXICAL
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.hashed_random import shuffled_places
 from probes.scoring.score import PIECELESS, Outcome, Settings, ask, learn_baselines, score_corpus
-from probes.scoring.scorer import score_rows
 from probes.scoring.tally import Question, Sums, Tally
-from probes.targets import gather
 from probes.words.position import BROAD
 
 PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "agreement", "coreference")]
@@ -41,7 +38,7 @@ def documents(random_documents: Callable[..., list[Document]]) -> list[Document]
 
 @pytest.fixture(scope="module")
 def texts(documents: list[Document]) -> Texts:
-    """Sentences of 1 to 10 words, some twice, and windows long enough to be asked whether heads are broad."""
+    """Sentences of 1 to 10 words, some twice."""
     sentences = [one for document in documents for one in document.split_sentences()]
     repeated = [Document("again", document.sentences) for document in sentences[:5]]
     return Corpus.of([*sentences, *repeated]).windows(100)
@@ -133,41 +130,6 @@ def test_a_batch_equals_the_sum_of_its_texts_alone(model: Model, texts: Texts, o
         parts = np.stack([sums.hits.sum(0), sums.mass.sum(0), sums.coverage])
         slack = np.stack([sums.near_ties + 1e-6, *[ROUNDING * sums.n.sum() * np.ones(6)] * 2])
         assert bool((np.abs(parts - together[question]) <= slack).all()), question
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("reduce", ["mean", "first"])
-def test_sums_are_those_of_maps_merged_and_scored_by_hand(model: Model, texts: Texts, reduce: str) -> None:
-    """Maps recorded sentence by sentence, merged word by word, and scored through the baselines' door."""
-    outcome = score(model, texts, reduce=reduce)
-    expected = {question: np.zeros((2, 6)) for question in sums_of(outcome.heads)}
-    for document in texts.take(range(len(texts))):
-        (cut,) = align(model.tokenizer, [document.words])
-        with torch.no_grad(), record(model.module) as maps:
-            model.run(torch.from_numpy(cut.ids)[None].long(), None)
-        patterns = torch.cat(maps["pattern"], 1)[0].double().numpy()
-        n = len(document)
-        owners = [int(word) for word in cut.word]
-        pieces = [[place for place, owner in enumerate(owners) if owner == word] for word in range(n)]
-        rows = np.zeros((6, n, n + 2))
-        for word in range(n):
-            asked = pieces[word][:1] if reduce == "first" else pieces[word]
-            for place, owner in enumerate(owners):
-                rows[:, word, owner] += patterns[:, asked, place].mean(1)
-        for probe in PROBES:
-            for variant, targets in probe.targets(document).items():
-                if not len(targets):
-                    continue
-                items = gather(probe.name, variant, [targets])
-                for head in range(6):
-                    lines = rows[head, :, :n].T if targets.by_column else rows[head]
-                    lines = np.pad(lines, ((0, 0), (0, n + 2 - lines.shape[1])))[items.query]
-                    measures = score_rows(lines.astype(np.float32), items, np.array([n]))[:, :2, 0]
-                    for label, scored in zip(targets.label, measures, strict=True):
-                        expected[probe.name, variant, label][:, head] += scored
-    for question, sums in sums_of(outcome.heads).items():
-        np.testing.assert_allclose(sums.mass.sum(0), expected[question][1], rtol=0, atol=1e-5 * sums.n.sum())
-        assert bool((np.abs(sums.hits.sum(0) - expected[question][0]) <= sums.near_ties + 1e-5).all())
 
 
 def long_text(words: int, name: str = "long") -> Document:
