@@ -38,14 +38,12 @@ if TYPE_CHECKING:
     from probes.evidence.results import Split, score_table
     from probes.scoring.score import Settings, learn_baselines, score_corpus
 
-_NAMES = {
-    "probes.corpora.corpus": ("Corpus",),
-    "probes.evidence.results": ("Split", "score_table"),
-    "probes.scoring.score": ("Settings", "learn_baselines", "score_corpus"),
+_HOMES = {
+    "Corpus": "probes.corpora.corpus",
+    **dict.fromkeys(("Split", "score_table"), "probes.evidence.results"),
+    **dict.fromkeys(("Settings", "learn_baselines", "score_corpus"), "probes.scoring.score"),
 }
-"Module -> the names that are exported from it."
-
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+"The modules of names that are loaded late."
 
 __all__ = [
     "Corpus",

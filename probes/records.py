@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -76,8 +77,17 @@ class Sentence:
             raise ValueError(f"sentence {self.id}: {n} words, but columns of {sorted(lengths)} entries")
 
     def __len__(self) -> int:
-        """Return the number of words."""
         return len(self.words)
+
+
+def _joined(name: str) -> cached_property[tuple[str, ...]]:
+    """Return the property that has one column of all sentences of a document, in order."""
+
+    def column(document: Document) -> tuple[str, ...]:
+        columns: list[tuple[str, ...]] = [getattr(sentence, name) for sentence in document.sentences]
+        return columns[0] if len(columns) == 1 else tuple(chain.from_iterable(columns))
+
+    return cached_property(column)
 
 
 @dataclass(frozen=True)
@@ -89,15 +99,16 @@ class Document:
     sentences: tuple[Sentence, ...]
 
     def __len__(self) -> int:
-        """Return the number of words."""
         return len(self.words)
 
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The words of all sentences in order."""
-        if len(self.sentences) == 1:
-            return self.sentences[0].words
-        return tuple(word for sentence in self.sentences for word in sentence.words)
+    words = _joined("words")
+    "The words of all sentences in order."
+    deprels = _joined("deprels")
+    "The relation of every word to its head."
+    upos = _joined("upos")
+    "The universal part of speech of every word."
+    feats = _joined("feats")
+    "The morphology of every word."
 
     @cached_property
     def starts(self) -> IntArray:
@@ -114,27 +125,6 @@ class Document:
             for sentence, start in zip(self.sentences, self.starts, strict=True)
         ]
         return frozen_ints(np.concatenate(parts) if parts else [])
-
-    @cached_property
-    def deprels(self) -> tuple[str, ...]:
-        """The relation of every word to its head."""
-        if len(self.sentences) == 1:
-            return self.sentences[0].deprels
-        return tuple(label for sentence in self.sentences for label in sentence.deprels)
-
-    @cached_property
-    def upos(self) -> tuple[str, ...]:
-        """The universal part of speech of every word."""
-        if len(self.sentences) == 1:
-            return self.sentences[0].upos
-        return tuple(tag for sentence in self.sentences for tag in sentence.upos)
-
-    @cached_property
-    def feats(self) -> tuple[str, ...]:
-        """The morphology of every word."""
-        if len(self.sentences) == 1:
-            return self.sentences[0].feats
-        return tuple(feats for sentence in self.sentences for feats in sentence.feats)
 
     @cached_property
     def space_after(self) -> tuple[bool, ...]:

@@ -25,8 +25,8 @@ from probes import Document, get_probe
 from probes.corpora.corpus import Texts
 from probes.records import IntArray
 from probes.scoring.aligned import Aligned
-from probes.scoring.batch_targets import Sheet
 from probes.scoring.score import ask
+from probes.scoring.scorer import Sheet
 from probes.scoring.tally import Segments, Tally
 from probes.targets import Targets
 

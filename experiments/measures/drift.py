@@ -54,7 +54,7 @@ MOVED: Final = 6
 
 
 class DriftMeasure(Measure):
-    """What a training made of the maps that it began with, see `probes.maps.drift`."""
+    """What a training made of the maps that it began with, see `probes.maps.matching`."""
 
     name = "drift"
     title = "Maps before and after training"
@@ -85,7 +85,7 @@ class DriftMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""
         from experiments.training.train import open_checkpoint
-        from probes.maps.drift import map_cosines
+        from probes.maps.matching import map_cosines
         from probes.scoring.aligned import Aligned, sample_texts
 
         model = run.model

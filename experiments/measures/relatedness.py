@@ -121,7 +121,7 @@ class RelatednessMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the correlations on both splits; a note says where there is nothing to measure."""
-        from probes.maps.relatedness import COLUMNS, Relatedness, relatedness_table
+        from probes.maps.relatedness import Relatedness, relatedness_table
 
         seen = {split: [one for part in read.parts for one in part.observed(Relatedness, split)] for split in SPLITS}
         tables, seed = [], run.config.seed
@@ -135,7 +135,7 @@ class RelatednessMeasure(Measure):
                     run.note(f"relatedness, {ratings}: no rated pair in a sentence of the {split} split")
                 else:
                     tables.append(table)
-        return {"relatedness": pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)}
+        return {"relatedness": pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()}
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

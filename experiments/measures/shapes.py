@@ -232,8 +232,7 @@ class ShapesMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the shapes on all scopes and both splits."""
-        from probes.maps.shape_table import add_adjusted, shape_table
-        from probes.maps.shapes import Shapes
+        from probes.maps.shapes import Shapes, add_adjusted, shape_table
 
         frames = []
         for scored in read.parts:

@@ -59,6 +59,10 @@ class RunMeasure:
         read = Read(parts, self.rows, {one: measured.get(one, {}) for one in self.measure.needs})
         return self.run.kept.tables(self.measure.name, self.run.journal, lambda: self.measure.measure(self.run, read))
 
+    def filled(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a table; a table of none has the columns that are declared."""
+        return frame if len(frame) else pd.DataFrame(columns=[*self.measure.tables[name].names])
+
 
 @dataclass(frozen=True)
 class Measures:
@@ -93,4 +97,5 @@ class Measures:
         for one in self.wanted:
             with self.run.journal.stage(one.measure.name):
                 frames = found[type(one.measure)] = one.frames(parts, found)
-            write_measures({name: self.run.complete(frame) for name, frame in frames.items()}, folder)
+            complete = {name: self.run.complete(one.filled(name, frame)) for name, frame in frames.items()}
+            write_measures(complete, folder)

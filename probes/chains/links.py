@@ -19,7 +19,6 @@ from probes.records import Document, IntArray
 from probes.scoring.aligned import name_of
 from probes.scoring.expert_rules import Groups, Rule, Text, agreeing_mentions, same_word_or_agreeing, subjects
 from probes.scoring.hashed_random import draws, random_bits
-from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
 from probes.targets import Items
@@ -130,9 +129,8 @@ class Linker:
         """Lay out the mentions of a batch."""
         return LinkObservation(documents, self.shape, baselines=self.baselines)
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: LinkObservation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, LinkObservation)
         self.texts += observation.links()
 
 

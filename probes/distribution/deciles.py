@@ -22,7 +22,6 @@ from mha.batches import Batch
 from probes.distribution.pairs import FARTHEST, KINDS, UNRELATED, LinkedWords, kind_name
 from probes.evidence.results import named_heads
 from probes.records import Document
-from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
@@ -60,7 +59,6 @@ class Deciles:
     """An observer that counts pairs of words by bin and kind, head by head (`probes.scoring.observers.Observer`)."""
 
     def __init__(self, layers: int, heads: int) -> None:
-        """Look at so many heads."""
         self.shape = (layers, heads)
         self.counts = {kind: np.zeros((layers, heads, BINS, values), np.int64) for kind, values in KINDS.items()}
         self.mass = np.zeros(self.shape)
@@ -74,9 +72,8 @@ class Deciles:
         """Return what counts the pairs of a batch."""
         return DecileObservation(documents, LinkedWords.of(documents), self.shape)
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: DecileObservation) -> None:
         """Add the pairs of a batch."""
-        assert isinstance(observation, DecileObservation)
         self.queries += sum(len(text) for text in observation.documents if len(text) > 1)
         self.mass += observation.mass
         for kind, counts in self.counts.items():

@@ -21,7 +21,6 @@ from mha.batches import Batch
 from probes.distribution.pairs import TAGS, tags_of
 from probes.evidence.results import named_heads
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
@@ -106,7 +105,6 @@ class RulePredictions:
     """
 
     def __init__(self, layers: int, heads: int) -> None:
-        """Look at so many heads."""
         self.hits = np.zeros((len(TAGS), layers, heads, len(RULES)))
         "[tag of the attending word, layer, head, rule]"
         self.n = np.zeros(len(TAGS), np.int64)
@@ -118,9 +116,8 @@ class RulePredictions:
         """Return what counts the hits of a batch."""
         return PredictionObservation(documents, self.hits.shape[1:3])
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: PredictionObservation) -> None:
         """Add the hits of a batch."""
-        assert isinstance(observation, PredictionObservation)
         self.hits += observation.hits
         self.n += observation.n
 
@@ -186,7 +183,6 @@ class Description:
         return float(sum(hits[tag, self.exceptions.get(tag, self.rule)] for tag in range(len(hits))))
 
     def __str__(self) -> str:
-        """Return the sentence."""
         others = "".join(f"; {TAGS[tag]} to {NAMES[rule]}" for tag, rule in self.exceptions.items())
         return f"Words attend most to {NAMES[self.rule]}{others}."
 

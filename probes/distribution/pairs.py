@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from probes.records import Document, IntArray, basic
+from probes.scoring import baseline_texts
 from probes.scoring.hashed_random import draws, random_bits
 
-TAGS: Final = (
-    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ"),
-    *("SYM", "VERB", "X", ""),
-)
+TAGS: Final = (*baseline_texts.TAGS[1:], "")
 "Universal parts of speech (de Marneffe et al. 2021, table 1); the last stands for any other."
 
 RELATIONS: Final = (

@@ -13,6 +13,9 @@ from reports.tables.estimate import Estimate
 ALONE = 1 - 1e-6
 "A document with more leverage than this decides a coefficient by itself."
 
+LEVEL = 0.95
+"Of intervals."
+
 TINY = 1e-9
 "The least error: a head that loses to its baseline on every item has none."
 
@@ -86,18 +89,18 @@ class Documents:
         n, mean = self.n.sum(), totals.sum(0) / self.n.sum()
         return (totals.sum(0) + more) / (n + 1), np.hypot(self.error(totals), (more - mean) / (n + 1))
 
-    def lead_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+    def lead_interval(self, totals: Numbers) -> Numbers:
         """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1]."""
-        interval: Numbers = np.clip(self.interval(totals, level), -1, 1)
+        interval: Numbers = np.clip(self.interval(totals), -1, 1)
         return interval
 
-    def interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+    def interval(self, totals: Numbers) -> Numbers:
         """Return [2, scored], the interval of sum(totals) / sum(n); NaN for fewer than two documents.
 
         Each end is that of a one-sided bound, which one more item pulls outwards: after Agresti and Min (2005,
         Statistics in Medicine 24:5), who add such pairs so that the intervals of small corpora are wide enough.
         """
-        low, high = (self._bound(totals, (1 + level) / 2, sign) for sign in (-1.0, 1.0))
+        low, high = (self._bound(totals, (1 + LEVEL) / 2, sign) for sign in (-1.0, 1.0))
         return np.stack([low, high])
 
     def _bound(self, totals: Numbers, level: float, sign: float) -> Numbers:
@@ -105,7 +108,7 @@ class Documents:
         bound: Numbers = mean + sign * _quantile(level, self.freedom) * error
         return bound
 
-    def share_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+    def share_interval(self, totals: Numbers) -> Numbers:
         """Return [2, scored], the interval of a share, cut off at 0 and 1.
 
         Two hits and two misses are added, each a document by itself (Agresti and Coull 1998, The American Statistician
@@ -114,7 +117,7 @@ class Documents:
         n = self.n.sum()
         middle = (totals.sum(0) + 2) / (n + 4)
         added = 2 * (middle**2 + (1 - middle) ** 2)
-        far = _quantile((1 + level) / 2, self.freedom) * np.sqrt((n * self.error(totals)) ** 2 + added) / (n + 4)
+        far = _quantile((1 + LEVEL) / 2, self.freedom) * np.sqrt((n * self.error(totals)) ** 2 + added) / (n + 4)
         interval: Numbers = np.clip([middle - far, middle + far], 0, 1)
         return interval
 

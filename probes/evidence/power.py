@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 LARGEST = 10_000_000
@@ -51,8 +52,5 @@ class LeadTest:
         """Return how many documents find the lead in that share of corpora; None for more than LARGEST."""
         if not self.fewest < LARGEST or self.power(LARGEST) < power:
             return None
-        few, many = math.ceil(self.fewest), LARGEST
-        while few < many:
-            middle = (few + many) // 2
-            few, many = (few, middle) if self.power(middle) >= power else (middle + 1, many)
-        return few
+        few = math.ceil(self.fewest)
+        return few + bisect_left(range(few, LARGEST), power, key=self.power)

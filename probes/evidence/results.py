@@ -49,6 +49,11 @@ def best_head(*splits: Sums | None) -> int:
     return int(np.sum([sums.hits.sum(0) for sums in splits if sums is not None], axis=0).argmax())
 
 
+def _columns(pooled: Pooled, chosen: Mapping[Question, int]) -> Pooled:
+    """Return the sums of the head that is chosen for each question; those without one are left out."""
+    return {question: sums.columns([chosen[question]]) for question, sums in pooled.items() if question in chosen}
+
+
 def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
     """Return a control model as a baseline: for every question its head that is best on both splits together.
 
@@ -56,18 +61,12 @@ def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
     would often be told by a head that is not its best. Questions that the selection split does not ask have none.
     """
     chosen = {question: best_head(sums, report.get(question)) for question, sums in select.items()}
-    one, other = (
-        {question: sums.columns([chosen[question]]) for question, sums in pooled.items() if question in chosen}
-        for pooled in (select, report)
-    )
-    return one, other
+    return _columns(select, chosen), _columns(report, chosen)
 
 
 def blind_control_sums(select: Pooled, report: Pooled) -> Pooled:
     """Return the sums on the report split of the head that is best on the selection split."""
-    return {
-        question: sums.columns([best_head(select[question])]) for question, sums in report.items() if question in select
-    }
+    return _columns(report, {question: best_head(sums) for question, sums in select.items()})
 
 
 def guessed_control_sums(sample: Pooled, report: Pooled) -> Pooled:
@@ -75,8 +74,8 @@ def guessed_control_sums(sample: Pooled, report: Pooled) -> Pooled:
 
     Whichever head it is, it was chosen without the report split, so that bounds of leads over it hold.
     """
-    chosen = {question: best_head(sample[question]) if question in sample else 0 for question in report}
-    return {question: report[question].columns([head]) for question, head in chosen.items()}
+    first = dict.fromkeys(report, 0)
+    return _columns(report, first | {question: best_head(sums) for question, sums in sample.items()})
 
 
 def known_control_sums(report: Pooled) -> Pooled:
@@ -84,7 +83,7 @@ def known_control_sums(report: Pooled) -> Pooled:
 
     No other choice of a head has more hits, so that no lead is larger with it.
     """
-    return {question: sums.columns([best_head(sums)]) for question, sums in report.items()}
+    return _columns(report, {question: best_head(sums) for question, sums in report.items()})
 
 
 @dataclass(frozen=True)
@@ -205,6 +204,11 @@ def _named(question: Question, shape: tuple[int, int]) -> dict[str, object]:
 
 def named_heads(shape: tuple[int, int]) -> dict[str, object]:
     """Return the columns layer, head and name of all heads; `shape` is (layers, heads)."""
-    layer, head = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
-    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
+    return flat_heads(np.arange(shape[0] * shape[1]), shape[1])
+
+
+def flat_heads(flat: IntArray, heads: int) -> dict[str, object]:
+    """Return the columns layer, head and name of heads by their flat index; layers have `heads`."""
+    layer, head = np.divmod(flat, heads)
+    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer.tolist(), head.tolist(), strict=True)]
     return {"layer": layer, "head": head, "name": names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,14 +44,14 @@ class Pool:
 
     def only(self, questions: Sequence[Question]) -> Pool:
         """Return the pool of a run that asks these questions only."""
+        return self._mapped(lambda pooled: {question: pooled[question] for question in questions if question in pooled})
 
-        def kept(pooled: Pooled) -> Pooled:
-            return {question: pooled[question] for question in questions if question in pooled}
-
+    def _mapped(self, change: Callable[[Pooled], Pooled]) -> Pool:
+        """Return the pool with all its sums changed."""
         baselines, controls = (
-            {name: kept(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
+            {name: change(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
         )
-        return replace(self, heads=kept(self.heads), baselines=baselines, arcs=kept(self.arcs), controls=controls)
+        return replace(self, heads=change(self.heads), baselines=baselines, arcs=change(self.arcs), controls=controls)
 
     @property
     def several(self) -> dict[str, Pooled]:
@@ -92,14 +92,8 @@ class Pool:
         random = np.random.default_rng(seed)
         sizes = np.ceil(np.exp(random.normal(0, spread, self.documents))).astype(np.int64)
         group = np.repeat(np.arange(len(sizes)), sizes)[: self.documents]
-        baselines, controls = (
-            {name: _joined(pooled, group) for name, pooled in parts.items()}
-            for parts in (self.baselines, self.controls)
-        )
-        heads, arcs = _joined(self.heads, group), _joined(self.arcs, group)
-        return replace(
-            self, documents=int(group.max()) + 1, heads=heads, baselines=baselines, arcs=arcs, controls=controls
-        )
+        joined = self._mapped(lambda pooled: _joined(pooled, group))
+        return replace(joined, documents=int(group.max()) + 1)
 
     def tilted(self, slope: float) -> Pool:
         """Return the pool whose heads have `slope` more hits an item for each halving of a document's length.

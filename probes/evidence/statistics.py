@@ -30,21 +30,20 @@ class Bootstrap:
     clusters: tuple[int, ...]
     weights: Numbers
     "[replicate, cluster] How often each cluster is drawn."
-    level: float = 0.95
 
     @classmethod
-    def draw(cls, clusters: Sequence[int], replicates: int, seed: int, level: float = 0.95) -> Bootstrap:
+    def draw(cls, clusters: Sequence[int], replicates: int, seed: int) -> Bootstrap:
         """Draw as many clusters as there are, with replacement, `replicates` times."""
         random = np.random.default_rng(seed)
         count = len(clusters)
         weights = random.multinomial(count, np.full(count, 1 / count), size=replicates) if count else np.zeros((0, 0))
-        return cls(tuple(sorted(clusters)), weights.astype(np.float64), level)
+        return cls(tuple(sorted(clusters)), weights.astype(np.float64))
 
     def of(self, clusters: Sequence[int], n: Numbers) -> Resamples:
         """Return the resamples as a label sees them that has `n` items in each of `clusters`."""
         weights = self.weights[:, np.searchsorted(self.clusters, clusters)] if len(clusters) else self.weights[:, :0]
         drawn = weights @ n
-        return Resamples(weights[drawn > 0], drawn[drawn > 0], len(clusters), self.level)
+        return Resamples(weights[drawn > 0], drawn[drawn > 0], len(clusters))
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Resamples:
     n: Numbers
     "[replicate] Number of items."
     clusters: int
-    level: float
+    level: float = 0.95
 
     def means(self, totals: Numbers) -> Numbers:
         """Return [replicate, scored], sum(totals) / sum(n) of each resample; `totals` is [cluster, scored]."""

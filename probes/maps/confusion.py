@@ -14,14 +14,10 @@ from torch import Tensor
 from mha.batches import Batch
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers, Pooled, Segments, Sums, Tally
 from probes.syntax.distractors import GROUPS, NOUNS, Distractors
 from probes.targets import Items, gather
-
-COLUMNS = ("label", "layer", "head", "split", "n", "clusters", "confusion", "ci_low", "ci_high", "chance", "selected")
-"Columns of `confusion_table`; head is -1 where the maps of a layer's heads are averaged."
 
 
 class Confusion:
@@ -49,9 +45,8 @@ class Confusion:
         blocks = np.array([self.blocks[document.id] for document in documents], np.int64)
         return _Observation.of(groups, nouns, blocks, self.shape)
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: _Observation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, _Observation)
         if len(observation.items):
             self.tally.add_items(Segments.of([observation.items], observation.blocks), observation.bits[:, None])
 
@@ -105,11 +100,11 @@ class _Observation:
 def confusion_table(
     select: Confusion, report: Confusion, splits: tuple[str, str], *, replicates: int, seed: int
 ) -> pd.DataFrame:
-    """Return one row a label, split, layer and head in COLUMNS, with an interval by cluster.
+    """Return one row a label, split, layer and head, with an interval by cluster; head -1 is a layer's heads averaged.
 
     `selected` marks the head, and the layer's mean, of least confusion on the selection split.
     """
-    frames = [pd.DataFrame(columns=[*COLUMNS])]
+    frames = []
     both = [one.sums() for one in (select, report)]
     draws = [
         Bootstrap.draw(sorted({cluster for sums in pooled.values() for cluster in sums.clusters}), replicates, seed)
@@ -123,8 +118,7 @@ def confusion_table(
             if question in pooled:
                 columns = {"label": question[2], "layer": layer, "head": np.where(averaged, -1, head), "split": split}
                 frames.append(pd.DataFrame(columns | _measured(pooled[question], drawn) | {"selected": chosen}))
-    frames = frames[1:] or frames
-    return pd.concat(frames, ignore_index=True)[[*COLUMNS]]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _least(sums: Sums | None, averaged: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,6 @@ from mha.batches import Batch
 from probes.maps.matching import divergence, map_rows
 from probes.records import Document, IntArray
 from probes.scoring.aligned import name_of
-from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
 from probes.targets import Items
@@ -45,9 +44,8 @@ class Distances:
         wanted = [self.selected is None or text_key(text) in self.selected for text in documents]
         return DistanceObservation(batch.words.numpy(), np.flatnonzero(np.logical_and(wanted, whole)))
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: DistanceObservation) -> None:
         """Add the distances of one batch."""
-        assert isinstance(observation, DistanceObservation)
         self.texts += len(observation.texts)
         self.words += int(observation.words[observation.texts].sum())
         if observation.blocks:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -39,22 +38,17 @@ class Answers:
     "[item] Block of the cluster."
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return len(self.cluster)
 
     def hits(self, values: Tensor) -> Numbers:
         """Return [item, map] for maps whose `values` are [pair, map], hits as in `probes.scoring.scorer.MEASURES`."""
-        parts = [_hits(values[pairs].view(*shape, -1), self.gold[pairs].view(shape)) for pairs, shape in self.runs()]
-        hits: Numbers = torch.cat(parts).numpy() if parts else np.zeros((0, values.shape[1]))
+        hits, first = np.zeros((len(self), values.shape[1])), np.cumsum(self.candidates) - self.candidates
+        for count in np.unique(self.candidates).tolist():
+            items = np.flatnonzero(self.candidates == count)
+            pairs = torch.from_numpy((first[items, None] + np.arange(count)).ravel())
+            shape = (len(items), count)
+            hits[items] = _hits(values[pairs].view(*shape, -1), self.gold[pairs].view(shape)).numpy()
         return hits
-
-    def runs(self) -> Iterator[tuple[slice, tuple[int, int]]]:
-        """Yield the pairs and the shape [item, candidate] of items in a row that have as many candidates."""
-        first = 0
-        for candidates, items in groupby(self.candidates.tolist()):
-            shape = (len([*items]), candidates)
-            yield slice(first, first + shape[0] * candidates), shape
-            first += shape[0] * candidates
 
     def take(self, items: IntArray) -> Answers:
         """Return the answers to these items, in this order."""
@@ -64,7 +58,7 @@ class Answers:
         return Answers(self.values[pairs], count, self.gold[pairs], self.cluster[items])
 
     def in_runs(self) -> Answers:
-        """Return the same answers with items ordered by their number of candidates, which are read fastest."""
+        """Return the same answers with items ordered by their number of candidates."""
         return self.take(np.argsort(self.candidates, kind="stable"))
 
 

@@ -59,26 +59,11 @@ class LabelledArcs:
     @cached_property
     def hits(self) -> Numbers:
         """[arc, head]."""
-        return self._in_their_order(self._in_runs.hits(self._in_runs.values))
+        return self.answers.hits(self.answers.values)
 
     def hits_of_mean(self, heads: Sequence[int]) -> Numbers:
         """Return the hits [arc] of the mean map of some heads."""
-        values = self._in_runs.values[:, list(heads)].mean(1, keepdim=True)
-        return self._in_their_order(self._in_runs.hits(values))[:, 0]
-
-    @cached_property
-    def _order(self) -> IntArray:
-        """[arc] By number of candidates: such arcs are read fastest."""
-        return np.argsort(self.answers.candidates, kind="stable")
-
-    @cached_property
-    def _in_runs(self) -> Answers:
-        return self.answers.take(self._order)
-
-    def _in_their_order(self, hits: Numbers) -> Numbers:
-        found = np.empty_like(hits)
-        found[self._order] = hits
-        return found
+        return self.answers.hits(self.answers.values[:, list(heads)].mean(1, keepdim=True))[:, 0]
 
     def taken(self, arcs: IntArray) -> Iterator[tuple[Shown, Items]]:
         """Yield the texts of each batch with those of its items that are among `arcs`."""

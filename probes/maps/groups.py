@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mha.models.model import Model
+from probes.evidence.results import flat_heads
 from probes.records import Document, IntArray
 from probes.scoring.score import Settings
 from probes.scoring.tally import Numbers
@@ -168,9 +169,9 @@ def compare_heads(
 def pair_table(columns: Mapping[str, Numbers], heads: int) -> pd.DataFrame:
     """Return one row for every two heads, the lower one first, of `columns` [head, head]; layers have `heads`."""
     one, other = np.triu_indices(len(next(iter(columns.values()))), 1)
-    second = {f"other_{key}": value for key, value in _named(other, heads).items()}
+    second = {f"other_{key}": value for key, value in flat_heads(other, heads).items()}
     numbers = {name: values[one, other] for name, values in columns.items()}
-    pairs = pd.DataFrame({**_named(one, heads), **second, **numbers})
+    pairs = pd.DataFrame({**flat_heads(one, heads), **second, **numbers})
     return pairs.rename(columns={"other_name": "other"})
 
 
@@ -200,7 +201,7 @@ def contrast_table(by_weights: Mapping[str, Compared], heads: int, *, permutatio
 
 def place_table(distance: Numbers, places: Numbers, group: IntArray, heads: int) -> pd.DataFrame:
     """Return one row a head: where it lies on the plane, its group, and the head that is nearest to it."""
-    named, alone = pd.DataFrame(_named(np.arange(len(distance)), heads)), len(distance) == 1
+    named, alone = pd.DataFrame(flat_heads(np.arange(len(distance)), heads)), len(distance) == 1
     others = distance + np.diag(np.full(len(distance), np.inf))
     return named.assign(
         x=places[:, 0],
@@ -209,10 +210,3 @@ def place_table(distance: Numbers, places: Numbers, group: IntArray, heads: int)
         nearest="" if alone else named["name"].to_numpy()[others.argmin(1)],
         distance=np.nan if alone else others.min(1),
     )
-
-
-def _named(flat: IntArray, heads: int) -> dict[str, IntArray | list[str]]:
-    """Return layer, head and name of heads by their flat index."""
-    layer, head = np.divmod(flat, heads)
-    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer.tolist(), head.tolist(), strict=True)]
-    return {"layer": layer, "head": head, "name": names}

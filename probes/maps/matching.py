@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from mha import record
 from mha.batches import Batch, collate
 from mha.models.maps import stream_maps
 from mha.models.model import Model
-from mha.pieces import align
+from mha.pieces import Pieces, align
 from probes.records import IntArray
 from probes.scoring.tally import Numbers
 
@@ -230,3 +232,18 @@ def same_roles(partner: IntArray, first: npt.ArrayLike, second: npt.ArrayLike) -
         return float("nan"), float("nan")
     seen = (mine[with_role] == theirs[partner[with_role]]).mean()
     return float(seen), float((mine[with_role, None] == theirs[None]).mean())
+
+
+def map_cosines(first: Model, second: Model, text: Pieces) -> Float[Tensor, "layer head"]:
+    """Return the cosine of the maps of each head of two models on a text, each map [piece, piece] taken as one vector.
+
+    In [0, 1]; 1 where nothing differs. Special tokens count (Kovaleva et al. 2019, who hold heads before and after
+    fine-tuning against each other so).
+    """
+    ids = torch.from_numpy(text.ids)[None].long()
+    found = []
+    for model in (first, second):
+        with torch.inference_mode(), record(model.module) as seen:
+            model.run(ids, None)
+        found.append(torch.cat(seen["pattern"]).cpu().double().flatten(2))
+    return F.cosine_similarity(found[0], found[1], dim=2)

@@ -14,7 +14,6 @@ from mha.batches import Batch
 from probes.corpora.ratings import Ratings
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -23,12 +22,6 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 BANDS = (1, 2, 3, 5, 9, 17)
 "Distances in words at which a stratum begins: 1, 2, 3 to 4, 5 to 8, 9 to 16, 17 and more."
-
-COLUMNS = (
-    *("ratings", "layer", "head", "split", "n", "pairs", "clusters"),
-    *("correlation", "ci_low", "ci_high", "p", "p_adjusted"),
-)
-"Columns of `relatedness_table`."
 
 
 class Relatedness:
@@ -39,7 +32,6 @@ class Relatedness:
     """
 
     def __init__(self, ratings: Ratings, layers: int, heads: int) -> None:
-        """Look for the pairs of `ratings`."""
         self.ratings, self.shape = ratings, (layers, heads)
         self._looks: list[_Observation] = []
 
@@ -52,9 +44,8 @@ class Relatedness:
         ]
         return _Observation(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: _Observation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, _Observation)
         if observation.found:
             self._looks.append(observation)
 
@@ -169,7 +160,7 @@ class RatedItems:
 def relatedness_table(
     observed: Relatedness, split: str, *, permutations: int, replicates: int, seed: int
 ) -> pd.DataFrame:
-    """Return one row a head in COLUMNS; none where no rated pair stood in a sentence.
+    """Return one row a head; none where no rated pair stood in a sentence.
 
     p is two-sided, of a permutation of ratings over pairs of words (`RatedItems.shuffled`): the share of permutations
     whose correlation is as far from 0, the real one among them; p_adjusted that of permutations in which any head's is
@@ -178,7 +169,7 @@ def relatedness_table(
     items = observed.items()
     seen = items.correlation(items.rating)
     if len(items.rating) < 2 or np.isnan(seen).all():
-        return pd.DataFrame(columns=[*COLUMNS])
+        return pd.DataFrame()
     dealt = np.nan_to_num(np.abs(items.correlation(items.shuffled(permutations, seed))))
     least = np.abs(seen) - 1e-12
     p, p_adjusted = ((1 + (found >= least).sum(0)) / (1 + permutations) for found in (dealt, dealt.max(1)[:, None]))
@@ -189,7 +180,7 @@ def relatedness_table(
     told |= {"pairs": len(np.unique(items.pair)), "clusters": len(blocks), "correlation": seen}
     told |= {"ci_low": low, "ci_high": high}
     told |= {name: np.where(np.isnan(seen), np.nan, one) for name, one in (("p", p), ("p_adjusted", p_adjusted))}
-    return pd.DataFrame(told)[[*COLUMNS]]
+    return pd.DataFrame(told)
 
 
 def _interval(items: RatedItems, drawn: Bootstrap) -> Numbers:

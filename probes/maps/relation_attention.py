@@ -21,7 +21,6 @@ from mha.batches import Batch
 from probes.evidence.results import SPLITS
 from probes.records import Document, IntArray
 from probes.registry import Probe
-from probes.scoring.observers import Observation
 from probes.scoring.scorer import BROAD_LIMIT, top_of
 from probes.scoring.tally import Numbers, Question
 from probes.targets import Items
@@ -102,9 +101,8 @@ class RelationAttention:
         """Return what sums the attention of a batch."""
         return RelationObservation(items, batch, self.shape)
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: RelationObservation) -> None:
         """Take in a batch."""
-        assert isinstance(observation, RelationObservation)
         self.questions |= observation.questions
         rows = [self._rows.setdefault(one, len(self._rows)) for one in observation.pairs.signatures]
         self._reserve(observation.width - 1)

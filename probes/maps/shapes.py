@@ -6,12 +6,13 @@ sums by cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -19,10 +20,12 @@ from torch import Tensor
 from mha.batches import Batch
 from mha.models.model import Model
 from mha.pieces import CLS, SEP
+from probes.evidence.question import Effort
+from probes.evidence.results import SPLITS, named_heads, stacked
+from probes.evidence.statistics import Bootstrap, SignFlips, adjust
 from probes.maps.cells import ATTENTION, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
-from probes.scoring.observers import Observation
 from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -75,9 +78,8 @@ class Shapes:
             _Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads
         )
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: ShapesObservation) -> None:
         """Add the sums of a batch."""
-        assert isinstance(observation, ShapesObservation)
         self.n[observation.present] += observation.n
         self.sums[observation.present] += observation.sums.reshape(*observation.sums.shape[:2], -1)
         self.even[observation.present] += observation.even
@@ -236,3 +238,64 @@ class _Lens:
 def _over_rows(values: Float[Tensor, "text head query"], weights: Float[Tensor, "text query"]) -> Tensor:
     """Return the weighted sums [text, head] over rows."""
     return (values * weights[:, None]).sum(-1)
+
+
+def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float) -> pd.DataFrame:
+    """Return one row a measure, head and split, in the columns of the table `shapes`.
+
+    A value is the mean over the texts that have what is measured, its interval 95 % of resamples of clusters. On the
+    report split sieves are tested: p is that of a one-sided sign-flip test by cluster of a mean above `threshold`
+    (Pande et al. 2021 take a t test over sentences), p_label is corrected for all heads (step-down maximum, Westfall
+    and Young 1993); what depends on all sieves of a run is left to `add_adjusted`.
+    """
+    blocks: list[Mapping[str, object]] = []
+    for number, (split, shapes) in enumerate(zip(SPLITS, (select, report), strict=True)):
+        clusters = np.flatnonzero(shapes.n.any(1)).tolist()
+        bootstrap = effort.resamples(clusters, number)
+        flips = SignFlips.draw(clusters, effort.flips if split == "report" else 0, effort.seed + number)
+        for place, (kind, measure) in enumerate(MEASURES):
+            limit = threshold if kind == "sieve" and split == "report" else np.nan
+            rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, bootstrap, flips, limit)
+            near_ties = shapes.near_ties if kind == "class" else 0
+            told = {"kind": kind, "measure": measure, "split": split, "near_ties": near_ties}
+            blocks.append(rows | told | {"p_adjusted": np.nan})
+    return stacked(blocks, shapes.layers * shapes.heads, [*blocks[0]])
+
+
+def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips, threshold: float) -> dict[str, object]:
+    """Return the measured columns of one measure; NaN and n = 0 where no text has it."""
+    clusters = np.flatnonzero(shapes.n[:, place])
+    n, sums = shapes.n[clusters, place].astype(np.float64), shapes.sums[clusters, place]
+    nothing = np.full(sums.shape[1], np.nan)
+    if not len(clusters):
+        missing = dict.fromkeys(("value", "ci_low", "ci_high", "even", "threshold", "p", "p_label"), nothing)
+        return missing | {"n": 0, "clusters": 0}
+    resamples = bootstrap.of(clusters.tolist(), n)
+    low, high = resamples.interval(resamples.means(sums))
+    tested = not np.isnan(threshold)
+    baseline: Numbers = threshold * n[:, None] if tested else sums[:, :0]
+    found = flips.test(clusters.tolist(), sums, baseline)
+    return {
+        "n": int(n.sum()),
+        "clusters": len(clusters),
+        "value": sums.sum(0) / n.sum(),
+        "ci_low": low,
+        "ci_high": high,
+        "even": shapes.even[clusters, place].sum() / n.sum(),
+        "threshold": threshold,
+        "p": found.p,
+        "p_label": found.p_label,
+    }
+
+
+def add_adjusted(shapes: pd.DataFrame) -> pd.DataFrame:
+    """Return the shapes of a whole run with `p_adjusted`: p_label corrected once more for all sieves and scopes."""
+    shapes = shapes.copy()
+    tested = shapes["p_label"].notna()
+    groups = shapes[tested].groupby(["scope", "measure", "split"], sort=True).indices
+    rows = [np.flatnonzero(tested)[places] for places in groups.values()]
+    p_label, p_adjusted = shapes["p_label"].to_numpy(), np.full(len(shapes), np.nan)
+    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows], dependent=False), strict=True):
+        p_adjusted[place] = adjusted
+    shapes["p_adjusted"] = p_adjusted
+    return shapes

@@ -18,14 +18,20 @@ from probes.corpora.corpus import MemoryTexts, Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
 from probes.evidence.statistics import Bootstrap
-from probes.mixing.effective import effective_measures, effective_table, in_sizes
-from probes.mixing.identify import LinearMap, Recovery
-from probes.mixing.rank import WHOLE, relative_residual, states_of_passes
-from probes.mixing.ratios import mixing_ratios
+from probes.mixing.texts import (
+    WHOLE,
+    LinearMap,
+    Recovery,
+    effective_measures,
+    in_sizes,
+    mixing_ratios,
+    relative_residual,
+    states_of_passes,
+)
 from probes.scoring.aligned import Aligned, name_of, sample_texts
 
 IDENTIFIED = "identified pieces"
-"Share of the pieces that a linear map finds again (`probes.mixing.identify`)."
+"Share of the pieces that a linear map finds again (`probes.mixing.texts.Recovery`)."
 
 FEWEST = 8
 "Texts of fewer words are left out."
@@ -116,3 +122,15 @@ def _rows(
 ) -> Iterator[dict[str, object]]:
     for (measure, depth), *ends in zip(keys, values, low, high, strict=True):
         yield {"measure": measure, "depth": depth} | dict(zip(("value", "low", "high"), ends, strict=True))
+
+
+def effective_table(by_text: pd.DataFrame) -> pd.DataFrame:
+    """Return the means over texts of each length, of rows of single texts: one row a head and length."""
+    rows = by_text.drop(columns=["text", "document"])
+    key = ["sizes", "layer", "head", "name"]
+    return (
+        rows.groupby(key, as_index=False)
+        .mean()
+        .merge(rows.groupby(key, as_index=False).size())
+        .rename(columns={"size": "n"})
+    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from probes.records import IntArray
-from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
-from probes.scoring.question_counts import ZERO, Counts
+from probes.scoring.baseline_texts import ZERO, Counts, Rows, Shown, candidate_words, one_hot
 from probes.targets import Items
 from probes.words.coreference import mention_heads
 
@@ -36,7 +36,6 @@ class Offset:
     """
 
     def __init__(self) -> None:
-        """Start without knowledge."""
         self.seen = Counts()
         self._best: dict[int, int] | None = None
 
@@ -65,131 +64,85 @@ class Offset:
         return one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
 
 
-class PreviousWord:
-    """Attends to the word before, as a previous-token head does; by column, is attended to by the word after."""
+@dataclass(frozen=True)
+class Untaught:
+    """Answers from the texts alone, the same whatever the selection split."""
+
+    rule: Callable[[Items, Shown], Rows]
 
     def learn(self, items: Items, shown: Shown) -> None:
         """Nothing to learn."""
 
     def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row; none at the border of the text."""
-        key = items.query + (1 if items.by_column else -1)
-        return one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
+        """Return the rows of the rule."""
+        return self.rule(items, shown)
 
 
-class Uniform:
-    """Attends to everything alike: the chance level."""
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """The same weight for every key of the text."""
-        keys = shown.words[items.text][:, None] + 2
-        inside = np.arange(shown.keys) < keys - 2
-        inside[:, -2:] = True
-        return (inside / keys).astype(np.float32)
+def previous_word(items: Items, shown: Shown) -> Rows:
+    """Attend to the word before, as a previous-token head does; by column, be attended to by the word after."""
+    key = items.query + (1 if items.by_column else -1)
+    return one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
 
 
-class NearestMention:
-    """Attends to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3).
+def uniform(items: Items, shown: Shown) -> Rows:
+    """Attend to every key of the text alike: the chance level."""
+    keys = shown.words[items.text][:, None] + 2
+    inside = np.arange(shown.keys) < keys - 2
+    inside[:, -2:] = True
+    return (inside / keys).astype(np.float32)
 
-    Mentions are those among the candidates; where none precedes it is the nearest one that follows.
+
+def nearest_mention(items: Items, shown: Shown, *, same_word: bool = False) -> Rows:
+    """Attend to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3).
+
+    Mentions are those among the candidates; where none precedes it is the nearest one that follows. With `same_word`
+    those on that side with the query's word form come first: the head-match baseline of the same section.
     """
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        asked = zip(items.query.tolist(), _mentions(items, shown), strict=True)
-        return one_hot([nearest(query, heads) if heads else -1 for query, heads in asked], shown.keys)
+    chosen = []
+    for text, query, heads in zip(items.text.tolist(), items.query.tolist(), _mentions(items, shown), strict=True):
+        side, forms = [head for head in heads if head < query] or heads, shown.forms[text]
+        same = [head for head in side if same_word and forms[head] == forms[query]]
+        chosen.append(nearest(query, same or side) if side else -1)
+    return one_hot(chosen, shown.keys)
 
 
-class SameHeadWord:
-    """Attends to the nearest preceding mention with the same head word, else to the nearest preceding mention.
-
-    The head-match baseline of Clark et al. 2019, section 4.3. Mentions are those among the candidates; where none
-    precedes the same is looked for among those that follow.
-    """
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        asked = zip(items.text.tolist(), items.query.tolist(), _mentions(items, shown), strict=True)
-        return one_hot([self._choose(heads, shown.forms[text], query) for text, query, heads in asked], shown.keys)
-
-    def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
-        side = [head for head in heads if head < query] or heads
-        same = [head for head in side if forms[head] == forms[query]]
-        return nearest(query, same or side) if side else -1
-
-
-class NearestCandidate:
-    """Attends to the nearest candidate, of two equally near ones to the one before.
+def nearest_candidate(items: Items, shown: Shown) -> Rows:
+    """Attend to the nearest candidate, of two equally near ones to the one before.
 
     Where candidates are not listed but named, the nearest is the word before, a baseline of its own: nothing is
     attended to.
     """
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        if isinstance(items.candidates, str):
-            return one_hot(np.full(len(items), -1), shown.keys)
-        item, key = candidate_words(items, shown)
-        distance = key - items.query[item]
-        return _leading(item, key, 2 * np.abs(distance) + (distance > 0), len(items), shown.keys)
+    if isinstance(items.candidates, str):
+        return one_hot(np.full(len(items), -1), shown.keys)
+    item, key = candidate_words(items, shown)
+    distance = key - items.query[item]
+    return _leading(item, key, 2 * np.abs(distance) + (distance > 0), len(items), shown.keys)
 
 
-class FirstCandidate:
-    """Attends to the candidate that stands first in the text, which among noun phrases is often the subject."""
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        item, key = candidate_words(items, shown)
-        return _leading(item, key, key, len(items), shown.keys)
+def first_candidate(items: Items, shown: Shown) -> Rows:
+    """Attend to the candidate that stands first in the text, which among noun phrases is often the subject."""
+    item, key = candidate_words(items, shown)
+    return _leading(item, key, key, len(items), shown.keys)
 
 
-class SameWord:
-    """Attends to a candidate of the same word form, letter case included: the nearest, or the one of the same rank.
+def same_word(items: Items, shown: Shown, *, by_rank: bool = False) -> Rows:
+    """Attend to a candidate of the same word form, letter case included: the nearest, or the one of the same rank.
 
     With `by_rank` it is the n-th of these candidates where the query is the n-th word of its form on its own side of
     them, else the last one. Where no candidate has the form nothing is attended to.
     """
-
-    def __init__(self, *, by_rank: bool = False) -> None:
-        """Take which of several it is."""
-        self.by_rank = by_rank
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        item, key = candidate_words(items, shown)
-        border = np.searchsorted(item, np.arange(1, len(items)))
-        asked = zip(items.text.tolist(), items.query.tolist(), np.split(key, border), strict=True)
-        return one_hot(
-            [self._choose(shown.documents[text].words, q, keys.tolist()) for text, q, keys in asked], shown.keys
-        )
-
-    def _choose(self, words: Sequence[str], query: int, candidates: Sequence[int]) -> int:
+    item, key = candidate_words(items, shown)
+    border = np.searchsorted(item, np.arange(1, len(items)))
+    chosen = []
+    for text, query, keys in zip(items.text.tolist(), items.query.tolist(), np.split(key, border), strict=True):
+        words, candidates = shown.documents[text].words, keys.tolist()
         same = [key for key in candidates if key != query and words[key] == words[query]]
-        if not same:
-            return -1
-        if not self.by_rank:
-            return nearest(query, same)
-        begin = max(candidates) + 1 if query > max(candidates) else 0
-        rank = sum(word == words[query] for word in words[begin:query])
-        return same[min(rank, len(same) - 1)]
+        if same and by_rank:
+            begin = max(candidates) + 1 if query > max(candidates) else 0
+            rank = sum(word == words[query] for word in words[begin:query])
+            same = [same[min(rank, len(same) - 1)]]
+        chosen.append(nearest(query, same) if same else -1)
+    return one_hot(chosen, shown.keys)
 
 
 class LexicalTable:
@@ -200,7 +153,6 @@ class LexicalTable:
     """
 
     def __init__(self) -> None:
-        """Start without knowledge."""
         self.forms, self.offsets, self.golds = Counts(), Counts(), Counts()
 
     def learn(self, items: Items, shown: Shown) -> None:
@@ -253,16 +205,20 @@ def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: i
     return one_hot(chosen, width)
 
 
+_UNTAUGHT: dict[str, Callable[[Items, Shown], Rows]] = {
+    "previous word": previous_word,
+    "nearest mention": nearest_mention,
+    "same head word": partial(nearest_mention, same_word=True),
+    "nearest candidate": nearest_candidate,
+    "first candidate": first_candidate,
+    "same word, nearest": same_word,
+    "same word, same rank": partial(same_word, by_rank=True),
+    "uniform": uniform,
+}
+
 BASELINES: dict[str, Callable[[], Baseline]] = {
     "offset": Offset,
-    "previous word": PreviousWord,
-    "nearest mention": NearestMention,
-    "same head word": SameHeadWord,
-    "nearest candidate": NearestCandidate,
-    "first candidate": FirstCandidate,
-    "same word, nearest": SameWord,
-    "same word, same rank": partial(SameWord, by_rank=True),
-    "uniform": Uniform,
+    **{name: partial(Untaught, rule) for name, rule in _UNTAUGHT.items()},
 }
 "Baselines by name; `LEXICAL` is kept apart."
 

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from probes.records import IntArray
-from probes.scoring.baseline_texts import Shown, candidate_words
+from probes.scoring.baseline_texts import ZERO, Counts, Shown, candidate_words
 from probes.scoring.hashed_random import Bits, draws, random_bits
-from probes.scoring.question_counts import ZERO, Counts
 from probes.targets import Items
 
 Weights = npt.NDArray[np.float64]
@@ -32,7 +31,6 @@ class ControlArcs:
     """
 
     def __init__(self, seed: int) -> None:
-        """Start without knowledge."""
         self.seed = seed
         self.seen = Counts()
 

@@ -16,7 +16,7 @@ import numpy as np
 from probes.chemistry.reaction_text import ReactionSides, carried_along_bonds, same_neighbourhood
 from probes.records import Document, Mention, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
-from probes.scoring.baselines import Baseline, nearest
+from probes.scoring.baselines import Baseline, Untaught, nearest
 from probes.scoring.tag_rule import TagRule
 from probes.syntax.agreement import NOUNS, morphology, number_verbs
 from probes.targets import Items
@@ -93,30 +93,23 @@ Rule = Callable[[Text, int], Groups]
 "Given a text and the query, the words that it names."
 
 
-class ExpertRule:
-    """Attends to the nearest candidate of the first group that has one: before the query, else after it."""
+def follow(rule: Rule, items: Items, shown: Shown, *, first: bool = False) -> Rows:
+    """Attend to the nearest candidate of the first group that has one: before the query, else after it.
 
-    def __init__(self, rule: Rule, *, first: bool = False) -> None:
-        """Take the rule; with `first` not the nearest candidate is chosen but the first of the text."""
-        self.rule, self.first = rule, first
-
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        texts = shown.each(Text)
-        item, key = candidate_words(items, shown)
-        starts = np.searchsorted(item, np.arange(len(items) + 1))
-        chosen = np.full(len(items), -1)
-        rule = cache(lambda text, query: self.rule(texts[text], query))  # an item stands once for each of its labels
-        for i, (text, query) in enumerate(zip(items.text.tolist(), items.query.tolist(), strict=True)):
-            allowed = {*key[starts[i] : starts[i + 1]].tolist()} - {query}
-            for group in rule(text, query):
-                if named := allowed.intersection(group):
-                    chosen[i] = min(named) if self.first else nearest(query, named)
-                    break
-        return one_hot(chosen, shown.keys)
+    With `first` not the nearest candidate is chosen but the first of the text.
+    """
+    texts = shown.each(Text)
+    item, key = candidate_words(items, shown)
+    starts = np.searchsorted(item, np.arange(len(items) + 1))
+    chosen = np.full(len(items), -1)
+    groups = cache(lambda text, query: rule(texts[text], query))  # an item stands once for each of its labels
+    for i, (text, query) in enumerate(zip(items.text.tolist(), items.query.tolist(), strict=True)):
+        allowed = {*key[starts[i] : starts[i + 1]].tolist()} - {query}
+        for group in groups(text, query):
+            if named := allowed.intersection(group):
+                chosen[i] = min(named) if first else nearest(query, named)
+                break
+    return one_hot(chosen, shown.keys)
 
 
 def nouns(text: Text, query: int) -> Groups:
@@ -139,7 +132,7 @@ def agreeing_verbs(text: Text, query: int) -> Groups:
     return [*_after_first(query, text.agreeing(query, text.verbs)), *verbs(text, query)]
 
 
-def first_verb(text: Text, query: int) -> Groups:
+def all_verbs(text: Text, query: int) -> Groups:
     """Name all verbs that show number."""
     return [text.verbs]
 
@@ -221,36 +214,11 @@ def along_bonds(text: Text, query: int) -> Groups:
     return [() if found is None else (found,), *same_neighbours(text, query, bonds=4)]
 
 
-LINKING: Final = frozenset(
-    [
-        "of",
-        "to",
-        "with",
-        "by",
-        "from",
-        "in",
-        "for",
-        "at",
-        "on",
-        "about",
-        "against",
-        "over",
-        "than",
-        "and",
-        "or",
-        "as",
-        "between",
-        "after",
-        "before",
-        "under",
-        "into",
-        "through",
-        "during",
-        "without",
-        "via",
-        "near",
-    ]
+_LINKING: Final = (
+    "of to with by from in for at on about against over than and or as between after before under into through during "
+    "without via near"
 )
+LINKING: Final = frozenset(_LINKING.split())
 "Prepositions and conjunctions that stand before noun phrases which are no subjects."
 
 
@@ -271,21 +239,25 @@ def likely_subjects(text: Text, query: int) -> Groups:
     return [groups[place] for place in sorted(groups)]
 
 
+def _expert(rule: Rule, *, first: bool = False) -> Callable[[], Baseline]:
+    return partial(Untaught, partial(follow, rule, first=first))
+
+
 RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "nearest word of a tag set": TagRule,
-    "nearest noun or pronoun": partial(ExpertRule, nouns),
-    "nearest noun that agrees": partial(ExpertRule, agreeing_nouns),
-    "first noun or pronoun": partial(ExpertRule, nouns, first=True),
-    "next verb": partial(ExpertRule, verbs),
-    "next verb that agrees": partial(ExpertRule, agreeing_verbs),
-    "first verb": partial(ExpertRule, first_verb, first=True),
-    "nearest mention that agrees": partial(ExpertRule, agreeing_mentions),
-    "same head word or mention that agrees": partial(ExpertRule, same_word_or_agreeing),
-    "nearest subject": partial(ExpertRule, subjects),
-    "nearest mention of the same role": partial(ExpertRule, same_role),
-    "likely subject, most mentioned": partial(ExpertRule, likely_subjects),
-    "same neighbours": partial(ExpertRule, partial(same_neighbours, bonds=1)),
-    "same neighbourhood": partial(ExpertRule, partial(same_neighbours, bonds=4)),
-    "same neighbourhood, then bonds": partial(ExpertRule, along_bonds),
+    "nearest noun or pronoun": _expert(nouns),
+    "nearest noun that agrees": _expert(agreeing_nouns),
+    "first noun or pronoun": _expert(nouns, first=True),
+    "next verb": _expert(verbs),
+    "next verb that agrees": _expert(agreeing_verbs),
+    "first verb": _expert(all_verbs, first=True),
+    "nearest mention that agrees": _expert(agreeing_mentions),
+    "same head word or mention that agrees": _expert(same_word_or_agreeing),
+    "nearest subject": _expert(subjects),
+    "nearest mention of the same role": _expert(same_role),
+    "likely subject, most mentioned": _expert(likely_subjects),
+    "same neighbours": _expert(partial(same_neighbours, bonds=1)),
+    "same neighbourhood": _expert(partial(same_neighbours, bonds=4)),
+    "same neighbourhood, then bonds": _expert(along_bonds),
 }
 "Rules by name: of grammar, the nearest word of a tag set and those of experts; of chemistry, atoms by their bonds."

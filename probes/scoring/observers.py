@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -38,5 +38,5 @@ class Observer(Protocol):
         `items` are the questions about the batch, as they are scored.
         """
 
-    def add(self, observation: Observation) -> None:
+    def add(self, observation: Any) -> None:
         """Take in a batch that has been looked at; called in the order of the batches, by one thread."""

@@ -15,8 +15,8 @@ from probes.registry import Probe
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import Baseline
-from probes.scoring.batch_targets import Sheet
 from probes.scoring.score import Settings, ask, score_baselines
+from probes.scoring.scorer import Sheet
 from probes.scoring.tally import Pooled, Segments, Tally
 
 

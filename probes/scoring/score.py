@@ -23,11 +23,10 @@ from probes.registry import CONTROL_ARCS, Probe
 from probes.scoring.aligned import CHUNK, Aligned, Dropped, Places, name_of
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
-from probes.scoring.batch_targets import Sheet
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.expert_rules import RULES
 from probes.scoring.observers import Observation, Observer
-from probes.scoring.scorer import score_rows
+from probes.scoring.scorer import Sheet, score_rows
 from probes.scoring.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
 

@@ -42,7 +42,6 @@ class TagRule:
     """
 
     def __init__(self) -> None:
-        """Start without knowledge."""
         self._seen: dict[Question, list[tuple[Ranks, Right]]] = defaultdict(list)
         self._golds: dict[Question, IntArray] = defaultdict(lambda: np.zeros(len(TAGS), np.int64))
         "[tag] How many right words have it."

@@ -85,7 +85,6 @@ class Segments:
         return cls(tuple(questions), unique // BLOCKS, unique % BLOCKS, n, of_item)
 
     def __len__(self) -> int:
-        """Return the number of segments."""
         return len(self.n)
 
 
@@ -96,7 +95,6 @@ class Tally:
     """
 
     def __init__(self, scored: int, *, hits_alone: bool = False) -> None:
-        """Create an empty tally."""
         self.scored, self.hits_alone = scored, hits_alone
         self._measures = 1 if hits_alone else BY_CLUSTER
         self._questions: dict[Question, int] = {}

@@ -165,13 +165,10 @@ def _cataphora(document: Document, found: Iterable[MentionGold]) -> list[int]:
         head
         for head, later in found
         if THIRD in _kinds(document, head)
-        and any(mention_kind(document.upos[other]) != "pronoun" for other in later if other < _end(ends, head))
+        and any(
+            mention_kind(document.upos[other]) != "pronoun" for other in later if other < ends[bisect_right(ends, head)]
+        )
     ]
-
-
-def _end(ends: Sequence[int], word: int) -> int:
-    """Return the end of the sentence in which a word stands."""
-    return ends[bisect_right(ends, word)]
 
 
 def _word_band(words: int) -> str:

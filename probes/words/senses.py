@@ -25,38 +25,28 @@ class Ambiguous:
     "Nouns that decide for the first and for the second sense."
 
 
-NOUNS = (
-    Ambiguous(
-        "bank", ("river", "money"), (("river", "fish", "boat", "swimmer", "stream"), ("loan", "money", "cash", "clerk"))
-    ),
-    Ambiguous(
-        "bat", ("animal", "sport"), (("cave", "wings", "owl", "insects"), ("ball", "player", "pitcher", "baseball"))
-    ),
-    Ambiguous(
-        "mouse",
-        ("animal", "computer"),
-        (("cat", "cheese", "tail", "hole"), ("computer", "keyboard", "screen", "cable")),
-    ),
-    Ambiguous(
-        "spring", ("season", "water"), (("flowers", "winter", "summer", "birds"), ("water", "well", "pool", "stream"))
-    ),
-    Ambiguous(
-        "pitcher", ("sport", "jug"), (("ball", "team", "baseball", "coach"), ("juice", "water", "glass", "milk"))
-    ),
-    Ambiguous(
-        "crane", ("bird", "machine"), (("nest", "feathers", "lake", "eggs"), ("steel", "tower", "workers", "bricks"))
-    ),
-    Ambiguous(
-        "plant", ("green", "factory"), (("garden", "leaves", "soil", "seeds"), ("workers", "steel", "cars", "machines"))
-    ),
-    Ambiguous("match", ("fire", "sport"), (("candle", "fire", "smoke", "flame"), ("team", "goal", "stadium", "coach"))),
-    Ambiguous(
-        "seal", ("animal", "stamp"), (("fish", "ice", "sea", "whale"), ("letter", "envelope", "wax", "document"))
-    ),
-    Ambiguous(
-        "trunk", ("tree", "car"), (("branches", "leaves", "roots", "forest"), ("car", "tires", "engine", "driver"))
-    ),
+_WRITTEN = (
+    "bank: river (river fish boat swimmer stream), money (loan money cash clerk)",
+    "bat: animal (cave wings owl insects), sport (ball player pitcher baseball)",
+    "mouse: animal (cat cheese tail hole), computer (computer keyboard screen cable)",
+    "spring: season (flowers winter summer birds), water (water well pool stream)",
+    "pitcher: sport (ball team baseball coach), jug (juice water glass milk)",
+    "crane: bird (nest feathers lake eggs), machine (steel tower workers bricks)",
+    "plant: green (garden leaves soil seeds), factory (workers steel cars machines)",
+    "match: fire (candle fire smoke flame), sport (team goal stadium coach)",
+    "seal: animal (fish ice sea whale), stamp (letter envelope wax document)",
+    "trunk: tree (branches leaves roots forest), car (car tires engine driver)",
 )
+
+
+def _read(text: str) -> Ambiguous:
+    """Return a noun that is written as above: NOUN: SENSE (CUES), SENSE (CUES)."""
+    noun, _, senses = text.partition(": ")
+    (first, cues), (second, others) = (one.rstrip(")").split(" (") for one in senses.split("), "))
+    return Ambiguous(noun, (first, second), (tuple(cues.split()), tuple(others.split())))
+
+
+NOUNS = tuple(map(_read, _WRITTEN))
 "The nouns; no cue of a noun decides for both of its senses."
 
 FRAMES = (

@@ -15,12 +15,9 @@ from probes.records import Document, Mention, Sentence
 from probes.registry import CONTROLS, NEEDS, Probe
 from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
-from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
+from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets
 from probes.words.senses import sense_items
-from reports.drawing.arcs import scored_end
 from tests.probes.reactions import chains
-
-NAMED = (OTHERS, WORDS, TOKENS)
 
 
 @pytest.fixture(params=probe_names())
@@ -89,64 +86,42 @@ def test_it_is_documented_by_an_example_that_runs(probe: Probe) -> None:
     assert runner.failures == 0
 
 
-def test_every_variant_is_answered_and_something_is_asked(probe: Probe, documents: list[Document]) -> None:
-    asked = dict.fromkeys(probe.variants, 0)
+def test_targets_are_well_formed_and_something_is_asked_in_every_variant(
+    probe: Probe, documents: list[Document]
+) -> None:
+    """A batch has one kind of candidates and one direction a variant."""
+    asked, ways = dict.fromkeys(probe.variants, 0), set()
     for document in documents:
         found = probe.targets(document)
         assert set(found) == set(probe.variants)
         for variant, targets in found.items():
             asked[variant] += len(targets)
-    assert min(asked.values()) > 10
-
-
-def test_targets_are_words_of_the_text_and_gold_is_among_the_candidates(
-    probe: Probe, documents: list[Document]
-) -> None:
-    for document in documents:
-        for targets in probe.targets(document).values():
+            listed = not isinstance(targets.candidates, str)
+            ways.add((variant, listed or targets.candidates, targets.by_column, targets.spread))
+            assert targets.by_column == ("<-" in variant or "by column" in variant)
+            assert listed or targets.candidates in (OTHERS, WORDS, TOKENS)
             n = len(document)
             assert targets.query.dtype == targets.gold[0].dtype == targets.gold[1].dtype == np.int64
             assert bool(((targets.query >= 0) & (targets.query < n)).all())
-            assert isinstance(targets.candidates, tuple) or targets.candidates in NAMED
+            assert n > 1 or len(targets) == 0 or (n == 1 and targets.candidates in (WORDS, TOKENS))
+            for _, item in [targets.gold, targets.candidates] if listed else [targets.gold]:
+                assert bool((np.diff(item) >= 0).all())
+                assert targets.spread or set(item.tolist()) == set(range(len(targets)))
             for item, gold in enumerate(by_item(targets.gold, len(targets))):
                 assert len(set(gold)) == len(gold)
                 assert set(gold) <= candidates_of(targets, item, n)
                 assert bool(gold) != targets.spread
                 assert not targets.by_column or min(gold) >= 0
-
-
-def test_the_name_of_a_variant_says_that_columns_are_read(probe: Probe, documents: list[Document]) -> None:
-    for variant, targets in probe.targets(documents[0]).items():
-        assert targets.by_column == (scored_end(variant) == "key")
-
-
-def test_keys_are_given_item_by_item(probe: Probe, documents: list[Document]) -> None:
-    for document in documents:
-        for targets in probe.targets(document).values():
-            listed = [targets.gold] if isinstance(targets.candidates, str) else [targets.gold, targets.candidates]
-            for _, item in listed:
-                assert bool((np.diff(item) >= 0).all())
-                assert targets.spread or set(item.tolist()) == set(range(len(targets)))
-
-
-def test_a_query_is_its_own_answer_only_where_all_words_are_candidates(probe: Probe, documents: list[Document]) -> None:
-    for document in documents:
-        for targets in probe.targets(document).values():
-            for item, gold in enumerate(by_item(targets.gold, len(targets))):
                 assert int(targets.query[item]) not in gold or targets.label[item] == "same"
-
-
-def test_labels_are_words_and_counted_as_the_pool_says(probe: Probe, documents: list[Document]) -> None:
-    for document in documents:
-        for targets in probe.targets(document).values():
             assert len(targets.label) == len(targets)
             for label in set(targets.label):
                 pool = list(probe.pool(label))
                 assert label
-                assert pool == list(probe.pool(label))
                 assert len(set(pool)) == len(pool) > 0
                 assert all(pool)
                 assert pool[0] == label or label not in pool
+    assert min(asked.values()) > 10
+    assert len(ways) == len(probe.variants)
 
 
 def test_the_same_text_gives_the_same_targets_and_stays_as_it_was(probe: Probe, documents: list[Document]) -> None:
@@ -156,38 +131,6 @@ def test_the_same_text_gives_the_same_targets_and_stays_as_it_was(probe: Probe, 
         first = {variant: told(targets) for variant, targets in probe.targets(document).items()}
         assert first == {variant: told(targets) for variant, targets in again.targets(document).items()}
         assert [(s.words, s.heads.tolist(), s.deprels, s.mentions) for s in document.sentences] == before
-
-
-@pytest.mark.parametrize("name", ["none", "one"])
-def test_a_text_of_no_or_one_word_is_asked_nothing_about_other_words(
-    name: str, probe: Probe, documents: list[Document]
-) -> None:
-    (document,) = (document for document in documents if document.id == name)
-    for targets in probe.targets(document).values():
-        assert len(targets) == 0 or (name == "one" and targets.candidates in (WORDS, TOKENS))
-
-
-def test_targets_of_texts_can_be_joined_in_a_batch(probe: Probe, documents: list[Document]) -> None:
-    for variant in probe.variants:
-        parts = [probe.targets(document)[variant] for document in documents]
-        items = gather(probe.name, variant, parts)
-        assert len(items) == sum(map(len, parts))
-        assert items.query.tolist() == [query for part in parts for query in part.query.tolist()]
-        labels = [label for part in parts for label in part.label]
-        assert [items.labels[i] for i in items.label] == labels
-        pooled = items.pooled(probe.pool)
-        assert len(pooled) == sum(len(probe.pool(label)) for label in labels)
-
-
-def test_variants_ask_the_same_way_in_every_text(probe: Probe, documents: list[Document]) -> None:
-    """A batch has one kind of candidates and one direction a variant."""
-    for variant in probe.variants:
-        ways = set()
-        for document in documents:
-            targets = probe.targets(document)[variant]
-            listed = targets.candidates if isinstance(targets.candidates, str) else "listed"
-            ways.add((listed, targets.by_column, targets.spread))
-        assert len(ways) == 1
 
 
 def test_questions_follow_words_that_stand_elsewhere(probe: Probe, documents: list[Document]) -> None:

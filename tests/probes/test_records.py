@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from probes.records import Document, Mention, Sentence, frozen_ints
@@ -17,11 +16,6 @@ def document() -> Document:
     return Document("d", (first, second))
 
 
-def test_missing_columns_are_filled_with_empty_strings():
-    assert sentence("a b", [1, -1]).upos == ("", "")
-    assert sentence("a b", [1, -1]).feats == ("", "")
-
-
 def test_columns_of_unequal_length_are_refused():
     with pytest.raises(ValueError, match=r"^sentence s: 2 words, but columns of \[1, 2\] entries$"):
         Sentence("s", ("a", "b"), frozen_ints([-1]), ("root", "dep"))
@@ -31,14 +25,6 @@ def test_heads_cannot_be_changed(document: Document):
     for heads in (document.heads, document.sentences[0].heads, document.starts):
         with pytest.raises(ValueError, match="read-only"):
             heads[0] = 3
-
-
-def test_heads_given_as_an_array_are_copied():
-    given = np.array([1, -1])
-    made = sentence("a b", [1, -1])
-    copied = Sentence("s", made.words, frozen_ints(given), made.deprels)
-    given[0] = 0
-    assert copied.heads.tolist() == [1, -1]
 
 
 def test_a_document_counts_words_across_its_sentences(document: Document):
@@ -51,27 +37,6 @@ def test_a_document_counts_words_across_its_sentences(document: Document):
 
 def test_mentions_of_a_document_have_indices_in_the_document(document: Document):
     assert document.mentions == (Mention((0, 1), 1, "ship"), Mention((3,), 3, "ship"))
-
-
-def test_mentions_of_a_document_come_in_the_order_of_their_heads():
-    nested = (Mention((0, 1, 2), 2, "outer"), Mention((0,), 0, "inner"))
-    assert [mention.entity for mention in Document("d", (sentence("a b c", [2, 2, -1], "s", nested),)).mentions] == [
-        "inner",
-        "outer",
-    ]
-
-
-def test_splitting_into_sentences_keeps_the_id_of_the_document(document: Document):
-    parts = list(document.split_sentences())
-    assert [part.id for part in parts] == ["d", "d"]
-    assert [part.sentences[0].id for part in parts] == ["one", "two"]
-
-
-def test_a_document_without_sentences_is_empty():
-    empty = Document("d", ())
-    assert len(empty) == 0
-    assert empty.heads.tolist() == []
-    assert empty.mentions == ()
 
 
 def test_arcs_are_found_by_their_relation_and_include_subtypes_but_no_root():

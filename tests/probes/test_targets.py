@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha.pieces import CLS, SEP
-from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, both_ways, gather, key_sets
+from probes.targets import TOKENS, Items, Keys, Targets, both_ways, gather, key_sets
 
 Asked = tuple[int, int, list[int], list[int], str]
 "Text, query, gold, candidates and label of an item."
@@ -66,26 +65,6 @@ def test_pooling_repeats_an_item_for_each_label_that_it_counts_towards(texts) ->
     assert read(pooled) == [(*item[:4], name) for item in expected for name in pools[item[4]]]
 
 
-def test_candidates_by_name_stay_a_name() -> None:
-    asked = [Targets.pairs(ints(0), ints(2), ["a"], candidates=name) for name in (WORDS, WORDS)]
-    items = gather("p", "v", asked)
-    assert items.candidates == WORDS
-    assert items.take(ints(1, 1)).candidates == WORDS
-    assert read(items.take(ints(1))) == [(1, 0, [2], [], "a")]
-
-
-def test_pairs_have_one_gold_key_and_look_among_the_other_words() -> None:
-    targets = Targets.pairs(ints(3, 1), ints(0, 2), ["a", "b"], by_column=True)
-    assert by_item(targets.gold, 2) == [[0], [2]]
-    assert (targets.candidates, targets.by_column, targets.spread, len(targets)) == (OTHERS, True, False, 2)
-    assert gather("p", "v", [targets]).by_column
-
-
-def test_special_tokens_are_keys() -> None:
-    targets = Targets.pairs(ints(0, 0), ints(CLS, SEP), ["c", "s"], candidates=TOKENS)
-    assert by_item(gather("p", "v", [targets, targets]).gold, 4) == [[CLS], [SEP], [CLS], [SEP]]
-
-
 def test_a_text_without_items_between_others_adds_none() -> None:
     none = Targets.sets([], [], [])
     spread = Targets(ints(0, 1), (ints(), ints()), ["broad"] * 2, TOKENS, spread=True)
@@ -96,34 +75,6 @@ def test_a_text_without_items_between_others_adds_none() -> None:
     assert len(items.take(ints())) == 0
     assert len(gather("p", "v", [none, none])) == 0
     assert len(gather("p", "v", [none]).pooled(lambda label: (label, "all"))) == 0
-
-
-def test_sets_in_flat_form_say_whose_each_key_is() -> None:
-    key, item = key_sets([[4, 5], [], [1]])
-    assert (key.tolist(), item.tolist()) == ([4, 5, 1], [0, 0, 2])
-    key, item = key_sets([])
-    assert (key.tolist(), item.tolist(), key.dtype, item.dtype) == ([], [], np.int64, np.int64)
-
-
-def test_questions_follow_words_that_stand_elsewhere() -> None:
-    """Of four words the first comes last; special keys stay."""
-    places = ints(3, 0, 2, 1)
-    asked = Targets.sets([0, 3], [[1, 2], [CLS]], ["a", "b"], key_sets([[1, 2, 3], [0, CLS, SEP]]))
-    moved = asked.moved(places)
-    assert moved.query.tolist() == [3, 1]
-    assert by_item(moved.gold, 2) == [[0, 2], [CLS]]
-    assert not isinstance(moved.candidates, str)
-    assert by_item(moved.candidates, 2) == [[0, 2, 1], [3, CLS, SEP]]
-    assert list(moved.label) == ["a", "b"]
-    assert asked.query.tolist() == [0, 3]
-    column = Targets.pairs(ints(2), ints(0), ["a"], candidates=WORDS, by_column=True).moved(places)
-    assert (column.query.tolist(), column.gold[0].tolist(), column.candidates, column.by_column) == (
-        [2],
-        [3],
-        WORDS,
-        True,
-    )
-    assert len(Targets.pairs(ints(), ints(), []).moved(ints())) == 0
 
 
 def told(targets: Targets) -> list[tuple[int, list[int], str]]:
@@ -143,8 +94,3 @@ def test_pairs_are_asked_in_both_directions() -> None:
         "there": [(3, [1], "a"), (2, [1], "a")],
         "back": [(1, [3, 2], "a")],
     }
-
-
-def test_nobody_can_change_the_empty_targets_that_texts_share() -> None:
-    for array in (Targets.grouped([]).query, *Targets.grouped([]).gold):
-        assert not array.flags.writeable

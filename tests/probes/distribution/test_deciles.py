@@ -1,6 +1,5 @@
 """Deciles are those of a plain computation, whatever the batches."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import torch
 
 from mha.batches import Batch
-from probes.distribution.deciles import BINS, EDGES, Deciles, bins_of, deciles
+from probes.distribution.deciles import Deciles, bins_of, deciles
 from probes.distribution.pairs import FARTHEST, RELATIONS, TAGS, UNRELATED, LinkedWords, kind_name
 from probes.grammar import generate
 from probes.records import Document, Sentence, frozen_ints
@@ -100,10 +99,6 @@ def test_deciles_agree_with_a_plain_computation_on_200_sentences(
             assert float(share) / 100 == pytest.approx(shares.get(tags, 0), abs=0.02)
 
 
-def test_batches_decide_nothing(texts: list[Document], maps: list[list[torch.Tensor]], table: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(observed(texts, maps, 50).table(), table)
-
-
 def test_the_strongest_pairs_are_exact_and_the_random_one_lies_in_its_decile(
     texts: list[Document], maps: list[list[torch.Tensor]], table: pd.DataFrame
 ) -> None:
@@ -116,61 +111,6 @@ def test_the_strongest_pairs_are_exact_and_the_random_one_lies_in_its_decile(
         assert 7 / 8 * row["low"] - 0.0006 <= weight <= 9 / 8 * row["high"] + 0.0006
 
 
-def test_a_pair_is_called_by_where_it_stands(texts: list[Document]) -> None:
-    text = texts[0]
-    found = observed([text], [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]]], 1).table()
-    told = re.fullmatch(r"(.*): (\d+)→(\d+) \(100\.0 %\)", found["strongest"].iloc[-1].split("; ")[0])
-    assert told is not None
-    assert (told[1], int(told[3])) == (text.sentences[0].id, int(told[2]) + 1)
-
-
-def test_memory_does_not_grow_with_the_corpus(texts: list[Document], maps: list[list[torch.Tensor]]) -> None:
-    few, many = (observed(texts[:n], maps[:n], 10) for n in (10, 200))
-    assert {kind: counts.nbytes for kind, counts in few.counts.items()} == {
-        kind: counts.nbytes for kind, counts in many.counts.items()
-    }
-    assert many._random.size == few._random.size
-    assert all(len(kept) == 3 for kept in many._strongest.values())
-
-
-def test_the_mean_attention_to_other_words_is_that_of_a_loop(
-    texts: list[Document], maps: list[list[torch.Tensor]]
-) -> None:
-    between = observed(texts, maps, 9).between()
-    words = sum(len(text) for text in texts)
-    assert between["between"].iloc[1] == pytest.approx(plain(texts, maps, 0, 1)["weight"].sum() / words, rel=1e-5)
-
-
-def test_bins_are_an_eighth_wide_and_hold_what_lies_between_their_edges() -> None:
-    weights = np.random.default_rng(0).random(10_000).astype(np.float32) ** 9
-    places = bins_of(weights)
-    assert (EDGES[places] <= weights).all()
-    inner = places < BINS - 1
-    assert (weights[inner] < EDGES[places[inner] + 1]).all()
-    assert (EDGES[2:-1] / EDGES[1:-2]).max() <= 1 + 1 / 8
-    assert bins_of(np.array([0.0, 1.0], np.float32)).tolist() == [0, BINS - 1]
-
-
-def test_the_parts_of_a_bin_in_all_deciles_are_whole() -> None:
-    totals = np.zeros(BINS, np.int64)
-    totals[[3, 40, 41, 90]] = [5, 50, 1, 44]
-    limits, parts = deciles(totals)
-    assert (parts.sum(1)[totals > 0]) == pytest.approx(np.ones(4))
-    assert parts.T @ totals == pytest.approx(np.full(10, 10.0))
-    assert np.all(np.diff(limits) >= 0)
-    assert limits[0] >= EDGES[3]
-    assert limits[-1] <= EDGES[91]
-
-
-def test_a_limit_lies_in_the_bin_of_its_pair_also_where_those_below_are_empty() -> None:
-    """A tenth of the pairs at 2^-10 and nine tenths at 0.5: eight limits lie at 0.5, none in the empty bins between."""
-    totals = np.zeros(BINS, np.int64)
-    totals[bins_of(np.array([2**-10, 0.5], np.float32))] = 10, 90
-    limits, _ = deciles(totals)
-    assert limits[:2] == pytest.approx([2**-10, 2**-10 * 9 / 8])
-    assert limits[2:] == pytest.approx(0.5 + np.arange(1, 10) / 9 * 0.0625)
-
-
 def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
     """A bin of which a hundredth reaches into the first decile gives it no pair, however small its random number."""
     found = Deciles(1, 1)
@@ -181,15 +121,6 @@ def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
     _, parts = deciles(found.totals[0, 0])
     drawn = [found._random_of(0, 0, parts[:, part] * found.totals[0, 0]) for part in range(10)]
     assert drawn == ["low", *["high"] * 9]
-
-
-def test_among_equal_pairs_batches_decide_nothing(texts: list[Document]) -> None:
-    """A head that has all attention on one word in each sentence has more than three strongest pairs."""
-    maps = [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]] for text in texts[:40]]
-    tables = [observed(texts[:40], maps, size).table() for size in (1, 7, 40)]
-    assert tables[0]["strongest"].iloc[-1].count("100.0 %") == 3
-    for other in tables[1:]:
-        pd.testing.assert_frame_equal(other, tables[0])
 
 
 def test_kinds_of_pairs_are_those_of_the_tree() -> None:

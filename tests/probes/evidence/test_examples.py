@@ -1,20 +1,16 @@
 """Heads at work."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from mha import CLS, SEP, Model
 from probes import get_probe
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.examples import Choice, _arcs, choose_heads, choose_texts, example_arcs, head_map
 from probes.records import Document
-from probes.scoring import score
 from probes.scoring.score import Settings
 from probes.targets import Targets, key_sets
 
@@ -40,24 +36,6 @@ def test_chosen_are_the_selected_heads_with_the_largest_sure_margins() -> None:
     )
     chosen = choose_heads(scores, 4)
     assert [(one.question[2], one.layer, one.head) for one in chosen] == [("next", 0, 1), ("det", 1, 2), ("case", 1, 2)]
-
-
-def test_one_relation_is_shown_once_with_all_its_subtypes() -> None:
-    scores = pd.DataFrame([row(label="nsubj:*", margin_low=0.3), row(label="nsubj"), row(label="nsubj:pass")])
-    assert [one.question[2] for one in choose_heads(scores, 5)] == ["nsubj:*"]
-
-
-def test_no_two_examples_of_a_head_have_the_same_words(random_documents: Callable[..., list[Document]]) -> None:
-    texts = [text for document in random_documents(30, longest=9) for text in document.split_sentences()]
-    again = [replace(text, id=f"{text.id}-again") for text in texts]
-    choice, once = Choice(("position", "all tokens", "[CLS]"), 1, 2), MemoryTexts(texts)
-    chosen, expected = (choose_texts(some, PROBES, [choice], each=4) for some in (MemoryTexts([*texts, *again]), once))
-    assert len({one.text.words for one in chosen}) == 4
-    assert [one.text.id for one in chosen] == [one.text.id for one in expected]
-
-
-def test_no_examples_are_chosen_where_none_are_wanted() -> None:
-    assert choose_heads(pd.DataFrame([row()]), 0) == []
 
 
 @pytest.mark.parametrize(
@@ -98,26 +76,6 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
             assert set(of_one[of_one.scored]["query" if column else "key"]) <= among
             assert (~of_one.scored).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
-
-
-def test_the_number_of_workers_changes_no_arc(
-    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = MemoryTexts([text for document in random_documents(30) for text in document.split_sentences()])
-    choices = [Choice(("dependency", "dependent->head", "all"), layer, head) for layer in range(2) for head in range(3)]
-    threads: list[int] = []
-    stream = score.stream_maps
-
-    def counted(*given: Any, **named: Any) -> None:
-        threads.append(torch.get_num_threads())
-        stream(*given, **named)
-
-    monkeypatch.setattr(score, "stream_maps", counted)
-    chosen = choose_texts(texts, PROBES, choices)
-    one, three = (example_arcs(model, chosen, Settings(workers=workers)) for workers in (1, 3))
-    pd.testing.assert_frame_equal(one, three, check_exact=True)
-    assert one.example.nunique() == 12
-    assert threads == [1] * 24
 
 
 def candidates_of(variant: str, words: int, word: int) -> set[int]:

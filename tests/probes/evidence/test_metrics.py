@@ -19,10 +19,8 @@ from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
 from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
 from probes.words.position import BROAD
-from reports.tables.scores import METRICS as TABLE
 
 PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "agreement", "coreference")]
-QUESTION = ["probe", "label", "variant"]
 
 ROW = [0.3, 0.1, 0.2, 0.2, 0.15, 0.05]
 "Attention of word 1 on words 0 to 3, [SEP] and [CLS]."
@@ -82,18 +80,6 @@ def test_the_candidates_are_those_of_the_question(candidates: str | Keys, rank: 
     assert measured(ROW, items_of([[3]], candidates)) == [near(float(rank == 1), 0.2, 1 / rank, below)]
 
 
-def test_special_tokens_can_be_gold() -> None:
-    assert measured(ROW, items_of([[SEP]], TOKENS)) == [near(0, 0.15, 1 / 4, 2 / 5)]
-
-
-@pytest.mark.parametrize(
-    ("candidates", "rank", "below"), [(OTHERS, 2.5, 0.5 / 2), (WORDS, 2.5, 1.5 / 3), (key_sets([[1, 3]]), 1, 1)]
-)
-def test_a_column_is_read_over_the_words(candidates: str | Keys, rank: float, below: float) -> None:
-    found = measured(ROW, items_of([[3]], candidates, by_column=True))
-    assert found == [near(float(rank == 1), 0.2, 1 / rank, below)]
-
-
 def test_words_without_pieces_are_no_candidates() -> None:
     assert measured(ROW, items_of([[3]]), missing=(2,)) == [near(0, 0.2, 1 / 2, 0)]
     assert measured(ROW, items_of([[3]], key_sets([[0, 2, 3]])), missing=(0,)) == [near(0.5, 0.2, 1 / 1.5, 0.5)]
@@ -151,15 +137,6 @@ def test_accuracy_and_mass_are_those_of_the_scorer(model: Model, texts: Texts, m
         np.testing.assert_allclose(rows["mass"], sums[question].mass.sum(0) / n, rtol=0, atol=1e-6)
 
 
-def test_there_is_one_row_a_question_and_head(metrics: pd.DataFrame, model: Model) -> None:
-    assert list(metrics.columns) == list(TABLE.names)
-    assert (metrics.groupby(QUESTION).size() == model.layers * model.heads).all()
-    assert metrics["name"].iloc[:4].tolist() == ["1-1", "1-2", "1-3", "2-1"]
-    numbers = metrics[["accuracy", "mass", "reciprocal_rank", "auc"]]
-    assert bool(((numbers.isna()) | ((numbers >= 0) & (numbers <= 1 + 1e-6))).all(axis=None))
-    assert (metrics["reciprocal_rank"] > metrics["accuracy"] - 1e-9).all()
-
-
 def test_auc_is_missing_only_where_no_item_has_another_candidate(model: Model) -> None:
     from probes.records import Sentence, frozen_ints
 
@@ -169,34 +146,3 @@ def test_auc_is_missing_only_where_no_item_has_another_candidate(model: Model) -
     assert of_det["auc"].isna().all()
     assert (of_det[["accuracy", "reciprocal_rank"]] == 1).all(axis=None)
     assert found.loc[found["label"] == "[SEP]", "auc"].notna().all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"batch_pieces": 60}, {"batch_pieces": 1}, {"workers": 2, "batch_pieces": 60}])
-def test_batches_of_any_size_give_the_same_numbers(
-    model: Model, texts: Texts, metrics: pd.DataFrame, settings: dict[str, int]
-) -> None:
-    pd.testing.assert_frame_equal(table(model, texts, **settings), metrics, rtol=0, atol=1e-6)
-
-
-def test_the_order_of_the_texts_changes_nothing(
-    model: Model, random_documents: Callable[..., list[Document]], metrics: pd.DataFrame
-) -> None:
-    backwards = Corpus.of(random_documents(12, sentences=4, longest=10)[::-1]).windows(25)
-    pd.testing.assert_frame_equal(table(model, backwards), metrics, check_exact=True)
-
-
-def test_the_reduction_of_pieces_is_heeded(model: Model, texts: Texts, metrics: pd.DataFrame) -> None:
-    assert (table(model, texts, reduce="first")["auc"] - metrics["auc"]).abs().max() > 1e-3
-
-
-def test_progress_ends_at_the_number_of_texts(model: Model, texts: Texts) -> None:
-    seen: list[int] = []
-    score_metrics(model, texts, PROBES[:1], Settings(batch_pieces=60), seen.append)
-    assert sum(seen) == len(texts)
-    assert len(seen) > 3
-
-
-def test_without_questions_the_table_is_empty(model: Model) -> None:
-    empty = Corpus.of([]).sentences()
-    assert score_metrics(model, empty, PROBES, Settings()).columns.tolist() == list(TABLE.names)

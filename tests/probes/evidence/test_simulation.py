@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, Effort, strongest_leads
+from probes.evidence.question import Effort
 from probes.evidence.results import ADJUSTED, Split, add_verdicts, blind_control_sums, control_sums, score_table
-from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, simulated_runs, stacked
+from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, stacked
 from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.scoring.baselines import LEXICAL
@@ -76,10 +75,6 @@ def test_drawn_documents_are_clusters_of_their_own_in_the_order_drawn() -> None:
     assert np.isnan([found.coverage, found.near_ties]).all()
 
 
-def test_where_no_drawn_document_has_an_item_there_is_nothing() -> None:
-    assert drawn(sums_of([10], [[1]], clusters=[4]), np.array([0, 3, 5])) is None
-
-
 # --- Pool
 
 
@@ -99,38 +94,12 @@ POOL = Pool(
 the table 46 and the best of two rules 48. B has no table."""
 
 
-def test_the_margin_is_over_the_strongest_baseline_or_best_head_of_a_control_but_not_over_the_table() -> None:
-    truth = POOL.truth(A)
-    assert truth.accuracy.tolist() == pytest.approx([0.6, 0.1, 1.0])
-    assert truth.mass.tolist() == pytest.approx([0.3, 0.05, 0.5])
-    assert truth.margin.tolist() == pytest.approx([0.1, -0.4, 0.5])
-    other = POOL.truth(B)
-    assert other.margin.tolist() == pytest.approx([-0.2, -0.1, 0.2])
-
-
 def test_leads_for_a_grade_are_over_the_rivals_up_to_it_and_unknown_from_the_first_grade_on_that_has_none() -> None:
     leads = POOL.truth(A).leads
     np.testing.assert_allclose(leads, [[0.1, -0.4, 0.5], [-0.32, -0.82, 0.08], [-0.36, -0.86, 0.04]])
     np.testing.assert_allclose(POOL.truth(B).leads, [[-0.2, -0.1, 0.2], [np.nan] * 3, [np.nan] * 3])
     weak = replace(POOL, baselines=POOL.baselines | {LEXICAL: {A: sums_of([10, 30, 10], [1, 1, 1])}})
     np.testing.assert_allclose(weak.truth(A).leads[1], leads[0], err_msg="the offset is stronger than the table")
-
-
-def test_a_model_of_some_heads_has_those_heads_on_control_arcs_too() -> None:
-    """Without the second head the best on control arcs has 9 of 50, and the offset is stronger."""
-    few = POOL.columns([2, 0])
-    assert few.heads[A].hits.tolist() == [[10, 5], [30, 20], [10, 5]]
-    assert few.heads[A].near_ties.tolist() == [12.5, 7.5]
-    assert few.arcs[A].hits.tolist() == [[2, 0], [3, 9], [0, 0]]
-    assert few.truth(A).margin.tolist() == pytest.approx([0.6, 0.2])
-    assert few.controls is POOL.controls
-    assert POOL.truth(A).margin.tolist() == pytest.approx([0.1, -0.4, 0.5])
-
-
-def test_a_run_that_asks_less_asks_it_with_the_same_controls() -> None:
-    one = POOL.only([B])
-    assert list(one.heads) == [B]
-    np.testing.assert_array_equal(one.truth(B).margin, POOL.truth(B).margin)
 
 
 @pytest.mark.parametrize("grade", [1, 2, 3])
@@ -146,12 +115,6 @@ def test_in_a_level_pool_every_head_has_the_lead_of_the_grade_and_varies_as_befo
         np.testing.assert_array_equal(level.heads[question].mass, sums.mass)
     assert level.arcs is pool.arcs
     np.testing.assert_allclose(level.level(grade, 0.05).heads[A].hits, level.heads[A].hits, atol=1e-9)
-
-
-def test_one_head_alone_can_be_moved_to_the_border() -> None:
-    moved = POOL.level(1, 0.05, {A: 2})
-    assert moved.truth(A).margin.tolist() == pytest.approx([0.1, -0.4, 0.05])
-    assert moved.truth(B).margin.tolist() == pytest.approx([-0.2, -0.1, 0.2])
 
 
 def test_stacked_pools_have_the_documents_of_all_one_after_the_other() -> None:
@@ -234,57 +197,6 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     assert scores.p_rules.notna().any()
 
 
-def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
-    """The first head of the other model is ahead in documents 0 and 1, the second in 2 and 3, and over all four."""
-    n = [10.0] * 4
-    heads = {A: sums_of(n, [[9], [9], [9], [9]])}
-    other = {RANDOM: {A: sums_of(n, [[5, 1], [5, 1], [2, 8], [3, 8]])}}
-    pool = Pool(4, heads, {}, {}, other)
-    first, last = np.array([0, 1]), np.array([2, 3])
-    assert judge(pool, first, last, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.8
-    assert judge(pool, last, first, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.1
-    assert judge(pool, first, first, EFFORT, VerdictRule())[A].scores["baseline_accuracy"] == 0.5
-    assert pool.truth(A).margin.tolist() == pytest.approx([0.9 - 0.45])
-
-
-def test_a_question_without_an_item_on_the_report_split_is_not_judged_and_not_corrected_for() -> None:
-    pool = random_pool(30)
-    without_b = np.array([number for number in range(30) if number % 3 == 0])
-    judged = judge(pool, np.arange(30), without_b, EFFORT, VerdictRule())
-    assert list(judged) == [A, C]
-    fewer = judge(pool.only([A, C]), np.arange(30), without_b, EFFORT, VerdictRule())
-    for question in (A, C):
-        np.testing.assert_array_equal(judged[question].p_adjusted, fewer[question].p_adjusted)
-
-
-def test_what_the_selection_split_does_not_ask_is_not_tested() -> None:
-    pool, documents = random_pool(30), np.arange(30)
-    judged = judge(pool, documents[documents % 3 == 0], documents, EFFORT, VerdictRule())
-    assert np.isnan(judged[B].p_adjusted).all()
-    assert (judged[B].verdict, judged[B].grade.tolist()) == ("", [0] * 6)
-    assert judged[A].verdict
-
-
-def test_all_labels_of_a_run_are_one_family() -> None:
-    pool, documents = random_pool(30), np.arange(30)
-    whole = judge(pool, documents, documents, EFFORT, VerdictRule())
-    alone = judge(pool.only([B]), documents, documents, EFFORT, VerdictRule())[B]
-    unseen = p_unseen(strongest_leads(alone.scores), alone.scores["effective_clusters"], 0.05)
-    np.testing.assert_allclose(alone.p_adjusted, np.maximum([alone.scores[name] for name in GRADED], unseen))
-    assert (whole[B].p_adjusted > alone.p_adjusted).any()
-
-
-def test_the_rule_is_that_of_the_run() -> None:
-    pool, documents = random_pool(30), np.arange(30)
-    lax, strict, strictest = (
-        judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.0, 0.2, 0.4)
-    )
-    assert lax[A].grade[2] >= 1
-    assert strict[B].grade.tolist() == [1] + [0] * 5
-    assert not strict[A].grade.any()
-    assert (lax[A].verdict, strictest[A].verdict) == ("yes", "no")
-
-
 # --- runs
 
 
@@ -293,45 +205,6 @@ def numbers(judged: dict[Question, SimulatedQuestion]) -> list[object]:
         (question, one.scores["n"], one.scores["margin_low"].tolist(), str(one.p_adjusted))
         for question, one in judged.items()
     ]
-
-
-def test_runs_are_the_same_again_and_in_parts() -> None:
-    pool = random_pool(20)
-
-    def runs(which: range, seed: int = 5) -> list[list[object]]:
-        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, VerdictRule(), (seed,))]
-
-    whole = runs(range(6))
-    assert whole == runs(range(6))
-    assert whole == runs(range(2)) + runs(range(2, 5)) + runs(range(5, 6))
-    assert runs(range(6), seed=6) != whole
-    assert len({str(one) for one in whole}) == 6
-
-
-def test_runs_have_as_many_documents_as_told_and_splits_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[np.ndarray, np.ndarray, Effort]] = []
-
-    def look(pool: Pool, select: np.ndarray, report: np.ndarray, effort: Effort, rule: VerdictRule) -> None:
-        seen.append((select, report, effort))
-
-    monkeypatch.setattr("probes.evidence.simulation.judge", look)
-    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, VerdictRule(), (0,)))
-    for select, report, effort in seen:
-        assert len(select) == len(report) == 40
-        assert not np.array_equal(select, report)
-        assert len(set(select.tolist())) < 40, "drawn with replacement"
-        assert replace(effort, seed=EFFORT.seed) == EFFORT
-    assert len({effort.seed for *_, effort in seen}) == 3
-
-
-@pytest.mark.slow
-def test_over_many_runs_estimates_are_those_of_the_population() -> None:
-    """Within four standard errors, for a question that not every document has."""
-    pool = random_pool(200)
-    light = Effort(replicates=2, flips=1)
-    found = [one[B].scores["accuracy"] for one in simulated_runs(pool, 60, range(300), light, VerdictRule(), (0,))]
-    error = np.std(found, 0) / len(found) ** 0.5
-    assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
 
 
 def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_accuracies() -> None:

@@ -5,15 +5,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from scipy.spatial.distance import jensenshannon
 
 from mha import Model, align, collate
+from mha.models.maps import MAPS
 from mha.pieces import CLS, SEP, Pieces
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
 from probes.evidence.examples import word_level
 from probes.maps.distances import Distances, text_key
-from probes.maps.matching import head_maps
 from probes.records import Document
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Numbers
@@ -36,20 +35,10 @@ def means(distances: Distances) -> Numbers:
     return found
 
 
-def test_distances_are_those_of_scipy_between_the_smoothed_rows_of_every_word(model: Model, texts: Texts) -> None:
-    rows: list[Numbers] = []
-    for text in texts.take(range(len(texts))):
-        maps = head_maps(model, collate(align(model.tokenizer, [text.words])))[0].double().numpy()
-        rows += list(np.moveaxis(0.999 * maps + 0.001 / maps.shape[1], 2, 1))
-    expected = [[np.mean([jensenshannon(row[i], row[j]) ** 2 for row in rows]) for j in range(6)] for i in range(6)]
-    found = observed(model, texts)
-    assert (found.texts, found.words) == (len(texts), len(rows))
-    np.testing.assert_allclose(means(found), expected, atol=1e-6)
-    assert (means(found) == means(found).T).all()
-
-
-@pytest.mark.parametrize("maps", ["norms", "rollout"])
-def test_rows_of_other_maps_are_compared_as_shares_of_their_sums(model: Model, texts: Texts, maps: str) -> None:
+@pytest.mark.parametrize("maps", MAPS)
+def test_distances_are_those_of_scipy_between_smoothed_rows_as_shares_of_their_sums(
+    model: Model, texts: Texts, maps: str
+) -> None:
     rows: list[Numbers] = []
     for text in texts.take(range(len(texts))):
         read = word_level(model, align(model.tokenizer, [text.words])[0], Settings(maps=maps))
@@ -60,32 +49,6 @@ def test_rows_of_other_maps_are_compared_as_shares_of_their_sums(model: Model, t
     found = observed(model, texts, Settings(maps=maps))
     np.testing.assert_allclose(means(found), expected, atol=1e-6)
     assert (means(found) < math.log(2)).all()
-
-
-def test_batches_and_workers_change_nothing(model: Model, texts: Texts) -> None:
-    whole, small, alone, together = (
-        means(observed(model, texts, Settings(batch_pieces=pieces, workers=workers)))
-        for pieces, workers in ((4096, 1), (16, 1), (64, 1), (64, 3))
-    )
-    np.testing.assert_allclose(small, whole, atol=1e-6)
-    assert (together == alone).all()
-
-
-def test_two_texts_by_hand() -> None:
-    """Two heads look at the same word in a text of one word, and at different ones in another of two."""
-    maps = torch.zeros(2, 2, 2, 4)
-    maps[0, :, 0, 0] = 1
-    maps[1, 0, :, 0] = 1
-    maps[1, 1, :, 1] = 1
-    batch = collate([*align_words(1), *align_words(2)])
-    distances = Distances()
-    look = distances.observe([Document("a", ()), Document("b", ())], batch)
-    look.see(0, maps, torch.empty(0))
-    distances.add(look)
-    share, rest = 0.999 + 0.001 / 4, 0.001 / 4
-    middle = (share + rest) / 2
-    apart = -2 * middle * math.log(middle) + share * math.log(share) + rest * math.log(rest)
-    np.testing.assert_allclose(means(distances), np.array([[0, 1], [1, 0]]) * apart * 2 / 3, atol=1e-7)
 
 
 def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: Model, texts: Texts) -> None:

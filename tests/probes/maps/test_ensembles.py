@@ -15,7 +15,6 @@ from probes.maps.ensembles import Answers, choose_ensemble, ensemble_hits, gathe
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
-from probes.scoring.tally import Question
 
 PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "coreference")]
 
@@ -49,23 +48,12 @@ def test_two_heads_that_each_know_half_beat_every_single_head() -> None:
     assert accuracy == pytest.approx([0.6, 1.0])
 
 
-def test_no_head_is_taken_twice_and_no_more_than_there_are() -> None:
-    chosen, accuracy = choose_ensemble(HALVES, 2, 8)
-    assert sorted(chosen) == [0, 1, 2]
-    assert len(accuracy) == 3
-
-
 def test_hits_are_summed_by_cluster_for_every_size() -> None:
     clusters, n, hits = ensemble_hits(HALVES)
     assert clusters == (2, 5)
     assert n.tolist() == [3, 2]
     np.testing.assert_allclose(hits[:, 0], [1, 2])
     np.testing.assert_allclose(hits[:, 1], [3, 2])
-
-
-def test_ties_count_as_a_random_choice_and_no_attention_counts_nothing() -> None:
-    tied = answers([[[0.4, 0.0], [0.4, 0.0], [0.1, 0.0]]], [0])
-    assert tied.hits(tied.values).tolist() == [[0.5, 0.0]]
 
 
 def test_items_with_different_numbers_of_candidates_have_the_same_hits_in_any_order() -> None:
@@ -101,28 +89,3 @@ def test_single_heads_have_the_hits_that_the_scorer_gives_them_in_all_kinds_of_q
 
 def alone(found: Answers, head: int) -> Answers:
     return Answers(found.values[:, [head]], found.candidates, found.gold, found.cluster)
-
-
-def test_only_the_heads_that_are_named_are_kept_in_their_order(model: Model, texts: Texts) -> None:
-    question: Question = ("dependency", "dependent->head", "det")
-    every, some = (
-        gather_answers(model, texts, PROBES, {question: heads}, Settings())[question] for heads in (None, [4, 0])
-    )
-    assert torch.equal(some.values, every.values[:, [4, 0]])
-    assert gather_answers(model, texts, PROBES, {("dependency", "dependent->head", "no such"): None}, Settings()) == {}
-    assert gather_answers(model, texts, PROBES, {}, Settings()) == {}
-
-
-def test_the_mean_of_two_heads_is_that_of_their_maps(model: Model, texts: Texts) -> None:
-    question: Question = ("dependency", "head->dependent", "obj")
-    every = gather_answers(model, texts, PROBES, {question: None}, Settings())[question]
-    one, two = every.values[:, 1].numpy(), every.values[:, 5].numpy()
-    hits = 0.0
-    of_pair = np.repeat(np.arange(len(every)), every.candidates)
-    for item in range(len(every)):
-        inside = of_pair == item
-        mean = (one[inside] + two[inside]) / 2
-        best = mean == mean.max()
-        hits += (best & every.gold.numpy()[inside]).sum() / best.sum()
-    pair = Answers(every.values[:, [1, 5]], every.candidates, every.gold, every.cluster)
-    assert ensemble_hits(pair)[2][:, 1].sum() == pytest.approx(hits)

@@ -10,7 +10,7 @@ from mha import Model
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
-from probes.maps.few_labels import ENSEMBLE, FIXED, HEAD, HEADS, LEARNERS, UNTRAINED, FewLabels, LabelledArcs, labelled
+from probes.maps.few_labels import FIXED, HEAD, HEADS, LEARNERS, UNTRAINED, FewLabels, LabelledArcs, labelled
 from probes.records import Document
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Numbers, Pooled, Question
@@ -67,15 +67,6 @@ def test_all_arcs_give_the_head_and_the_rules_of_a_run(
     assert row(table, FIXED, size).accuracy == pytest.approx(accuracy(beside[fixed]))
 
 
-def test_few_arcs_are_drawn_anew_and_larger_numbers_than_there_are_left_out(few: Callable[..., FewLabels]) -> None:
-    table = few(draws=6).table([3, 10**6])
-    assert set(table.arcs) == {3}
-    assert [*table.method] == [*HEADS, FIXED, *LEARNERS]
-    assert row(table, HEAD, 3).low < row(table, HEAD, 3).high
-    pd.testing.assert_frame_equal(table, few(draws=6).table([3]))
-    assert not few(draws=6, seed=1).table([3]).equals(table)
-
-
 def test_heads_are_selected_on_the_arcs_and_not_on_the_held_out_text(
     arcs: tuple[LabelledArcs, LabelledArcs], few: Callable[..., FewLabels]
 ) -> None:
@@ -95,12 +86,3 @@ def test_leads_are_over_the_most_accurate_rule(few: Callable[..., FewLabels]) ->
         assert (one.best_rule, one.lead) == (best.method, pytest.approx(one.accuracy - best.accuracy))
         assert one.lead_low <= one.lead <= one.lead_high
     assert rules["lead"].isna().all()
-
-
-def test_an_ensemble_is_no_worse_on_its_arcs_than_its_first_head(
-    arcs: tuple[LabelledArcs, LabelledArcs], few: Callable[..., FewLabels]
-) -> None:
-    same = FewLabels(arcs[0], arcs[0], (arcs[0].hits, arcs[0].hits), PROBE, 1, 3, 0)
-    size = len(arcs[0].hits)
-    table = same.table([size])
-    assert row(table, ENSEMBLE, size).accuracy >= row(table, HEAD, size).accuracy - 1e-12

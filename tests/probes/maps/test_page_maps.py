@@ -39,16 +39,6 @@ def test_the_strongest_keys_of_every_word_are_kept_for_every_head(model: Model, 
             assert seen[word, keys[word]].tolist() == sorted(seen[word].tolist(), reverse=True)[:KEYS]
 
 
-def test_words_come_with_the_pieces_that_the_tokenizer_made_of_them(model: Model, texts: list[Document]) -> None:
-    every = EveryHead(model, Settings(), most=30)
-    every.observe(texts[0], PROBES)
-    (row,) = every.tables()["sentences"].to_dict("records")
-    assert row["words"] == list(texts[0].words)
-    encoded = model.tokenizer.encode(list(texts[0].words), is_pretokenized=True)
-    assert [row["before"], *(piece for word in row["pieces"] for piece in word), row["after"]] == encoded.tokens
-    assert len(row["pieces"]) == len(row["words"])
-
-
 def test_gold_arcs_are_those_of_the_tree_from_the_attending_word(texts: list[Document]) -> None:
     arcs = list(gold_arcs(texts[0], PROBES))
     tree = {(word, head) for word, head in enumerate(texts[0].heads.tolist()) if head >= 0}
@@ -78,12 +68,3 @@ def test_a_text_is_kept_once_and_what_is_too_much_is_counted(
     for text in texts[:2]:
         small.observe(text, PROBES)
     assert (len(small.sentences), small.left_out) == (1, 1)
-
-
-def test_a_text_that_the_model_cannot_read_whole_is_passed_over(
-    model: Model, random_documents: Callable[..., list[Document]]
-) -> None:
-    every = EveryHead(model, Settings(), most=2)
-    every.observe(random_documents(1, sentences=12, longest=9)[0], PROBES)
-    assert every.tables() == {}
-    assert every.left_out == 0

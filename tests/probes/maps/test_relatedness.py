@@ -3,15 +3,12 @@ import pytest
 import scipy.stats
 import torch
 
-from mha import Attend
-from mha.batches import Batch, collate
+from mha.batches import collate
 from mha.models.model import Model
 from mha.pieces import align
-from probes.corpora.corpus import MemoryTexts
 from probes.corpora.ratings import Ratings
-from probes.maps.relatedness import BANDS, COLUMNS, RatedItems, Relatedness, rated_pairs, relatedness_table
+from probes.maps.relatedness import BANDS, RatedItems, Relatedness, rated_pairs, relatedness_table
 from probes.records import Document, Sentence
-from probes.scoring.score import Settings, score_corpus
 
 RATINGS = Ratings("sea", {("port", "ship"): 9.0, ("dog", "ship"): 2.0, ("dog", "port"): 4.0})
 
@@ -94,7 +91,6 @@ def simulated(strength: float, seed: int = 0, n: int = 120) -> Relatedness:
 
 def test_a_head_that_follows_the_ratings_is_found_and_no_other() -> None:
     found = relatedness_table(simulated(1.0), "report", permutations=499, replicates=300, seed=0)
-    assert tuple(found.columns) == COLUMNS
     assert found.p_adjusted.lt(0.05).tolist() == [True, *[False] * 5]
     assert found.p[0] == found.p_adjusted[0] == 1 / 500
     assert (found.p <= found.p_adjusted).all()
@@ -102,59 +98,3 @@ def test_a_head_that_follows_the_ratings_is_found_and_no_other() -> None:
     assert ((found.ci_low < found.correlation) & (found.correlation < found.ci_high)).all()
     assert set(found.n) == set(found.pairs) == set(found.clusters) == {120}
     assert found[["layer", "head"]].values.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-
-
-def test_where_nothing_follows_the_ratings_a_run_finds_something_in_few_cases() -> None:
-    """At a level of 0.1, in 60 runs: 0 to 12 finds at odds of 99.9 %."""
-    finds = [
-        bool(
-            relatedness_table(simulated(0.0, seed, 40), "r", permutations=99, replicates=10, seed=seed)
-            .p_adjusted.le(0.1)
-            .any()
-        )
-        for seed in range(60)
-    ]
-    assert sum(finds) <= scipy.stats.binom.ppf(0.9995, 60, 0.1)
-
-
-def test_a_head_that_does_not_vary_has_no_number() -> None:
-    observed = simulated(1.0)
-    observed.items().attention[:, 2] = 0
-    found = relatedness_table(observed, "report", permutations=99, replicates=50, seed=0)
-    assert found[["correlation", "p", "p_adjusted"]].isna().any(axis=1).tolist() == [False, False, True, *[False] * 3]
-
-
-def test_a_planted_head_is_found_in_a_model_whatever_the_batches(model: Model) -> None:
-    """Sentences of two words; the head puts a tenth of the rating on the other word, the rest on [CLS]."""
-    names = [f"w{chr(97 + i)}{chr(97 + j)}" for i in range(8) for j in range(8)]
-    pairs = {(one, "ship"): float(rank) for rank, one in enumerate(names) if one < "ship"} | {
-        ("ship", one): float(rank) for rank, one in enumerate(names) if one >= "ship"
-    }
-    ratings = Ratings("planted", pairs)
-    documents = [text_of(name, f"ship {name}") for name in names]
-
-    def changes(some: list[Document], batch: Batch) -> list[Attend]:
-        pattern = torch.zeros(*batch.ids.shape, batch.ids.shape[1])
-        for row, document in enumerate(some):
-            share = names.index(document.words[1]) / 100
-            pattern[row, :, 0] = 1 - share
-            pattern[row, 1, 2] += share
-        return [Attend(layer=1, patterns={2: pattern})]
-
-    tables = []
-    for settings in (Settings(batch_pieces=16, workers=1), Settings(batch_pieces=4096, workers=2)):
-        observed = Relatedness(ratings, model.layers, model.heads)
-        score_corpus(model, MemoryTexts(documents), [], {}, settings, observers=[observed], changes=changes)
-        tables.append(relatedness_table(observed, "report", permutations=199, replicates=50, seed=0))
-    best = tables[0].iloc[tables[0].correlation.argmax()]
-    assert (best.layer, best["head"]) == (1, 2)
-    assert best.correlation == pytest.approx(1.0)
-    assert tables[0].correlation.to_numpy() == pytest.approx(tables[1].correlation.to_numpy(), abs=1e-6, nan_ok=True)
-
-
-def test_texts_without_a_rated_pair_give_no_row(model: Model) -> None:
-    observed = Relatedness(RATINGS, model.layers, model.heads)
-    score_corpus(model, MemoryTexts([text_of("a", "the old ship")]), [], {}, Settings(), observers=[observed])
-    found = relatedness_table(observed, "report", permutations=99, replicates=50, seed=0)
-    assert tuple(found.columns) == COLUMNS
-    assert found.empty

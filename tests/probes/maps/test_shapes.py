@@ -1,27 +1,30 @@
-"""The shape of maps, worked out by hand, held against loops in double precision, and on the way that a run takes."""
+"""The shape of maps: against loops in double precision, and as a table from sums that are known."""
 
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from mha import Model, align
-from mha.batches import Batch, collate
 from mha.hooks import record
-from mha.models.maps import merge
 from mha.pieces import CLS, SEP, Pieces
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
+from probes.evidence.question import Effort
 from probes.maps.cells import OFFSETS
-from probes.maps.shapes import MEASURES, Shapes
+from probes.maps.shapes import MEASURES, Shapes, add_adjusted, shape_table
 from probes.records import Document, Sentence
 from probes.scoring.score import Settings, score_corpus
 
 ROWS = "the DET 2 det _\nship NOUN 3 nsubj _\nsank VERB 0 root _\n. PUNCT 3 punct _"
 
 Shape = dict[tuple[str, str], float]
+
+LOCAL = MEASURES.index(("sieve", "local"))
+EFFORT = Effort(replicates=200, flips=999, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -36,72 +39,6 @@ def observed(model: Model, texts: Texts, **settings: int) -> Shapes:
     shapes = Shapes(model, texts.ids())
     score_corpus(model, texts, [get_probe("dependency")], {}, Settings(**settings), observers=[shapes])
     return shapes
-
-
-def shown(model: Model, documents: Sequence[Document], batch: Batch, pattern: torch.Tensor) -> Shapes:
-    """Return the shapes of a pattern [batch, head, piece, piece] that every layer has."""
-    shapes = Shapes(model, [document.id for document in documents])
-    look = shapes.observe(documents, batch)
-    for layer in range(model.layers):
-        look.see(layer, merge(pattern, batch), pattern)
-    shapes.add(look)
-    return shapes
-
-
-def of_head(shapes: Shapes, head: int = 0) -> Shape:
-    """Mean of every measure that some text has."""
-    n, sums = shapes.n.sum(0), shapes.sums[:, :, head].sum(0)
-    return {measure: sums[i] / n[i] for i, measure in enumerate(MEASURES) if n[i]}
-
-
-def test_numbers_of_a_map_of_four_words_are_those_worked_out_by_hand(model: Model, tree) -> None:
-    """Every token gives a half to the token before it, [CLS] to itself, and a half to [SEP]."""
-    words = ("the", "ship", "sank", ".")
-    (cut,) = align(model.tokenizer, [words])
-    assert cut.word.tolist() == [CLS, 0, 1, 2, 3, SEP]
-    pattern = torch.zeros(1, model.heads, 6, 6)
-    pattern[..., 5] = 0.5
-    for token in range(6):
-        pattern[:, :, token, max(token - 1, 0)] += 0.5
-    found = of_head(shown(model, [Document("d", (tree(ROWS),))], collate([cut]), pattern))
-    half, none = 0.9999 * 0.5 + 0.0001 / 6, 0.0001 / 6
-    entropy = -2 * half * math.log(half) - 4 * none * math.log(none)
-    expected = {
-        ("entropy", "all tokens"): entropy,
-        ("entropy", "[CLS]"): entropy,
-        ("confidence", "without [SEP]"): 0.5,
-        ("attention", "[CLS]"): 1 / 6,
-        ("attention", "[SEP]"): 0.5,
-        ("attention", "[SEP] from [SEP]"): 0.5,
-        ("attention", "[SEP] from others"): 0.5,
-        ("attention", "period or comma"): 1 / 12,
-        ("attention", "punctuation"): 1 / 12,
-        ("distance", "words"): 1.0,
-        ("sieve", "local"): (6 / 6 + 6 / 8 + 6 / 10 + 6 / 5 + 6 / 4 + 6 / 3) / 6,
-        ("sieve", "delimiter"): (2 * 3 + 4 * 1.5) / 6,
-        ("sieve", "syntactic"): (0 + 1.5 + 1.5 + 3) / 4,
-    } | {("offset", name): 0.5 if name == "-1" else 0.0 for name in ("-3", "-2", "-1", "0", "+1", "+2", "+3")}
-    assert found.keys() == expected.keys()
-    assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_even_attention_has_the_numbers_of_even_attention(model: Model, texts: Texts) -> None:
-    """Of sieves that is 1; the numbers beside all measures are those of a head that is even."""
-    documents = texts.take(range(len(texts)))
-    batch = collate(align(model.tokenizer, [document.words for document in documents]))
-    tokens = batch.to_words.sum(2)
-    rows = tokens / tokens.sum(1, keepdim=True)
-    shapes = shown(model, documents, batch, rows[:, None, None].expand(-1, model.heads, rows.shape[1], -1).contiguous())
-    n = shapes.n.sum(0)
-    assert bool((n > 0).all()), "every measure is there"
-    even = dict(zip(MEASURES, (shapes.even.sum(0) / n).tolist(), strict=True))
-    assert of_head(shapes) == pytest.approx(even, abs=1e-5)
-    lengths = tokens.sum(1).double()
-    assert even["entropy", "all tokens"] == pytest.approx(float(lengths.log().mean()), abs=1e-5)
-    assert even["attention", "[SEP]"] == pytest.approx(float((1 / lengths).mean()), abs=1e-6)
-    for sieve in ("local", "delimiter", "syntactic", "block"):
-        assert even["sieve", sieve] == pytest.approx(1, abs=1e-5)
-    assert even["class", "heterogeneous"] == 1
 
 
 def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[int]) -> Shape:
@@ -160,10 +97,8 @@ def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[in
     return {measure: value for measure, value in found.items() if value == value}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("batch_pieces", [1, 4096])
-def test_sums_are_those_of_loops_over_recorded_patterns(batch_pieces: int, model: Model, texts: Texts) -> None:
-    shapes = observed(model, texts, batch_pieces=batch_pieces)
+def test_sums_are_those_of_loops_over_recorded_patterns(model: Model, texts: Texts) -> None:
+    shapes = observed(model, texts, batch_pieces=100)
     known = [model.tokenizer.token_to_id(sign) for sign in (".", ",")]
     signs = {number for number in known if number is not None}
     expected: dict[tuple[str, str], list[np.ndarray]] = {}
@@ -183,51 +118,6 @@ def test_sums_are_those_of_loops_over_recorded_patterns(batch_pieces: int, model
         np.testing.assert_allclose(values, np.mean(expected[measure], 0), rtol=2e-5, atol=2e-6, err_msg=str(measure))
 
 
-def test_clusters_are_documents(model: Model, texts: Texts) -> None:
-    shapes = observed(model, texts)
-    ids = sorted(set(texts.ids()))
-    assert shapes.n[: len(ids), 0].tolist() == [texts.ids().count(one) for one in ids]
-    assert not shapes.n[len(ids) :].any()
-
-
-def test_the_order_of_texts_and_the_number_of_workers_change_no_bit(model: Model, texts: Texts) -> None:
-    held = texts.take(range(len(texts)))
-    one = observed(model, texts, batch_pieces=60, workers=1)
-    for other in (
-        observed(model, texts, batch_pieces=60, workers=3),
-        observed(model, Corpus.of(held[::-1]).windows(14), batch_pieces=60, workers=1),
-    ):
-        assert np.array_equal(one.sums, other.sums)
-        assert np.array_equal(one.n, other.n)
-        assert np.array_equal(one.even, other.even)
-        assert np.array_equal(one.near_ties, other.near_ties)
-
-
-@pytest.mark.parametrize("batch_pieces", [1, 60])
-def test_padding_and_batch_size_change_no_more_than_rounding(batch_pieces: int, model: Model, texts: Texts) -> None:
-    one, other = observed(model, texts), observed(model, texts, batch_pieces=batch_pieces)
-    assert np.array_equal(one.n, other.n)
-    classes = [place for place, (kind, _) in enumerate(MEASURES) if kind == "class"]
-    others = [place for place in range(len(MEASURES)) if place not in classes]
-    np.testing.assert_allclose(one.sums[:, others], other.sums[:, others], rtol=1e-5, atol=1e-5)
-    moved = np.abs(one.sums[:, classes] - other.sums[:, classes]).sum((0, 1)) / 2
-    assert bool((moved <= np.maximum(one.near_ties, other.near_ties)).all())
-
-
-def test_the_first_piece_can_stand_for_a_word(model: Model, tree) -> None:
-    """The row of a word is then its first piece's, which here looks ahead, while the second looks back."""
-    document = Document("d", (tree("the DET 2 det _\nharbours NOUN 3 nsubj _\nsank VERB 0 root _"),))
-    (cut,) = align(model.tokenizer, [document.words])
-    assert cut.word.tolist() == [CLS, 0, 1, 1, 1, 2, SEP]
-    pattern = torch.zeros(1, model.heads, 7, 7)
-    pattern[..., 6] = 1
-    pattern[:, :, 2:5] = 0
-    pattern[:, :, 2, 5] = pattern[:, :, 3, 1] = pattern[:, :, 4, 1] = 1
-    first, mean = (of_head(shown(model, [document], collate([cut], reduce=how), pattern)) for how in ("first", "mean"))
-    assert (first["offset", "+1"], first["offset", "-1"]) == pytest.approx((0.5, 0.0))
-    assert (mean["offset", "+1"], mean["offset", "-1"]) == pytest.approx((1 / 6, 1 / 3))
-
-
 def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
     """One word, no tree, no tags, no other sentence."""
     document = Document("d", (Sentence("s", ("ship",), np.array([-1]), ("",)),))
@@ -242,3 +132,54 @@ def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
         *(("offset", name) for name in OFFSETS if name != "0"),
         *(measure for measure in MEASURES if measure[0] == "class"),
     }
+
+
+def sums(model: Model, seed: int, **heads: float) -> Shapes:
+    """40 clusters of two texts; the score of the sieve "local" of heads h0, h1 and so on, with noise."""
+    shapes = Shapes(model, [f"d{i}" for i in range(40)])
+    random = np.random.default_rng(seed)
+    shapes.n[:40, LOCAL] = 2
+    for name, score in heads.items():
+        shapes.sums[:40, LOCAL, int(name[1:])] = 2 * (score + random.normal(0, 0.3, 40))
+    shapes.even[:40, LOCAL] = 2
+    return shapes
+
+
+@pytest.fixture(scope="module")
+def table(model: Model) -> pd.DataFrame:
+    select, report = sums(model, 0, h0=5, h1=1), sums(model, 1, h0=3.5, h1=2.5, h2=3, h4=3.6)
+    return shape_table(select, report, EFFORT, 3.0)
+
+
+def test_values_are_means_over_texts_with_intervals_over_clusters(table: pd.DataFrame, model: Model) -> None:
+    row = table[(table.split == "report") & (table.measure == "local") & (table.name == "1-1")].iloc[0]
+    report = sums(model, 1, h0=3.5, h1=2.5, h2=3, h4=3.6)
+    scores = report.sums[:40, LOCAL, 0] / 2
+    assert (row.n, row.clusters, row.even) == (80, 40, 1.0)
+    assert row.value == pytest.approx(scores.mean())
+    error = scores.std() / np.sqrt(40)
+    assert (row.ci_low, row.ci_high) == pytest.approx((row.value - 2.02 * error, row.value + 2.02 * error), abs=0.03)
+
+
+def test_sieves_are_tested_against_the_threshold_on_the_report_split_alone(table: pd.DataFrame) -> None:
+    tested = table[table.p.notna()]
+    assert set(zip(tested.split, tested.kind, tested.measure, strict=True)) == {("report", "sieve", "local")}
+    assert set(tested.threshold) == {3.0}
+    p = tested.set_index("name").p
+    assert p["1-1"] == p["2-2"] == pytest.approx(0.001)
+    assert p["1-2"] > 0.99
+    assert 0.02 < p["1-3"] < 0.98
+    by_label = tested.set_index("name").p_label
+    assert bool((by_label >= p).all())
+    assert table.p_adjusted.isna().all()
+
+
+def test_tests_are_corrected_for_all_sieves_and_scopes(table: pd.DataFrame) -> None:
+    """Two scopes are two families: with one that finds nothing, the smallest p doubles."""
+    other = table.assign(scope="window", p=1.0, p_label=np.where(table.p_label.notna(), 1.0, np.nan))
+    alone = add_adjusted(table.assign(scope="sentence"))
+    both = add_adjusted(pd.concat([table.assign(scope="sentence"), other], ignore_index=True))
+    tested = alone.p_label.notna()
+    np.testing.assert_allclose(alone.p_adjusted[tested], alone.p_label[tested])
+    first = both[(both.scope == "sentence") & (both.name == "1-1") & both.p_label.notna()].iloc[0]
+    assert first.p_adjusted == pytest.approx(2 * first.p_label)

@@ -1,4 +1,4 @@
-"""Sinks, against attention and values in float64, of planted heads, and by hand."""
+"""Sinks, against attention and values in float64, and by hand."""
 
 from collections.abc import Callable
 
@@ -11,9 +11,7 @@ from torch import Tensor
 from mha import Model, align
 from mha.encoder.encoder import Encoder
 from mha.hooks import record
-from mha.pieces import CLS
-from mha.planted.heads import SHARPNESS, plant_weights, word_model
-from probes.corpora.corpus import Corpus, MemoryTexts, Texts
+from probes.corpora.corpus import Corpus, Texts
 from probes.maps.sinks import read_sinks, sink_table
 from probes.records import Document
 from probes.scoring.aligned import Aligned
@@ -70,57 +68,6 @@ def test_numbers_are_those_of_plain_sums_in_double_precision(
     assert not np.isclose(found["special"], found["written"], atol=0.01).all()
 
 
-@pytest.fixture(scope="module")
-def planted(texts: Texts) -> Model:
-    """Return a model of three heads: two attend to [CLS], where the first has values of 0, the last to the first word.
-
-    All values of the second are equal.
-    """
-    words = {word for text in texts.take(range(len(texts))) for word in text.words}
-    model = word_model(words, layers=1, heads=3, head_dim=12, positions=12, seed=0)
-    plant_weights(model, dict.fromkeys([(0, 0), (0, 1), (0, 2)], "first"))
-    assert isinstance(model.module, Encoder)
-    attention = model.module.layers[0].attention
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        attention.output.weight.normal_(generator=generator)
-        attention.bias(0)[:2] = 0
-        attention.bias(0)[:2, 0] = SHARPNESS * 0.7
-        attention.W_V.normal_(generator=generator)
-        attention.W_V[1] = 0
-        attention.bias(2)[:] = torch.tensor([0.0, 1.0, 0.0])[:, None]
-        start = _first_input(model)
-        attention.W_V[0] -= torch.outer(start, start @ attention.W_V[0]) / (start @ start)
-    return model
-
-
-def _first_input(model: Model) -> Tensor:
-    """Return what the first layer reads at [CLS]: the same in every text."""
-    assert isinstance(model.module, Encoder)
-    seen: list[Tensor] = []
-    handle = model.module.layers[0].register_forward_pre_hook(lambda layer, given: seen.append(given[0]))
-    (cut,) = align(model.tokenizer, [("the", "ship")])
-    assert cut.word[0] == CLS
-    model.run(torch.from_numpy(cut.ids[None].astype(np.int64)), None)
-    handle.remove()
-    return seen[0].reshape(-1, seen[0].shape[-1])[0]
-
-
-def test_a_sink_without_values_at_its_token_writes_little_and_one_with_full_values_spreads(
-    planted: Model, texts: Texts
-) -> None:
-    """[SEP] has full values in both, and hardly any attention."""
-    found = sinks_of(planted, texts)
-    assert found["kind"].to_dict() == {"1-1": WRITES_LITTLE, "1-2": SPREADS, "1-3": ""}
-    assert (found["special"][:2] > 0.9).all()
-    assert found["special"]["1-3"] < 0.1
-    assert found["length"]["1-1"] < 0.01
-    assert found["length"]["1-2"] == pytest.approx(1)
-    assert found["written"]["1-1"] < 0.2, "that of [SEP], which has as much as a word"
-    assert found["written"]["1-2"] == pytest.approx(found["special"]["1-2"])
-    assert found["rank"]["1-2"] == pytest.approx(1), "all words get multiples of one vector"
-
-
 def sums(special: float, length: float) -> np.ndarray:
     """Return the sums of one head over 10 words and 4 special tokens, whose values are so long beside 2 of words."""
     attention, each = np.array([10 * (1 - special), 10 * special]), np.array([2.0, 2 * length])
@@ -144,9 +91,3 @@ def test_kinds_by_hand(special: float, length: float, kind: str) -> None:
     assert row["rank"] == pytest.approx(2.5), "of the texts in which the head gives anything"
     written = special * length / (special * length + 1 - special) if length or special < 1 else np.nan
     assert row["written"] == pytest.approx(written, nan_ok=True)
-
-
-def test_without_words_there_are_no_sinks(model: Model) -> None:
-    nothing = sinks_of(model, MemoryTexts([]))
-    assert nothing[["special", "written", "length", "rank"]].isna().all(axis=None)
-    assert set(nothing["kind"]) == {""}

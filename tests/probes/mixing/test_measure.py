@@ -9,8 +9,7 @@ from mha.reading.attention_blocks import attention_blocks
 from probes import Corpus
 from probes.evidence.question import Effort
 from probes.mixing.measure import IDENTIFIED, Mixing, mixing_texts
-from probes.mixing.rank import PASSES
-from probes.mixing.ratios import BLOCK, RATIOS, mixing_ratios
+from probes.mixing.texts import BLOCK, PASSES, RATIOS, mixing_ratios
 
 EFFORT = Effort(replicates=200, flips=10)
 
@@ -19,11 +18,6 @@ EFFORT = Effort(replicates=200, flips=10)
 def texts(model: Model):
     """Return sentences of the grammar that the small model can read."""
     return mixing_texts(model, [Corpus.generated(4, 3).sentences()], 12)
-
-
-def test_short_texts_are_left_out_and_counted(model: Model, texts) -> None:
-    assert len(texts.pieces) + sum(texts.dropped.counts.values()) == 12
-    assert all(len(text) >= 8 for text in texts.texts.take(range(len(texts.texts))))
 
 
 def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Model, texts) -> None:

@@ -7,42 +7,12 @@ import pytest
 from mha import Model
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
 from probes.records import Document, Sentence, frozen_ints
-from probes.scoring.aligned import UNKNOWN, Aligned, Dropped, sample_texts
+from probes.scoring.aligned import UNKNOWN, Aligned, sample_texts
 
 
 @pytest.fixture(scope="module")
 def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     return Corpus.of(random_documents(12, sentences=4, longest=10)).sentences()
-
-
-def test_names_of_what_is_dropped_are_told_once_and_three_at_the_most() -> None:
-    dropped, other = Dropped(), Dropped()
-    for name in ("a", "a", "b", "b", "a"):
-        dropped.add("r", name, 2)
-    for name in ("b", "c", "d"):
-        other.add("r", name)
-    other.add("q", "a")
-    dropped.update(other)
-    assert dropped.counts == {"r": 13, "q": 1}
-    assert dropped.examples == {"r": ["a", "b", "c"], "q": ["a"]}
-    assert other.examples == {"r": ["b", "c", "d"], "q": ["a"]}
-
-
-def test_batches_hold_no_more_pieces_than_was_said(model: Model, texts: Texts) -> None:
-    aligned = Aligned.of(model, texts)
-    for batch in aligned.batches(60):
-        longest = max(len(aligned.pieces[i]) for i in batch)
-        assert len(batch) == 1 or len(batch) * longest <= 60
-
-
-def test_with_places_pieces_stand_as_the_words_are_read(model: Model, texts: Texts) -> None:
-    plain = Aligned.of(model, texts)
-    turned = Aligned.of(model, texts, lambda document: np.arange(len(document))[::-1])
-    assert (turned.kept, turned.keys) == (plain.kept, plain.keys)
-    for one, other in zip(plain.pieces, turned.pieces, strict=True):
-        assert sorted(one.ids.tolist()) == sorted(other.ids.tolist())
-        ours = [one.ids[one.word == word].tolist() for word in range(one.words)]
-        assert [other.ids[other.word == word].tolist() for word in range(other.words)] == ours[::-1]
 
 
 def test_a_sample_is_the_same_in_any_order_and_ends_before_it_has_too_many_words(texts: Texts) -> None:

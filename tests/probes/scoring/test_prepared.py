@@ -56,12 +56,6 @@ def test_an_exam_gives_what_scoring_gives_for_every_model(exam: Exam, texts: Tex
                 np.testing.assert_array_equal(exam.baselines[name][question].hits, sums.hits)
 
 
-def test_progress_counts_every_text(exam: Exam, model: Model) -> None:
-    counted: list[int] = []
-    exam.put(model, counted.append)
-    assert sum(counted) == exam.texts
-
-
 def test_a_model_that_reads_other_pieces_is_refused(
     exam: Exam, model: Model, save_model: Callable[[Encoder, Path], Model], tmp_path: Path
 ) -> None:
@@ -73,10 +67,3 @@ def test_a_model_that_reads_other_pieces_is_refused(
     )
     assert exam.fits(wider), "the number of heads is the model's own affair"
     assert all(sums.hits.shape[1] == 2 for sums in exam.put(wider).values())
-
-
-def test_what_is_too_long_is_counted(model: Model, random_documents: Callable[..., list[Document]]) -> None:
-    long = Corpus.of(random_documents(2, longest=60, seed=1)).sentences()
-    exam = Exam.of(model, long, PROBES, {}, SETTINGS)
-    assert exam.texts + sum(exam.dropped.counts.values()) == len(long)
-    assert exam.dropped.counts

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
 from probes.weights.circuit_texts import TextMeasures, measure_texts
 from probes.weights.circuits import LINKS, CircuitSettings, rank_correlation, read_circuits
-from probes.weights.relations import FEWEST, RELATIONS, Known, map_relations, read_relations
+from probes.weights.relations import FEWEST, Known, map_relations, read_relations
 
 WORDS = [f"{one}{other}" for one in "bdfgklmnprst" for other in "aeiou"]
 PAIRS = {"next": list(zip(WORDS[::5], WORDS[1::5], strict=True))}
@@ -99,13 +98,6 @@ def test_what_heads_do_on_text_follows_its_definitions(model: Model) -> None:
     assert float(found.copying.abs().max()) > 0.05
 
 
-def test_batches_and_workers_change_no_measure(model: Model) -> None:
-    together, apart, twice = measures(model, 4096), measures(model, 12), measures(model, 12, workers=2)
-    for name in ("offsets", "same_word", "related", "copying", "write_norm"):
-        np.testing.assert_allclose(getattr(apart, name), getattr(together, name), rtol=1e-4, atol=1e-5)
-        assert torch.equal(getattr(apart, name), getattr(twice, name))
-
-
 @pytest.fixture(scope="module")
 def planted() -> Model:
     model = word_model(WORDS, layers=2, heads=2, head_dim=24, positions=20, seed=0)
@@ -175,38 +167,6 @@ def test_a_head_that_maps_sources_to_targets_has_scores_of_one_and_its_negative_
     assert known.sizes().tolist() == [12]
 
 
-def test_templates_that_are_too_long_for_the_model_leave_no_dynamic_score() -> None:
-    model = replace(mapping_model(), max_pieces=7)
-    encoder = model.module
-    assert isinstance(encoder, Encoder)
-    vocabulary = whole_words(model.tokenizer)
-    known = Known.of(PAIRS, vocabulary)
-    embeddings = encoder.pieces.weight.detach()[list(vocabulary.values())]
-    mapped = map_relations(model, known, layer_inputs(encoder, known.source, 4), embeddings - embeddings.mean(0))
-    assert mapped.static[0, 0, 0] == 1
-    assert np.isnan(mapped.dynamic).all()
-
-
-def test_texts_that_no_model_can_read_are_told(planted: Model) -> None:
-    aligned = Aligned.of(planted, Corpus.of(texts_of([WORDS])).sentences())
-    assert aligned.dropped.counts == {"longer than the model (20 pieces)": 1}
-    with pytest.raises(CircuitError, match="no text that it can read"):
-        measure_texts(planted, aligned, 2, Settings(workers=1))
-
-
-def test_a_head_that_writes_nothing_maps_nothing() -> None:
-    model = mapping_model()
-    encoder = model.module
-    assert isinstance(encoder, Encoder)
-    with torch.no_grad():
-        encoder.layers[0].attention.output.weight.zero_()
-    vocabulary = whole_words(model.tokenizer)
-    known = Known.of(PAIRS, vocabulary)
-    embeddings = encoder.pieces.weight.detach()[list(vocabulary.values())]
-    mapped = map_relations(model, known, layer_inputs(encoder, known.source, 4), embeddings)
-    assert (mapped.static.max(), mapped.suppressed.max(), mapped.dynamic.max()) == (0, 0, 0)
-
-
 def test_pairs_that_the_vocabulary_does_not_have_whole_are_counted() -> None:
     known = Known.of(
         {"few": PAIRS["next"][:7], "next": [*PAIRS["next"], ("ba", "unknown")]},
@@ -222,21 +182,6 @@ def test_pairs_that_the_vocabulary_does_not_have_whole_are_counted() -> None:
     }
 
 
-def test_without_any_relation_the_table_is_empty_and_all_else_there(planted: Model) -> None:
-    texts = Corpus.of(texts_of([WORDS[:8]])).sentences()
-    settings = CircuitSettings(words=30, places=6, reach=2, replicates=20)
-    found = read_circuits(planted, Aligned.of(planted, texts), RELATIONS, settings, Settings(workers=1))
-    assert found.tables["circuit_relations"].empty
-    assert len(found.tables["circuits"]) == 4
-    assert found.dropped.counts[f"relation with fewer than {FEWEST} pairs left"] == len(RELATIONS)
-
-
-def test_the_relations_that_come_along_are_pairs_of_single_words_each_told_once() -> None:
-    for name, pairs in RELATIONS.items():
-        assert len(pairs) >= FEWEST, name
-        assert len(set(pairs)) == len(pairs), name
-
-
 def test_relations_are_read_from_a_file_and_wrong_lines_are_named(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("young\tdog\tpuppy\n\nyoung\tcat\tkitten\nold\tcub\tbear\n")
@@ -248,13 +193,6 @@ def test_relations_are_read_from_a_file_and_wrong_lines_are_named(tmp_path: Path
     path.write_text("\n")
     with pytest.raises(CircuitError, match="no pairs"):
         read_relations(path)
-
-
-def test_a_vocabulary_without_words_is_refused(planted: Model) -> None:
-    model = word_model(WORDS[:9], layers=1, heads=2, head_dim=8, positions=8, seed=0)
-    aligned = Aligned.of(model, Corpus.of(texts_of([WORDS[:3]])).sentences())
-    with pytest.raises(CircuitError, match="its vocabulary has 9 whole words, at least 20"):
-        read_circuits(model, aligned, PAIRS, CircuitSettings(), Settings())
 
 
 def test_rank_correlation_is_spearmans_with_an_interval_over_heads() -> None:

@@ -52,13 +52,6 @@ def test_a_mention_has_no_gender_from_who_possesses_it(words: tuple[str, ...], g
     assert of_mention(document, mention[-1], mention).gender == gender
 
 
-def test_a_mention_has_no_gender_from_words_that_hang_elsewhere() -> None:
-    document = text(
-        *(("girl", "NOUN", SING, 1, "nsubj"), ("saw", "VERB", "", 2, "acl"), ("ship", "NOUN", SING, -1, "root")),
-    )
-    assert of_mention(document, 2, (0, 1, 2)).gender == ""
-
-
 def test_demonstratives_are_of_the_third_person_and_relative_pronouns_of_none() -> None:
     assert of_referent("This", "PRON", "PronType=Dem") == features("it", "PRON", "") == Features("3", "Sing", "Neut")
     assert of_referent("those", "PRON", "PronType=Dem") == Features("3", "Plur", "")

@@ -3,10 +3,7 @@ import pytest
 
 from mha.pieces import CLS, SEP
 from probes.records import Document, Sentence
-from probes.scoring.baseline_texts import Shown
-from probes.scoring.baselines import Uniform
-from probes.scoring.scorer import score_rows
-from probes.targets import OTHERS, TOKENS, WORDS, Targets, gather
+from probes.targets import OTHERS, TOKENS, WORDS, Targets
 from probes.words.position import AREAS, BROAD, BROAD_KEYS, Position
 
 
@@ -19,10 +16,6 @@ def asked(targets: Targets, label: str) -> list[tuple[int, int]]:
     """Query and gold of every item with the label, once for each gold key."""
     items = zip(*(keys.tolist() for keys in targets.gold), strict=True)
     return [(int(targets.query[item]), key) for key, item in items if targets.label[item] == label]
-
-
-def test_order_is_controlled_by_other_weights_alone() -> None:
-    assert Position.controls == ("random weights", "permuted weights")
 
 
 def test_every_place_is_asked_of_the_words_that_have_one() -> None:
@@ -39,59 +32,10 @@ def test_every_place_is_asked_of_the_words_that_have_one() -> None:
     assert asked(found[TOKENS], "[SEP]") == [(i, SEP) for i in range(3)]
 
 
-def test_each_label_is_asked_under_one_variant_among_its_candidates() -> None:
-    found = Position().targets(text_of(20))
-    labels = {variant: set(targets.label) for variant, targets in found.items()}
-    assert labels == {
-        OTHERS: {
-            *("previous", "next", "first", "last"),
-            *(f"offset=-{words}" for words in range(2, 9)),
-            *(f"offset=+{words}" for words in range(2, 9)),
-        },
-        WORDS: {"same"},
-        TOKENS: {"[CLS]", "[SEP]"},
-        BROAD: {"broad"},
-        AREAS: {"within=2", "within=4", "within=8", "first half", "second half"},
-    }
-    assert {variant: targets.candidates for variant, targets in found.items()} == {
-        OTHERS: OTHERS,
-        WORDS: WORDS,
-        TOKENS: TOKENS,
-        BROAD: TOKENS,
-        AREAS: OTHERS,
-    }
-    assert [targets.spread for targets in found.values()] == [False, False, False, True, False]
-    assert not any(targets.by_column for targets in found.values())
-
-
-@pytest.mark.parametrize("words", [0, 1, 2, 40])
-def test_one_item_a_gold_key_and_as_many_as_there_are_neighbours(words: int) -> None:
-    found = Position().targets(text_of(words))
-    for targets in (found[OTHERS], found[WORDS], found[TOKENS]):
-        assert targets.gold[1].tolist() == list(range(len(targets)))
-    counts = {name: len(asked(found[OTHERS], name)) for name in ("previous", "next", "first", "last")}
-    assert set(counts.values()) == {max(words - 1, 0)}
-    assert (len(found[WORDS]), len(found[TOKENS])) == (words, 2 * words)
-
-
 def test_broad_is_asked_only_where_a_tenth_is_more_than_a_fair_share() -> None:
     found = {words: Position().targets(text_of(words))[BROAD] for words in (BROAD_KEYS - 3, BROAD_KEYS - 2, 30)}
     assert [len(targets) for targets in found.values()] == [0, BROAD_KEYS - 2, 30]
     assert all(targets.spread and len(targets.gold[0]) == 0 for targets in found.values())
-
-
-def test_positions_run_through_a_window_of_several_sentences() -> None:
-    sentence = text_of(2).sentences[0]
-    targets = Position().targets(Document("d", (sentence, sentence)))[OTHERS]
-    assert asked(targets, "previous") == [(1, 0), (2, 1), (3, 2)]
-
-
-@pytest.mark.parametrize("words", [1, 4, 9, 30])
-def test_offsets_are_asked_of_the_words_that_have_such_a_neighbour(words: int) -> None:
-    others = Position().targets(text_of(words))[OTHERS]
-    for by in (*range(-8, -1), *range(2, 9)):
-        pairs = [(word, word + by) for word in range(words) if 0 <= word + by < words]
-        assert asked(others, f"offset={by:+d}") == pairs
 
 
 @pytest.mark.parametrize("words", [2, 5, 9, 18, 30])
@@ -103,32 +47,3 @@ def test_a_window_has_the_words_near_by_and_is_asked_where_some_word_is_farther(
         if 0 < len(near) < words - 1:
             expected += [(word, key) for key in near]
     assert asked(Position().targets(text_of(words))[AREAS], f"within={reach}") == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "first", "second"),
-    [
-        (2, [], []),  # no word has both another word within and one outside
-        (3, [(1, 0), (2, 0)], [(0, 2), (1, 2)]),
-        (4, [(0, 1), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1)], [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 2)]),
-    ],
-)
-def test_the_halves_of_a_sentence_leave_out_the_middle_word(
-    words: int, first: list[tuple[int, int]], second: list[tuple[int, int]]
-) -> None:
-    found = Position().targets(text_of(words))[AREAS]
-    assert asked(found, "first half") == first
-    assert asked(found, "second half") == second
-
-
-@pytest.mark.parametrize("words", [3, 6, 20])
-def test_uniform_attention_is_right_about_an_area_as_often_as_chance(words: int) -> None:
-    """That is the share of the other words that the area has."""
-    shown, items = Shown([text_of(words)]), gather("p", OTHERS, [Position().targets(text_of(words))[AREAS]])
-    hits = score_rows(Uniform().rows(items, shown), items, shown.words)[:, 0, 0]
-    share = np.bincount(items.gold[1], minlength=len(items)) / (words - 1)
-    np.testing.assert_allclose(hits, share, rtol=1e-6)
-    within = items.label == items.labels.index("within=2") if "within=2" in items.labels else np.zeros(len(items), bool)
-    near = [min(word, 2) + min(words - 1 - word, 2) for word in items.query[within].tolist()]
-    np.testing.assert_allclose(hits[within], np.array(near) / (words - 1), rtol=1e-6)
-    assert hits.max() < 1

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -47,20 +47,6 @@ def test_where_all_other_words_are_right_nothing_is_asked(asked: Asked) -> None:
     assert found(asked, ". . .", "rarest") == []
 
 
-def test_without_a_list_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    assert len(Rare().targets(text("The old ship sank"))["other words"]) == 0
-
-
-def test_the_list_of_the_data_folder_is_read(list_words: Callable[[Iterable[str]], None], asked: Asked) -> None:
-    list_words(("the", "old", "ship", "sank"))  # by the alphabet: old, sank, ship, the
-    assert asked(Rare().targets(text("The old ship"))["other words"]) == [
-        (0, [2], "rarest"),
-        (1, [0], "rarest"),
-        (2, [0], "rarest"),
-    ]
-
-
 @pytest.mark.parametrize("line", ["ship", "ship many", "ship 3.5", " 3"])
 def test_a_line_that_is_no_count_is_refused_with_its_place(line: str, tmp_path: Path) -> None:
     path = tmp_path / LIST
@@ -68,7 +54,3 @@ def test_a_line_that_is_no_count_is_refused_with_its_place(line: str, tmp_path: 
     path.write_text(f"the 900\n{line}\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=rf"^{path}:2: expected a word, a blank and its count, got '"):
         word_counts(path)
-
-
-def test_each_label_stands_for_itself() -> None:
-    assert Rare().pool("two rarest") == ("two rarest",)

@@ -1,4 +1,3 @@
-from probes.records import Document
 from probes.words.same_atom import SameAtom
 from tests.probes.reactions import reaction
 
@@ -40,17 +39,3 @@ def test_atoms_of_one_name_are_all_right_and_the_token_is_looked_at_with_its_cas
     assert asked.query.tolist() == [4, 5]
     assert asked.gold[0].tolist() == [0, 2, 1]
     assert [label.split(", ")[1] for label in asked.label] == ["token once", "token changed"]
-
-
-def test_a_text_that_is_no_reaction_asks_nothing() -> None:
-    for words in ("C O", "C >> C >> C"):
-        atoms = {i: word for i, word in enumerate(words.split()) if word != ">>"}
-        found = PROBE.targets(reaction(words, atoms, [tuple(atoms)], {}))
-        assert [len(targets) for targets in found.values()] == [0, 0]
-    assert [len(targets) for targets in PROBE.targets(Document("", ())).values()] == [0, 0]
-
-
-def test_an_item_counts_with_each_part_of_its_label_and_with_both() -> None:
-    assert list(PROBE.pool("ester, among alike, neighbours kept")) == [
-        *("all", "ester", "among alike", "neighbours kept", "among alike, neighbours kept"),
-    ]
