@@ -27,14 +27,3 @@ def test_the_error_of_a_mean_of_means_is_that_of_repeated_draws() -> None:
         drawn.append(ClusteredMean.of_means(values, strata, clusters))
     error = np.std([one.value for one in drawn])
     assert np.mean([one.error for one in drawn]) == pytest.approx(error, rel=0.1)
-
-
-def test_one_stratum_has_the_mean_and_one_cluster_no_error() -> None:
-    values = np.random.default_rng(1).normal(size=50)
-    clusters = np.arange(50) // 2
-    whole = ClusteredMean.of(values, clusters)
-    mean = ClusteredMean.of_means(values, np.zeros(50), clusters)
-    assert mean.value == pytest.approx(whole.value)
-    assert mean.error == pytest.approx(whole.error, rel=0.02)
-    assert math.isnan(ClusteredMean.of_means(values, np.zeros(50), np.zeros(50)).error)
-    assert math.isnan(ClusteredMean.of_means(np.array([math.nan]), np.zeros(1), np.zeros(1)).value)

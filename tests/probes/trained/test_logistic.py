@@ -37,10 +37,3 @@ def test_the_intercept_is_not_penalised_and_the_slopes_are() -> None:
     slope, _ = logistic_regressions(separable, np.array([0.0, 1.0]))
     best = minimize(lambda w: 2 * np.log1p(np.exp(-w[0])) + 0.5 * w[0] ** 2, [0.0], tol=1e-12)
     assert slope[0, 0] == pytest.approx(best.x[0], abs=1e-6)
-
-
-def test_a_model_does_not_depend_on_those_that_are_fitted_with_it() -> None:
-    features, right = examples(60, 2)
-    together, _ = logistic_regressions(features, right)
-    alone, _ = logistic_regressions(features[3:4], right)
-    assert together[3] == pytest.approx(alone[0], rel=1e-9)

@@ -52,12 +52,6 @@ def test_gold_heads_roots_and_punctuation(parsed: Parsed) -> None:
     assert parsed.words == 6
 
 
-def test_only_words_that_are_no_punctuation_are_scored(parsed: Parsed) -> None:
-    """A parser for which the second word is every word's head is right at the first one of both sentences."""
-    found = parsed.hits(lambda bank: torch.ones_like(bank.gold))
-    assert sorted(zip(parsed.blocks.tolist(), found.tolist(), strict=True)) == [(0, 0), (0, 0), (0, 1), (1, 0), (1, 1)]
-
-
 def test_control_heads_go_by_word_forms(parsed: Parsed) -> None:
     """The offsets of the two trees: one before, three ahead, two roots."""
     assert parsed.offsets == [-1, 0, 0, 1, 1, 1]
@@ -71,14 +65,6 @@ def test_control_heads_go_by_word_forms(parsed: Parsed) -> None:
         np.testing.assert_array_equal(bank.real, other.real)
         for row, some in enumerate(forms_of):
             assert bank.gold[row, : len(some)].tolist() == control_heads(some, parsed.offsets, 0)
-
-
-def test_control_heads_are_drawn_as_often_as_they_occur_and_one_for_a_form() -> None:
-    forms = [f"w{i}" for i in range(3000)]
-    some = [control_heads(("a", form, "b"), [-1, -1, -1, 1], 0)[1] for form in forms]
-    assert abs(some.count(0) / 3000 - 0.75) < 0.03
-    assert some == [control_heads(("c", form, "d"), [-1, -1, -1, 1], 0)[1] for form in forms]
-    assert some != [control_heads(("a", form, "b"), [-1, -1, -1, 1], 1)[1] for form in forms]
 
 
 def test_maps_ends_and_vectors_are_those_of_each_text_alone(model: Model, random_documents: Make) -> None:
@@ -116,17 +102,6 @@ def test_sentences_without_a_whole_tree_are_counted(model: Model, tree: Callable
     aligned = Aligned.of(model, MemoryTexts(texts))
     assert sample_sentences(aligned, 9, 0) == [0]
     assert aligned.dropped.counts == {"sentence without a whole tree": 2}
-
-
-def test_a_sample_of_sentences_does_not_depend_on_their_order(model: Model, random_documents: Make) -> None:
-    texts = [one for text in random_documents(10) for one in text.split_sentences()]
-    chosen = []
-    for some in (texts, texts[::-1]):
-        aligned = Aligned.of(model, MemoryTexts(some))
-        numbers = sample_sentences(aligned, 7, 0)
-        chosen.append(sorted(text.sentences[0].id for text in aligned.texts.take(numbers)))
-    assert chosen[0] == chosen[1]
-    assert len(chosen[0]) == 7
 
 
 def test_distances_say_how_far_the_head_is_and_nothing_else(parsed: Parsed) -> None:

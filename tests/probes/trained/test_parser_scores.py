@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from mha import Model
-from probes import Document, Sentence, Settings
+from probes import Document, Settings
 from probes.corpora.corpus import MemoryTexts
-from probes.records import frozen_ints
 from probes.trained.parser import PADDING, Treebank
 from probes.trained.parser_scores import NEXT, next_word, parser_table
 
@@ -47,10 +46,3 @@ def test_the_table_has_a_row_a_parser_beside_the_next_word(model: Model, random_
     assert (one["parameters"], len(aligned)) == (6 * 2 + 13, 2)
     again, _ = parser_table(model, None, sides, Settings(), sentences=20, replicates=50, seed=0)
     np.testing.assert_array_equal(again.uas, table.uas[:5])
-
-
-def test_without_trees_there_is_no_table(model: Model) -> None:
-    texts = MemoryTexts([Document("d", (Sentence("s", ("the", "ship"), frozen_ints([-1, -1]), ("", "")),))])
-    table, aligned = parser_table(model, None, [texts, texts], Settings(), sentences=9, replicates=10, seed=0)
-    assert table.empty
-    assert aligned[1].dropped.counts == {"sentence without a whole tree": 1}
