@@ -18,10 +18,8 @@ from probes.corpora.annotation.entity_brackets import (
     mention_remarks,
     read_mentions,
 )
-from probes.corpora.annotation.escapes import escape_remarks, unescaped
-from probes.corpora.annotation.token_lines import TokenLine, has_letters, withheld
-from probes.corpora.annotation.trees import TreeError, check_tree, outermost
-from probes.corpora.annotation.ud_labels import NO_TREE, label_remarks
+from probes.corpora.annotation.ud_trees import NO_TREE, TreeError, check_tree, label_remarks, outermost
+from probes.corpora.annotation.written_words import TokenLine, escape_remarks, has_letters, unescaped, withheld
 from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
 from probes.corpora.spans import head_of
 from probes.records import Mention, Sentence, frozen_ints

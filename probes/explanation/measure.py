@@ -24,7 +24,7 @@ from probes.explanation.counterfactual import (
     permuted_change,
     random_piece,
 )
-from probes.explanation.ranks import importance, rank_table
+from probes.explanation.importance import importance, rank_table
 from probes.explanation.sentences import SubjectNumberTask
 
 EPSILON = 0.01

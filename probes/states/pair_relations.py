@@ -14,7 +14,7 @@ from mha.models.model import Model
 from probes.records import Document, IntArray, basic
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.intervals import ClusteredMean
+from probes.states.word_states import ClusteredMean
 from probes.trained.codelength import LinearClassifier
 from probes.trained.pair_attention import attention_between
 

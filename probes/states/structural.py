@@ -12,9 +12,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from probes.records import Document
-from probes.states.intervals import ClusteredMean
 from probes.states.trees import GoldTree, in_a_row, is_tree
-from probes.states.word_states import WordStates
+from probes.states.word_states import ClusteredMean, WordStates
 
 DISTANCES, DEPTHS = ("tree distances", "tree depths")
 "Tasks."

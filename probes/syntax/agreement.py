@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from probes.records import Document, basic
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.syntax.clause import relative_pronouns
 from probes.targets import Targets, key_sets
 
@@ -51,7 +51,7 @@ class Agreement:
 
 @register
 @dataclass(frozen=True)
-class SubjectVerbAgreement:
+class SubjectVerbAgreement(TreeProbe):
     """The most attended other word of a finite verb is its subject (or the reverse), by attractors and distance.
 
     The verb is the word that shows number: in English present tense, or was and were; in languages that inflect nouns,
@@ -85,14 +85,12 @@ class SubjectVerbAgreement:
 
     name: ClassVar[str] = "agreement"
     variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
-    scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         "nearest word of a tag set",
         *("nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
         *("next verb", "next verb that agrees", "first verb"),
     )
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "subjects"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"
 

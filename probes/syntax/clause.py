@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document, basic
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, both_ways
 
 EMBEDDED = ("ccomp", "xcomp", "advcl")
@@ -19,7 +19,7 @@ RELATIVE = frozenset(("who", "whom", "whose", "which", "that"))
 
 @register
 @dataclass(frozen=True)
-class Clause:
+class Clause(TreeProbe):
     """The most attended other word of a relative pronoun is its noun, of a marker or embedded verb the verb above.
 
     All are asked in reverse as well. A relative pronoun (PronType=Rel; without morphology a pronoun of a closed list)
@@ -47,11 +47,6 @@ class Clause:
         "matrix->embedded",
         "embedded->matrix",
     )
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (ccomp, mark, rcmod, advcl), across clause borders"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -64,10 +59,6 @@ class Clause:
         verbs = [(above, verb, "marked" if verb in marked else "bare") for verb, (above, _) in embedded.items()]
         first, second, third = (self.variants[i : i + 2] for i in (0, 2, 4))
         return both_ways(first, pronouns) | both_ways(second, markers) | both_ways(third, verbs)
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by its label, and among all."""
-        return (label, "all")
 
 
 def relative_pronouns(document: Document) -> Iterator[tuple[int, int]]:

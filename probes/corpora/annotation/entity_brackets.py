@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probes.corpora.annotation.token_lines import attributes
+from probes.corpora.annotation.written_words import attributes
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
 _IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")

@@ -1,6 +1,6 @@
 """Links of heads and rules: the most attended mention before, ties, limits, and what joins into chains."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -98,26 +98,6 @@ def test_links_join_into_chains_and_those_below_the_limit_are_not_made() -> None
     found = Links("d", np.zeros(5, np.int64), antecedent, strength)
     assert found.chains(np.array([0.1, 0.2])).T.tolist() == [[0, 0, 2, 0, 2], [0, 1, 0, 0, 0]]
     assert found.chains(np.array([0.5, 0.5])).T.tolist() == [[0, 0, 2, 0, 4], [0, 1, 0, 3, 3]]
-
-
-def by_name(linker: Linker) -> dict[str, Links]:
-    return {found.document: found for found in linker.texts}
-
-
-def test_batches_order_and_workers_change_no_link(
-    model: Model, random_documents: Callable[..., list[Document]]
-) -> None:
-    documents = random_documents(12)
-    both = []
-    for some, settings in ((documents, Settings(64, workers=1)), (documents[::-1], Settings(4096, workers=2))):
-        linker = Linker(model.layers, model.heads)
-        score_corpus(model, MemoryTexts(some), [], {}, settings, observers=[linker])
-        both.append(by_name(linker))
-    assert both[0].keys() == both[1].keys()
-    assert len(both[0]) > 8
-    for name, one in both[0].items():
-        assert one.antecedent.tolist() == both[1][name].antecedent.tolist()
-        assert one.strength == pytest.approx(both[1][name].strength, abs=1e-5)
 
 
 def test_a_head_that_is_made_to_attend_to_a_mention_links_to_it_through_the_model(model: Model) -> None:

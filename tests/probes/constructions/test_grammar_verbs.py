@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probes.constructions.grammar_verbs import construction, grammar_verbs
+from probes.constructions.agreement_corpus import construction, grammar_verbs
 from probes.grammar import generate
 from probes.records import Document, Sentence
 from probes.syntax.agreement import SubjectVerbAgreement, agreements

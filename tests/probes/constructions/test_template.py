@@ -12,15 +12,6 @@ def filled(template: Template, sentence: str, verb: int) -> Filled:
 
 PREPOSITIONAL = Template("across a prepositional phrase", "D S P D N V *", "P case N, N nmod S")
 RELATIVE = Template("across a subject relative", "D S R v D N V *", "R dep v, N obj v, v acl:relcl S")
-COORDINATION = Template("VP coordination", "D S v * and V *", "V conj v")
-
-
-def test_the_words_of_a_sentence_fill_the_slots_in_their_order() -> None:
-    whole = filled(PREPOSITIONAL, "the ships next to the taxi driver bring joy to people", 7)
-    assert [(slot, list(span)) for slot, span in whole.spans] == [
-        *[("D", [0]), ("S", [1]), ("P", [2, 3]), ("D", [4]), ("N", [5, 6]), ("V", [7]), ("*", [8, 9, 10])]
-    ]
-    assert (whole.head("P"), whole.head("N")) == (3, 6)
 
 
 @pytest.mark.parametrize(
@@ -52,25 +43,6 @@ def test_a_document_has_the_arcs_tags_and_numbers_that_agreement_needs() -> None
     assert sentence.upos == ("DET", "NOUN", "PRON", "VERB", "DET", "NOUN", "AUX", "")
     finite = "Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin"
     assert sentence.feats == ("", "Number=Plur", "PronType=Rel", finite, "", "Number=Sing", finite, "")
-
-
-def test_nouns_of_the_rest_are_nouns_with_a_number_and_the_first_of_two_words_has_none() -> None:
-    whole = filled(COORDINATION, "the taxi drivers know many languages and watch television shows", 7)
-    (sentence,) = whole.document("Set", "a:1").sentences
-    nouns = {
-        word: feats
-        for word, tag, feats in zip(sentence.words, sentence.upos, sentence.feats, strict=True)
-        if tag == "NOUN"
-    }
-    assert nouns == {
-        **{"taxi": "", "drivers": "Number=Plur", "languages": "Number=Plur"},
-        **{"television": "Number=Sing", "shows": "Number=Plur"},
-    }
-
-
-def test_a_subject_of_another_number_than_its_verb_is_noticed() -> None:
-    whole = filled(PREPOSITIONAL, "the ship near the ports sink", 5)
-    assert not whole.agrees
 
 
 def test_singular_and_plural_of_a_noun_have_one_base_form() -> None:

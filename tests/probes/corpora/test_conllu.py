@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.annotation.entity_brackets import SEVERAL, TWICE
-from probes.corpora.annotation.ud_labels import NO_TREE
+from probes.corpora.annotation.ud_trees import NO_TREE
 from probes.corpora.conllu import CorpusError, read_conllu
 from probes.corpora.conllu_block import ENTITY_OF_RANGE, NO_SENTENCE, OTHER_TEXT, PARTS
 from probes.records import Document, Mention

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from probes.corpora.conllu import CorpusError, read_conllu
-from probes.corpora.corpus import NAMED, PUT, Corpus, cache_folder, corpus_path, data_folder
+from probes.corpora.corpus import NAMED, PUT, Corpus, corpus_path
 from probes.corpora.readers import read_documents
 from probes.corpora.windows import Cut
 from probes.records import Document, Mention, Sentence
@@ -178,18 +178,6 @@ def test_a_file_whose_name_is_the_kind_of_its_sentences_is_read_anew_under_anoth
         (tmp_path / name).write_text("the ship near the port can sink\t5\t0 1\t3 4\n", "utf-8")
         kinds.append(Corpus.read(tmp_path / name).sentences().take([0])[0].sentences[0].kind)
     assert kinds == ["agr.2", "agr.4"]
-
-
-def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HEADSCOPE_DATA", "HEADSCOPE_CACHE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache_folder() == tmp_path / "xdg" / "headscope"
-    assert data_folder() == tmp_path / "xdg" / "headscope" / "data"
-    monkeypatch.setenv("HEADSCOPE_CACHE", "~/somewhere")
-    assert cache_folder() == Path("~/somewhere").expanduser()
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    assert data_folder() == tmp_path
 
 
 def test_the_named_corpora_are_there_and_can_be_opened(data_folder: Path) -> None:

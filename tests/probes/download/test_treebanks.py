@@ -8,7 +8,7 @@ import pytest
 from probes.corpora import named
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import corpus_path
-from probes.download import archive as archive_module
+from probes.download import fetch as fetch_module
 from probes.download.fetch import NOTE, UNFINISHED, fetch, read_note
 from tests.probes.download.conftest import Archive, Server
 
@@ -98,7 +98,7 @@ def test_an_unsafe_archive_leaves_nothing(
 def test_an_archive_that_grows_without_end_is_refused(
     path: str, server: Server, archive: Archive, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_module, "UNPACKED_LIMIT", 100)
+    monkeypatch.setattr(fetch_module, "UNPACKED_LIMIT", 100)
     server.files[path] = archive({**RELEASE, "UD/big.conllu": b"0" * 1000})
     with pytest.raises(CorpusError, match="more than 100 bytes would come out"):
         fetch(NAME)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from probes.explanation.ranks import ATTENTION, GRADIENT, LEFT_OUT, PAIRS, rank_table, summary, taus
+from probes.explanation.importance import ATTENTION, GRADIENT, LEFT_OUT, PAIRS, rank_table, summary, taus
 
 ATTENDED = np.array([0.5, 0.2, 0.2, 0.1])
 SLOPES = np.array([3.0, 4.0, 1.0, 2.0])

@@ -174,31 +174,3 @@ def test_no_shallow_guess_finds_most_subjects(sentences: list[Sentence]):
         "one word form": best(forms, asked),
     }
     assert max(guesses.values()) <= LIMIT
-
-
-def test_no_shallow_guess_finds_most_antecedents(documents: list[Document]):
-    asked, nearest, offsets, forms = 0, 0, Counter[object](), Counter[object]()
-    for document in documents:
-        words = [word.lower() for word in document.words]
-        for head, gold, candidates in anaphors(document):
-            asked += 1
-            offsets.update({word - head for word in gold})
-            forms.update({words[word] for word in gold})
-            nearest += candidates[-1] in gold
-    guesses = {
-        "fixed offset": best(offsets, asked),
-        "nearest mention": nearest / asked,
-        "one word form": best(forms, asked),
-    }
-    assert max(guesses.values()) <= LIMIT
-
-
-def anaphors(document: Document) -> Iterator[tuple[int, set[int], list[int]]]:
-    """Yield head words with an antecedent, the heads of their antecedents, and those of all preceding mentions."""
-    heads = sorted({mention.head for mention in document.mentions})
-    entities: dict[int, set[str]] = defaultdict(set)
-    for mention in document.mentions:
-        entities[mention.head].add(mention.entity)
-    for place, head in enumerate(heads):
-        if gold := {other for other in heads[:place] if entities[other] & entities[head]}:
-            yield head, gold, heads[:place]

@@ -48,10 +48,3 @@ def test_a_folder_whose_card_names_addresses_beside_its_data_is_read(
     (folder / "README.md").write_text("---\nconfigs: [\n---\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"README.md: not YAML \(while parsing"):
         [*DatasetTexts(str(folder))]
-
-
-def test_aliases_of_a_card_are_gone_through_once(folder: Path) -> None:
-    doubled = "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
-    (folder / "README.md").write_text(f"---\nconfigs:\n- &a0 [x]\n{doubled}- https://a.org\n---\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="its data files are elsewhere"):
-        [*DatasetTexts(str(folder))]

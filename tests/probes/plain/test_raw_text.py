@@ -11,8 +11,8 @@ from probes.corpora.gap import HEADER
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.winogender import FILLED
 from probes.plain import spacy_words
-from probes.plain.opening import open_plain
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
+from probes.plain.spacy_pipeline import open_plain
 from probes.plain.spacy_words import SQUEEZED
 
 Write = Callable[[str, str | bytes], Path]

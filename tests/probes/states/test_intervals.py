@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from probes.states.intervals import ClusteredMean
+from probes.states.word_states import ClusteredMean
 
 
 def test_a_mean_of_means_counts_each_stratum_once() -> None:

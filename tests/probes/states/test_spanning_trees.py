@@ -8,7 +8,7 @@ from probes.corpora.corpus import MemoryTexts
 from probes.records import Document, Sentence, frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.spanning_trees import attached_arcs, gold_tree, spanning_trees
+from probes.states.trees import attached_arcs, gold_tree, spanning_trees
 
 
 @pytest.mark.parametrize("words", [2, 5, 30])

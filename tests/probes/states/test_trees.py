@@ -72,8 +72,3 @@ def test_rank_correlations_are_those_of_scipy(gold: GoldTree) -> None:
         expected = stats.spearmanr(depths[layer], gold.depths).statistic
         assert gold.depth_correlation(depths)[layer] == pytest.approx(expected)
     assert np.isnan(spearman(np.ones(4), np.arange(4.0)))
-
-
-def test_the_root_is_the_word_of_least_depth_that_is_no_punctuation(gold: GoldTree) -> None:
-    depths = np.array([[3, 2, 1, 0, 2], [0, 2, 1, 3, 2]], float)
-    assert gold.root_correct(depths).tolist() == [1, 0]

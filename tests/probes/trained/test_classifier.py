@@ -12,18 +12,13 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor, nn
 
 import probes.trained.classifier as classifier
-import probes.trained.pair_attention as pair_attention
 from mha import Batch, Model
 from probes import Document, Sentence, Settings, get_probe
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring import score
-from probes.scoring.aligned import Aligned
-from probes.scoring.arcs import ControlTask, sample_arcs
 from probes.trained.classifier import HeadClassifiers, fit_classifiers
-from probes.trained.pair_attention import PairAttention
 
 DEPENDENCY, COREFERENCE = get_probe("dependency"), get_probe("coreference")
-ALL = ("dependency", "dependent->head", "all")
 LENGTH, LETTERS = 12, "abcdefghijklmnopqrstuvwxyz"
 GOLD, UNIFORM, PREVIOUS, BACKWARDS = range(4)
 "The planted heads."
@@ -107,29 +102,6 @@ def test_a_label_with_few_arcs_on_either_split_is_missing(planted: Model) -> Non
     assert scores[scores.label == "obj"].accuracy.isna().all()
     assert not scores[scores.label == "obj"].selected.any()
     assert row(scores, "all", GOLD).n == 2 * 3 * LENGTH
-
-
-def test_values_are_the_attention_from_and_to(model: Model, random_documents: Callable[..., list[Document]]) -> None:
-    texts = MemoryTexts(random_documents(12))
-    aligned = Aligned.of(model, texts)
-    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=40, seed=0)[ALL]}
-    control = {ALL: ControlTask.of(arcs[ALL], 0)}
-    seen = PairAttention.of(model, aligned, arcs, control, Settings(batch_pieces=64))
-    for place, one in enumerate(arcs[ALL]):
-        maps = maps_of(model, aligned, one.number)
-        right, wrong = control[ALL].keys(one)
-        for task, keys in enumerate([(one.gold, one.wrong), (right, wrong)]):
-            for end, key in enumerate(keys):
-                both = np.stack([maps[:, one.query, key], maps[:, key, one.query]], -1)
-                np.testing.assert_allclose(seen.pairs(ALL)[task, place, end], both, atol=1e-6)
-
-
-def maps_of(model: Model, aligned: Aligned, number: int) -> Any:
-    """[head, query, key] The maps of one text alone, of all heads layer by layer."""
-    found: list[Tensor] = []
-    batch = pair_attention.collate([aligned.pieces[number]], padding=model.padding)
-    score.stream_maps(model, batch, lambda layer, maps: found.append(maps[0].clone()))
-    return torch.cat(found).numpy()
 
 
 def test_order_of_sentences_changes_nothing(model: Model, random_documents: Callable[..., list[Document]]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from probes.trained.logistic import logistic_regressions
+from probes.trained.classifier import logistic_regressions
 
 MODELS = 5
 

@@ -97,16 +97,6 @@ def test_a_head_is_held_against_the_one_in_its_own_place(pairs: PairProbing, mod
     assert (same.random_p > 0.3).all()
 
 
-def test_sampled_pairs_are_half_right_at_every_distance_and_so_is_the_control_task(pairs: PairProbing) -> None:
-    (posed,) = pairs.probing.posed
-    for side in (posed.select, posed.report):
-        distance = side.cells[:, 1, 1] - side.cells[:, 0, 1]
-        for far in np.unique(distance):
-            assert side.labels[0][distance == far].mean() == 0.5
-    assert len(posed.select.clusters) == len(posed.report.clusters) == 200
-    assert abs(posed.select.labels[1].mean() - 0.5) < 0.1, "six forms cannot always be split into halves"
-
-
 def test_attention_between_words_is_that_of_each_text_read_alone(
     model: Model, random_documents: Callable[..., list[Document]]
 ) -> None:

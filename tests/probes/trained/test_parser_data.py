@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-import probes.trained.parser_data as parsed_module
+import probes.trained.parser_scores as parsed_module
 from mha import CLS, SEP, Model, collate, stream_maps
 from probes import Document, Sentence, Settings
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned
 from probes.trained.head_vectors import embedding_of
 from probes.trained.parser import PADDING, Treebank
-from probes.trained.parser_data import (
+from probes.trained.parser_scores import (
     Parsed,
     control_heads,
     distances,
