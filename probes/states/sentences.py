@@ -182,7 +182,8 @@ def probe_sentences(
     """
     documents = [one.texts.take(one.kept) for one in splits]
     means = [sentence_means(model, one, settings) for one in splits]
-    other = [sentence_means(model, _shifted(model, some, seed), settings) for some in documents]
+    read = [MemoryTexts([shifted(one, seed) if is_shifted(one, seed) else one for one in some]) for some in documents]
+    other = [sentence_means(model, Aligned.of(model, some), settings) for some in read]
     swapped = [np.array([is_shifted(one, seed) for one in some]) for some in documents]
     moved = [np.where(mask[None, :, None], two, one) for one, two, mask in zip(means, other, swapped, strict=True)]
     clusters = np.unique(splits[1].names, return_inverse=True)[1].reshape(-1)
@@ -191,10 +192,6 @@ def probe_sentences(
         frames.append(_of_task(task, moved if task.name == SHIFT else means, clusters, seed))
         step()
     return pd.concat(frames, ignore_index=True)
-
-
-def _shifted(model: Model, documents: Sequence[Document], seed: int) -> Aligned:
-    return Aligned.of(model, MemoryTexts([shifted(one, seed) if is_shifted(one, seed) else one for one in documents]))
 
 
 def _of_task(task: SentenceTask, means: Sequence[Means], clusters: IntArray, seed: int) -> pd.DataFrame:

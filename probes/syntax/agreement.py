@@ -122,14 +122,8 @@ class SubjectVerbAgreement(TreeProbe):
                 verbs.setdefault(_owner(document, word), []).append(word)
         for predicate in sorted(_subjects(document).keys() - asked):
             numbers = [morphology(document.feats[verb]).get("Number") for verb in verbs.get(predicate, ())]
-            why = (
-                "no verb"
-                if not numbers
-                else "not finite, or one form for both"
-                if any(numbers)
-                else "no Number in FEATS"
-            )
-            yield f"{UNASKED}: {why}"
+            shown = "not finite, or one form for both" if any(numbers) else "no Number in FEATS"
+            yield f"{UNASKED}: {shown if numbers else 'no verb'}"
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts among all, and with each part of its label."""
@@ -137,7 +131,8 @@ class SubjectVerbAgreement(TreeProbe):
 
 
 def _label(document: Document, one: Agreement) -> str:
-    parts = [f"attractors{_count(one.attractors)}", f"distance{_band(one.distance)}"]
+    count = f"={one.attractors}" if one.attractors < 2 else ">=2"
+    parts = [f"attractors{count}", f"distance{_band(one.distance)}"]
     parts += [f"subject={_kind(document, one)}", f"person={_person(document, one)}", *_construction(document, one)]
     if one.between:
         nearest = min(one.between, key=lambda word: abs(word - one.verb))
@@ -156,10 +151,6 @@ def _construction(document: Document, one: Agreement) -> list[str]:
     before = _of_other_number(document, one.verb, one.subject, range(start, min(one.subject, one.verb)))
     where = ["attractor=before"] if before else []
     return [f"construction={kind}", *where, *(["attractor=any"] if before or one.between else [])]
-
-
-def _count(attractors: int) -> str:
-    return f"={attractors}" if attractors < 2 else ">=2"
 
 
 def _band(distance: int) -> str:
@@ -201,7 +192,8 @@ def agreements(document: Document) -> Iterator[Agreement]:
         if (owner := _owner(document, verb)) not in subjects:
             continue
         subject = min(subjects[owner], key=lambda i: (i > verb, abs(i - verb)))
-        yield Agreement(verb, subject, nouns.get(subject), _attractors(document, verb, subject))
+        between = range(min(subject, verb) + 1, max(subject, verb))
+        yield Agreement(verb, subject, nouns.get(subject), _of_other_number(document, verb, subject, between))
 
 
 def _subjects(document: Document) -> dict[int, list[int]]:
@@ -215,11 +207,6 @@ def _subjects(document: Document) -> dict[int, list[int]]:
 def _owner(document: Document, verb: int) -> int:
     """Return the predicate whose subject a verb has: of an auxiliary or copula its head."""
     return int(document.heads[verb]) if basic(document.deprels[verb]) in ("aux", "cop") else verb
-
-
-def _attractors(document: Document, verb: int, subject: int) -> tuple[int, ...]:
-    """Return the nouns between a verb and its subject whose number is another than that of the two."""
-    return _of_other_number(document, verb, subject, range(min(subject, verb) + 1, max(subject, verb)))
 
 
 def _of_other_number(document: Document, verb: int, subject: int, places: range) -> tuple[int, ...]:

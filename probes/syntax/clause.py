@@ -13,6 +13,9 @@ from probes.targets import Targets, both_ways
 EMBEDDED = ("ccomp", "xcomp", "advcl")
 "Relations of an embedded verb to the one above it."
 
+ROLES = {"nsubj": "subject", "obj": "object"}
+"Relation of a relative pronoun -> label; all others are other."
+
 RELATIVE = frozenset(("who", "whom", "whose", "which", "that"))
 "Relative pronouns, for corpora without morphology."
 
@@ -54,7 +57,10 @@ class Clause(TreeProbe):
         embedded = {verb: (above, relation) for relation in EMBEDDED for verb, above in document.arcs(relation)}
         marks = [arc for arc in document.arcs("mark") if arc[1] in embedded] if embedded else []
         marked = {verb for _, verb in marks}
-        pronouns = [(word, noun, _role(document.deprels[word])) for word, noun in relative_pronouns(document)]
+        pronouns = [
+            (word, noun, ROLES.get(basic(document.deprels[word]), "other"))
+            for word, noun in relative_pronouns(document)
+        ]
         markers = [(mark, *embedded[verb]) for mark, verb in marks]
         verbs = [(above, verb, "marked" if verb in marked else "bare") for verb, (above, _) in embedded.items()]
         first, second, third = (self.variants[i : i + 2] for i in (0, 2, 4))
@@ -79,7 +85,3 @@ def relative_pronouns(document: Document) -> Iterator[tuple[int, int]]:
 
 def _is_relative(word: str, upos: str, feats: str) -> bool:
     return "PronType=Rel" in feats if feats else upos == "PRON" and word.lower() in RELATIVE
-
-
-def _role(deprel: str) -> str:
-    return {"nsubj": "subject", "obj": "object"}.get(basic(deprel), "other")
