@@ -15,7 +15,7 @@ from torch import Tensor
 from mha.models.circuits import encoder_of
 from mha.models.model import Model
 from mha.pieces import Pieces
-from probes.explanation.classifier import TrainedClassifier
+from probes.explanation.classifier import AttentionDecisions, TrainedClassifier
 
 ATTENTION, GRADIENT, LEFT_OUT = "attention", "gradient", "leaving out"
 
@@ -83,10 +83,8 @@ Importance = list[Float64[np.ndarray, " _"]]
 def own_attention(model: Model, classifier: TrainedClassifier, texts: Sequence[Pieces]) -> Importance:
     """Return the attention of the classifier to each piece."""
     found: Importance = []
-    with torch.no_grad():
-        for ids, real in padded(model, [text.ids for text in texts]):
-            decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
-            found += _rows(decided.attention, decided.real)
+    for decided in _decisions(model, classifier, [text.ids for text in texts]):
+        found += _rows(decided.attention, decided.real)
     return found
 
 
@@ -122,12 +120,12 @@ def input_gradients(model: Model, classifier: TrainedClassifier, texts: Sequence
     try:
         for ids, real in padded(model, [text.ids for text in texts]):
             with torch.enable_grad():
-                decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
+                decided = classifier(model.run(ids, real)[:, 1:-1], real[:, 2:])
                 output = torch.sigmoid(decided.odds(decided.attention.detach()).double())
                 (slope,) = torch.autograd.grad(output.sum(), seen[0])
             product = torch.zeros(real.shape, dtype=torch.float64)
             product[real] = (seen[0].detach().double() * slope.double()).sum(-1).abs().flatten()
-            found += _rows(product[:, 1:-1], inner(real))
+            found += _rows(product[:, 1:-1], real[:, 2:])
     finally:
         handle.remove()
     return found
@@ -136,7 +134,10 @@ def input_gradients(model: Model, classifier: TrainedClassifier, texts: Sequence
 def padded(
     model: Model, texts: Sequence[npt.NDArray[np.int32]]
 ) -> Iterator[tuple[Int[Tensor, "text piece"], Bool[Tensor, "text piece"]]]:
-    """Yield the ids of some texts at a time, and True at pieces that are no padding."""
+    """Yield the ids of some texts at a time, and True at pieces that are no padding.
+
+    Without the first two it is True at the pieces between the special tokens, as many as are left of each text.
+    """
     for start in range(0, len(texts), BATCH):
         part = texts[start : start + BATCH]
         lengths = torch.tensor([len(one) for one in part])
@@ -146,19 +147,21 @@ def padded(
         yield ids, real
 
 
-def inner(real: Bool[Tensor, "text piece"]) -> Bool[Tensor, "text inner"]:
-    """Return True at pieces but the first and the last of each text, which are special tokens."""
-    return real[:, 2:]
-
-
 def _outputs(model: Model, classifier: TrainedClassifier, texts: Sequence[npt.NDArray[np.int32]]) -> list[float]:
     """Return the probability of the plural."""
     found: list[float] = []
-    with torch.no_grad():
-        for ids, real in padded(model, texts):
-            decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
-            found += torch.sigmoid(decided.odds(decided.attention).double()).tolist()
+    for decided in _decisions(model, classifier, texts):
+        found += torch.sigmoid(decided.odds(decided.attention).double()).tolist()
     return found
+
+
+def _decisions(
+    model: Model, classifier: TrainedClassifier, texts: Sequence[npt.NDArray[np.int32]]
+) -> Iterator[AttentionDecisions]:
+    for ids, real in padded(model, texts):
+        with torch.no_grad():
+            decided = classifier(model.run(ids, real)[:, 1:-1], real[:, 2:])
+        yield decided
 
 
 def _rows(values: Float[Tensor, "text piece"], real: Bool[Tensor, "text piece"]) -> Importance:
