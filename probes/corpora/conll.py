@@ -10,16 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from probes.corpora.annotation.entity_brackets import BracketCell, mention_remarks, read_mentions
-from probes.corpora.annotation.written_words import QUOTES, escape_remarks, unescaped
-from probes.corpora.line_reader import (
-    CorpusError,
-    PlacedError,
-    UniqueIds,
-    number_in,
-    numbered_lines,
-    refuse_quoting,
-    shortened,
-)
+from probes.corpora.annotation.written_words import QUOTES, PlacedError, escape_remarks, unescaped
+from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, refuse_quoting, shortened
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
 

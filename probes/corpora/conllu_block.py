@@ -18,8 +18,15 @@ from probes.corpora.annotation.entity_brackets import (
     read_mentions,
 )
 from probes.corpora.annotation.ud_trees import NO_TREE, check_tree, label_remarks, outermost
-from probes.corpora.annotation.written_words import TokenLine, escape_remarks, has_letters, unescaped, withheld
-from probes.corpora.line_reader import CorpusError, PlacedError, number_in, refuse_quoting, shortened
+from probes.corpora.annotation.written_words import (
+    PlacedError,
+    TokenLine,
+    escape_remarks,
+    has_letters,
+    unescaped,
+    withheld,
+)
+from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
 from probes.corpora.spans import head_of
 from probes.records import Mention, Sentence, frozen_ints
 

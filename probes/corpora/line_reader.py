@@ -29,15 +29,6 @@ class CorpusError(OneLineError):
     """A corpus file cannot be read; the message is one line that names the file and, where there is one, the line."""
 
 
-class PlacedError(ValueError):
-    """A problem at a place of a sentence, a line or a word, which whoever knows the file names."""
-
-    def __init__(self, place: int, problem: str) -> None:
-        """Keep the place beside the message."""
-        super().__init__(problem)
-        self.place = place
-
-
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     r"""Yield number, from 1, and text of every line, without its end (\n, \r\n, \r or \r\r\n) or a mark of byte order.
 

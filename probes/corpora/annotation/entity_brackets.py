@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probes.corpora.annotation.written_words import attributes
-from probes.corpora.line_reader import PlacedError
+from probes.corpora.annotation.written_words import PlacedError, attributes
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
 _IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from probes.corpora.line_reader import PlacedError
+from probes.corpora.annotation.written_words import PlacedError
 from probes.records import basic
 
 SHOWN = 10

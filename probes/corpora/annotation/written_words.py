@@ -40,6 +40,15 @@ def escape_remarks(words: Sequence[str], plain: Sequence[str]) -> Iterator[str]:
     return (f"escaped character, read as what it stands for: {word}" for word, read in both if word != read)
 
 
+class PlacedError(ValueError):
+    """A problem at a place of a sentence, a line or a word, which whoever knows the file names."""
+
+    def __init__(self, place: int, problem: str) -> None:
+        """Keep the place beside the message."""
+        super().__init__(problem)
+        self.place = place
+
+
 class TokenLine(NamedTuple):
     """A line of a word, an empty node or a multiword range."""
 
