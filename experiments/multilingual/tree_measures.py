@@ -148,7 +148,7 @@ def _attached(probe: StructuralProbe, states: WordStates) -> float:
     for text, document in enumerate(states.documents):
         tree = gold_tree(document)
         if tree is not None:
-            hits += tree.attached(probe.predicted_distances(states, text)[0])
+            hits += tree.attached(probe.predicted(states, text)[0][0])
     return float(np.mean(hits))
 
 
