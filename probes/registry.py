@@ -57,6 +57,20 @@ class Probe(Protocol):
         ...
 
 
+class TreeProbe:
+    """What probes of syntactic trees have in common, unless they say otherwise."""
+
+    scope: ClassVar[str] = "sentence"
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
+    needs: ClassVar[str] = "trees"
+
+    def pool(self, label: str) -> Sequence[str]:
+        """An item counts by its label, and among all."""
+        return (label, "all")
+
+
 @runtime_checkable
 class Selective(Protocol):
     """A probe that says what of a text it could have asked about and does not."""

@@ -28,7 +28,7 @@ from torch import nn
 
 from mha.training.checkpoints import Schedule, find_resumable, list_checkpoints
 from mha.training.train import train
-from tests.hardness.forks import forked
+from tests.hardness.small import forked
 
 STEPS, SCHEDULE = 120, Schedule(per_doubling=1, every=0, safety=4)
 SETTINGS = replace(

@@ -16,8 +16,8 @@ from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentenc
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.evidence.results import SPLITS
-from probes.plain.opening import open_plain
 from probes.plain.raw_text import RawText, is_raw_text
+from probes.plain.spacy_pipeline import open_plain
 from probes.scoring.aligned import EXAMPLES, Dropped
 from probes.words.senses import sense_items
 

@@ -193,8 +193,7 @@ class ProbingMeasure(Measure):
         return select, report
 
     def _of_sentences(self, run: RunContext) -> pd.DataFrame:
-        from probes.states.sentence_tasks import TASKS
-        from probes.states.sentences import probe_sentences
+        from probes.states.sentences import TASKS, probe_sentences
 
         step = run.counter("tasks about sentences", len(TASKS))
         return probe_sentences(

@@ -16,9 +16,8 @@ from mha import Model, load_model
 from probes import Corpus
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.spanning_trees import arc_ends, attached_arcs, gold_tree
 from probes.states.structural import StructuralProbe
-from probes.states.trees import GoldTree, in_a_row
+from probes.states.trees import GoldTree, arc_ends, attached_arcs, gold_tree, in_a_row
 from probes.states.word_states import WordStates, whole_texts
 
 TRAINED, RANDOM, PERMUTED = "trained", "random", "permuted"
@@ -149,7 +148,7 @@ def _attached(probe: StructuralProbe, states: WordStates) -> float:
     for text, document in enumerate(states.documents):
         tree = gold_tree(document)
         if tree is not None:
-            hits += tree.attached(probe.predicted_distances(states, text)[0])
+            hits += tree.attached(probe.predicted(states, text)[0][0])
     return float(np.mean(hits))
 
 

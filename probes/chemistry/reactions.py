@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -24,8 +25,7 @@ IDENTITY = "identity"
 "The kind of reactions in which nothing happens: one molecule, written from different atoms on both sides."
 
 
-@dataclass(frozen=True)
-class ReactionTemplate:
+class ReactionTemplate(NamedTuple):
     """A kind of reaction."""
 
     name: str
@@ -163,10 +163,9 @@ def _text(
     words: list[str] = []
     feats: list[str] = []
     for number in [*sorted(range(len(sides)), key=lambda i: (sides[i].smiles, i)), -1]:
-        words, feats = (
-            [*words, *([] if not words else [ARROW] if number < 0 else ["."])],
-            [*feats, *([""] if words else [])],
-        )
+        if words:
+            words.append(ARROW if number < 0 else ".")
+            feats.append("")
         side = product if number < 0 else sides[number]
         spheres = _features(side.molecule)
         place |= {(number, atom): len(words) + i for i, atom in enumerate(side.atoms) if atom >= 0}
@@ -177,13 +176,16 @@ def _text(
     mentions = [Mention((place[one],), place[one], entity) for one, entity in _entities(alike).items()]
     n = len(words)
     sentence = Sentence(
-        name, tuple(words), np.full(n, -1), ("",) * n, ("",) * n, tuple(feats), tuple(sorted(mentions, key=_head)), kind
+        name,
+        tuple(words),
+        np.full(n, -1),
+        ("",) * n,
+        ("",) * n,
+        tuple(feats),
+        tuple(sorted(mentions, key=lambda one: one.head)),
+        kind,
     )
     return Document(_written(_molecule(reactants[0])).smiles, (sentence,))
-
-
-def _head(mention: Mention) -> int:
-    return mention.head
 
 
 def _equal(number: int, side: SmilesSide) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -235,11 +237,9 @@ def _written(molecule: Any, start: int = -1) -> SmilesSide:
         order = [order[i] for i in again.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"]]
     tokens = re.findall(TOKEN, smiles.replace(".", "~"))
     places = iter(order)
-    return SmilesSide(tokens, [next(places) if _is_atom(token) else -1 for token in tokens], molecule)
-
-
-def _is_atom(token: str) -> bool:
-    return token[0].isalpha() or token[0] == "["
+    return SmilesSide(
+        tokens, [next(places) if token[0].isalpha() or token[0] == "[" else -1 for token in tokens], molecule
+    )
 
 
 def _features(molecule: Any) -> list[str]:
@@ -248,7 +248,7 @@ def _features(molecule: Any) -> list[str]:
     spheres = [code]
     for _ in SPHERES:
         beside = [sorted(code[other.GetIdx()] for other in atom.GetNeighbors()) for atom in molecule.GetAtoms()]
-        code = [f"{_short(f'{own} {near}')}" for own, near in zip(code, beside, strict=True)]
+        code = [f"{crc32(f'{own} {near}'.encode()):08x}" for own, near in zip(code, beside, strict=True)]
         spheres.append(code)
     return [
         "|".join(f"{name}={one}" for name, one in zip((ELEMENT, *SPHERES), atom, strict=True))
@@ -261,9 +261,3 @@ def _with_bonds(spheres: str, atom: int, side: SmilesSide) -> str:
     others = (other.GetIdx() for other in side.molecule.GetAtomWithIdx(atom).GetNeighbors())
     away = sorted(side.atoms.index(other) - side.atoms.index(atom) for other in others)
     return f"{spheres}|{BONDS}={','.join(map(str, away))}"
-
-
-def _short(text: str) -> str:
-    from zlib import crc32
-
-    return f"{crc32(text.encode()):08x}"

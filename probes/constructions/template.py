@@ -44,10 +44,6 @@ def _noun(form: str) -> Tags:
     return "NOUN", {None: "", True: "Number=Plur", False: "Number=Sing"}[number]
 
 
-def _modal(form: str) -> Tags:
-    return _verb(form) if form in ("does", "do") else ("AUX", "VerbForm=Fin")
-
-
 def _all(upos: str, feats: str = "") -> Callable[[str], Tags]:
     return lambda form: (upos, feats)
 
@@ -60,7 +56,7 @@ SLOTS: Final[Mapping[str, tuple[str, Callable[[str], Tags]]]] = {
     VERB: (f"<{_WORD}>", _verb),
     "v": (_WORD, _verb),
     "past": (_WORD, _all("VERB", "Tense=Past|VerbForm=Fin")),
-    "modal": ("|".join(AUXILIARIES), _modal),
+    "modal": ("|".join(AUXILIARIES), lambda form: _verb(form) if form in ("does", "do") else ("AUX", "VerbForm=Fin")),
     "bare": (_WORD, _all("VERB", "VerbForm=Inf")),
     "D": ("the|my|your|her|his|our|their", _all("DET")),
     "P": ("|".join(PREPOSITIONS), _all("ADP")),
@@ -145,14 +141,11 @@ class Filled:
         """Return part of speech and morphology of all words."""
         tags: list[Tags] = []
         for slot, span in self.spans:
-            tag = _rest if slot == ANYTHING else SLOTS[slot][1]
-            tags += (tag(self.words[i]) for i in span)
+            words = [self.words[i] for i in span]
+            rest = (("NOUN", REST[word]) if word in REST else ("", "") for word in words)
+            tags += rest if slot == ANYTHING else map(SLOTS[slot][1], words)
         upos, feats = zip(*tags, strict=True)
         return upos, feats
-
-
-def _rest(form: str) -> Tags:
-    return ("NOUN", REST[form]) if form in REST else ("", "")
 
 
 def singular(noun: str) -> str:

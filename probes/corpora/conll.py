@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.annotation.entity_brackets import BracketCell, BracketError, mention_remarks, read_mentions
-from probes.corpora.annotation.escapes import QUOTES, escape_remarks, unescaped
+from probes.corpora.annotation.entity_brackets import BracketCell, mention_remarks, read_mentions
+from probes.corpora.annotation.written_words import QUOTES, PlacedError, escape_remarks, unescaped
 from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, refuse_quoting, shortened
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
@@ -104,8 +104,8 @@ class _Part:
                 cells.append(BracketCell(word.line, place, place + 1, f"Entity={bracket}"))
         try:
             yield from read_mentions(cells, 0)
-        except BracketError as error:
-            raise self.error(error.line, str(error)) from None
+        except PlacedError as error:
+            raise self.error(error.place, str(error)) from None
 
     def _kind(self, tag: str, form: str, *, name: bool) -> str:
         return kind_of_head(form, name=name) if tag in _NOTHING else _PENN.get(tag, "NOUN")

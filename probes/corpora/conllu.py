@@ -25,20 +25,8 @@ def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     words are read. A mention's head is its first word whose head lies outside the mention; in a sentence without a tree
     (all heads `_`) that of `probes.corpora.spans.head_of`. `Bridge=` and `SplitAnte=` are ignored. What is odd but can
     be read is a remark of its sentence. `first` stops after that many sentences, which may cut the last document.
-    Raises `CorpusError` for a broken file, when iteration reaches the place, and `FileNotFoundError` at once.
+    Raises `CorpusError` for a broken file, when iteration reaches the place.
     """
-    if first is not None and first < 1:
-        raise ValueError(f"first is {first}, expected at least 1 sentence")
-    if path.is_dir():
-        inside = ", ".join(sorted(file.name for file in path.glob("*.conllu"))) or "none"
-        raise CorpusError(f"{path}: is a folder, expected a CoNLL-U file (.conllu files in it: {inside})")
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file; check the path, or where HEADSCOPE_DATA points")
-    return _documents(path, first)
-
-
-def _documents(path: Path, first: int | None) -> Iterator[Document]:
-    """Gather the sentences of a file into documents."""
     document: str | None = None
     gathered: list[Sentence] = []
     layout = ConlluLayout()

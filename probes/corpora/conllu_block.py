@@ -13,15 +13,19 @@ from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value
 
 from probes.corpora.annotation.entity_brackets import (
     BracketCell,
-    BracketError,
     id_place,
     mention_remarks,
     read_mentions,
 )
-from probes.corpora.annotation.escapes import escape_remarks, unescaped
-from probes.corpora.annotation.token_lines import TokenLine, has_letters, withheld
-from probes.corpora.annotation.trees import TreeError, check_tree, outermost
-from probes.corpora.annotation.ud_labels import NO_TREE, label_remarks
+from probes.corpora.annotation.ud_trees import NO_TREE, check_tree, label_remarks, outermost
+from probes.corpora.annotation.written_words import (
+    PlacedError,
+    TokenLine,
+    escape_remarks,
+    has_letters,
+    unescaped,
+    withheld,
+)
 from probes.corpora.line_reader import CorpusError, number_in, refuse_quoting, shortened
 from probes.corpora.spans import head_of
 from probes.records import Mention, Sentence, frozen_ints
@@ -178,10 +182,8 @@ class ConlluBlock:
     def _check_range(self, row: TokenLine, before: int, ranges: Sequence[TokenLine]) -> None:
         """Raise CorpusError where a range does not stand right before its words, of which no other range has one."""
         assert row.range is not None
-        begin, end = row.range
+        begin = row.range[0]
         name = f"multiword range {row.columns['id']}"
-        if begin > end:
-            raise self.error(row.line, f"{name} ends before it begins")
         if ranges and ranges[-1].range and begin <= ranges[-1].range[1]:
             raise self.error(row.line, f"{name} overlaps with {ranges[-1].columns['id']}")
         if begin != before + 1:
@@ -218,8 +220,8 @@ class ConlluBlock:
             heads.append(head - 1)
         try:
             check_tree(heads)
-        except TreeError as error:
-            raise self.error(words[error.word].line, str(error)) from None
+        except PlacedError as error:
+            raise self.error(words[error.place].line, str(error)) from None
         deprels = self._values(words, "deprel")
         self.remarks += label_remarks(heads, deprels, self._values(words, "upos"))
         return heads, deprels
@@ -235,8 +237,8 @@ class ConlluBlock:
         """Return the mentions of the sentence; those that cover empty nodes only are left out."""
         try:
             found = [one for one in read_mentions(cells, id_place(cells, group)) if one[1]]
-        except BracketError as error:
-            raise self.error(error.line, str(error)) from None
+        except PlacedError as error:
+            raise self.error(error.place, str(error)) from None
         self.remarks += mention_remarks(found)
         tree = NO_TREE not in self.remarks
         return tuple(

@@ -44,13 +44,8 @@ are looked up in the sentences of another corpus."""
 _UD = "Universal Dependencies, github.com/UniversalDependencies/"
 
 PUD = {
-    "English": "en",
-    "German": "de",
-    "Spanish": "es",
-    "Russian": "ru",
-    "Finnish": "fi",
-    "Turkish": "tr",
-    "Chinese": "zh",
+    **{"English": "en", "German": "de", "Spanish": "es", "Russian": "ru"},
+    **{"Finnish": "fi", "Turkish": "tr", "Chinese": "zh"},
 }
 "Languages of the PUD treebanks known by name, and their codes: the same 1,000 sentences, with the same ids."
 
@@ -64,25 +59,17 @@ def _pud(language: str, code: str) -> Named:
     )
 
 
+_GUM = "CC BY-NC-SA 4.0 (texts by genre)"
+
+
+def _english(name: str, split: str, what: str, licence: str) -> Named:
+    path = f"ud_english_{name}/en_{name}-ud-{split}.conllu"
+    return Named(path, f"UD English {name.upper()}, {split}: {what}", licence, f"{_UD}UD_English-{name.upper()}")
+
+
 NAMED = {
-    "ewt-train": Named(
-        "ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0", f"{_UD}UD_English-EWT"
-    ),
-    "ewt-dev": Named(
-        "ud_english_ewt/en_ewt-ud-dev.conllu", "UD English EWT, dev: trees", "CC BY-SA 4.0", f"{_UD}UD_English-EWT"
-    ),
-    "gum-train": Named(
-        "ud_english_gum/en_gum-ud-train.conllu",
-        "UD English GUM, train: trees, coreference",
-        "CC BY-NC-SA 4.0 (texts by genre)",
-        f"{_UD}UD_English-GUM",
-    ),
-    "gum-dev": Named(
-        "ud_english_gum/en_gum-ud-dev.conllu",
-        "UD English GUM, dev: trees, coreference",
-        "CC BY-NC-SA 4.0 (texts by genre)",
-        f"{_UD}UD_English-GUM",
-    ),
+    **{f"ewt-{split}": _english("ewt", split, "trees", "CC BY-SA 4.0") for split in ("train", "dev")},
+    **{f"gum-{split}": _english("gum", split, "trees, coreference", _GUM) for split in ("train", "dev")},
     **{f"pud-{language.lower()}": _pud(language, code) for language, code in PUD.items()},
     "litbank": Named(
         "litbank",

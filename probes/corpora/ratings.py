@@ -94,16 +94,10 @@ def read_frames(path: Path, *, first: int | None = None) -> Iterator[Document]:
     Sentences of a pair's first word are one cluster.
     """
     for number, (one, other, _) in enumerate(islice(_rows(path), first), start=1):
-        words = tuple(part.format(word) for part, word in zip(FRAME, _in_place(one, other), strict=True))
-        n = len(words)
+        words, n = tuple(" ".join(FRAME).format(one, other).split()), len(FRAME)
         upos = tuple("NOUN" if part == "{}" else "" for part in FRAME)
         sentence = Sentence(f"{path.stem}:{number}", words, np.full(n, -1), ("",) * n, upos, kind=path.stem)
         yield Document(one, (sentence,))
-
-
-def _in_place(one: str, other: str) -> Iterator[str]:
-    words = iter((one, other))
-    return (next(words) if part == "{}" else "" for part in FRAME)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str, float]]:

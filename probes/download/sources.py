@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pooch
 
@@ -49,14 +51,10 @@ class Source:
 
     def missing(self, data: Path) -> list[SourceFile]:
         """Return the files that do not lie under `data`; raises CorpusError where another file lies in a place."""
-        found: list[SourceFile] = []
-        for file in self.files:
-            path = data / self.folder / file.name
-            if path.exists():
-                refuse_other(path, file.sha256, file.url)
-            else:
-                found.append(file)
-        return found
+        there = {file: path for file in self.files if (path := data / self.folder / file.name).exists()}
+        for file, path in there.items():
+            refuse_other(path, file.sha256, file.url)
+        return [file for file in self.files if file not in there]
 
 
 def refuse_other(path: Path, sha256: str, url: str) -> None:
@@ -69,24 +67,12 @@ def refuse_other(path: Path, sha256: str, url: str) -> None:
 def sources() -> dict[str, Source]:
     """Return where every named corpus is fetched from."""
     pinned = tomllib.loads(PINNED.read_text(encoding="utf-8"))
-    return {name: _source(name, about, pinned[name]) for name, about in _about().items()}
+    return {name: _source(name, about, **pinned[name]) for name, about in (NAMED | NAMED_PAIRS | NAMED_TEXTS).items()}
 
 
-def _about() -> dict[str, Named]:
-    return {**NAMED, **NAMED_PAIRS, **NAMED_TEXTS}
-
-
-def _source(name: str, about: Named, pinned: dict[str, object]) -> Source:
-    address, files = str(pinned["address"]), pinned.get("files", ())
-    assert isinstance(files, list | tuple)
-    return Source(
-        name,
-        address,
-        about,
-        str(pinned.get("folder", "")),
-        tuple(SourceFile(file["name"], address + file["name"], file["bytes"], file["sha256"]) for file in files),
-        str(pinned.get("by_hand", "")),
-    )
+def _source(name: str, about: Named, address: str, files: Sequence[dict[str, Any]] = (), **more: str) -> Source:
+    found = tuple(SourceFile(url=address + file["name"], **file) for file in files)
+    return Source(name, address, about, files=found, **more)
 
 
 def source_of(name: str) -> Source | ReleasedTreebank:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from mha.models.model import Model
 from probes.explanation.classifier import (
@@ -24,7 +23,7 @@ from probes.explanation.counterfactual import (
     permuted_change,
     random_piece,
 )
-from probes.explanation.ranks import importance, rank_table
+from probes.explanation.importance import importance, rank_table
 from probes.explanation.sentences import SubjectNumberTask
 
 EPSILON = 0.01
@@ -98,18 +97,15 @@ def _erasure(decided: AttentionDecisions, generator: torch.Generator) -> Measure
     yield "flips, most attended alone", float((most & ~random).float().mean())
     yield "flips, random alone", float((random & ~most).float().mean())
     yield "flips, most attended", float(most.float().mean())
-    for name, order in _orders(decided, generator).items():
-        yield f"erased, {name}", float(erased_before_flip(decided, order).mean())
-
-
-def _orders(decided: AttentionDecisions, generator: torch.Generator) -> dict[str, Tensor]:
-    """Return what pieces are ordered by: attention, chance, and attention times the gradient towards the decision."""
-    sign = decided.odds(decided.attention).sign()[:, None]
-    return {
+    orders = {
         "by attention": decided.attention,
         "at random": torch.rand(decided.real.shape, generator=generator),
-        "by attention and gradient": decided.attention * decided.scores * sign,
+        "by attention and gradient": decided.attention
+        * decided.scores
+        * decided.odds(decided.attention).sign()[:, None],  # towards the decision
     }
+    for name, order in orders.items():
+        yield f"erased, {name}", float(erased_before_flip(decided, order).mean())
 
 
 def _guided(

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from mha.nearest_name import nearest_name
-from probes.corpora.annotation.escapes import unescaped
+from probes.corpora.annotation.written_words import unescaped
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Named, data_folder
 from probes.corpora.named import lacking

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mha.models.folders import HUB
-from probes.corpora.annotation.escapes import escape_remarks, unescaped
+from probes.corpora.annotation.written_words import escape_remarks, unescaped
 from probes.corpora.line_reader import CorpusError, numbered_lines, suffixes_of, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.readers import find_reader, first_line, reader_by_content

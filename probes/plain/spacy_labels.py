@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from probes.corpora.annotation.ud_labels import RELATIONS
+from probes.corpora.annotation.ud_trees import RELATIONS
 from probes.records import basic
 
 RENAMED: Final[Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""Plain text parsed into CoNLL-U by a pipeline of spaCy, which is kept and read again for the same texts."""
+"""Plain text opened as a corpus: its words alone, or parsed into CoNLL-U by a pipeline of spaCy and kept."""
 
 from __future__ import annotations
 
@@ -7,18 +7,37 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from mha.cache import cache_folder
 from mha.messages import naming
 from mha.nearest_name import nearest_name
-from probes.corpora.annotation.token_lines import withheld
+from probes.corpora.annotation.written_words import withheld
+from probes.corpora.corpus import LAYOUT, Corpus
 from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.plain.raw_text import RawText
 from probes.plain.spacy_labels import ABOUT, CLEAR, coordinated, relations, scheme_of
-from probes.plain.spacy_words import followed_by_space, spacy_module
+from probes.plain.spacy_words import followed_by_space, spacy_module, spacy_version
+
+
+def open_plain(source: RawText, *, annotator: str | None = None, first: int | None = None) -> Corpus:
+    """Open texts as they were written; `first` takes that many sentences of them all.
+
+    With an `annotator`, "spacy:NAME", their words and trees are those of that pipeline. Raises CorpusError where there
+    is no text, or nothing that says what its words are.
+    """
+    if annotator:
+        found = annotate(source, annotator, first)
+        corpus = Corpus.read(found.path, name=source.name, raw=True)
+        return replace(corpus, notes=found.notes, annotated=found.path)
+    content, rules = source.counted.fingerprint, f"{spacy_version()} {source.language}"
+    next(source.documents(first=1), None)  # says what lacks
+    fingerprint = hashlib.sha256(f"{LAYOUT} {first} {rules} {content}".encode()).hexdigest()
+    return Corpus(source.name, partial(source.documents, first), fingerprint, stored=True, notes=source.notes())
+
 
 PREFIX: Final = "spacy:"
 "Before the name of a pipeline, its package or its folder."
@@ -26,7 +45,7 @@ PREFIX: Final = "spacy:"
 NOTE: Final = "# headscope: "
 "Before what a run says of the file, in its first lines."
 
-LAYOUT: Final = 1
+PARSED_LAYOUT: Final = 1
 "Part of every kept file's name: raise it when something below changes what is written."
 
 
@@ -45,7 +64,7 @@ def annotate(source: RawText, annotator: str, first: int | None = None) -> Annot
     Raises CorpusError where spaCy or the pipeline is not installed, or it has no parser.
     """
     pipeline = Pipeline.load(annotator)
-    made_of = f"{LAYOUT} {first} {pipeline.fingerprint} {source.counted.fingerprint}"
+    made_of = f"{PARSED_LAYOUT} {first} {pipeline.fingerprint} {source.counted.fingerprint}"
     name = f"{source.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.conllu"
     path = cache_folder() / "annotated" / name
     if not path.exists():

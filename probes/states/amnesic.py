@@ -12,8 +12,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 
 from probes.records import Document, basic
-from probes.states.intervals import ClusteredMean
-from probes.states.word_states import WordStates
+from probes.states.word_states import ClusteredMean, WordStates
 
 CLOSE = 0.02
 "Directions are removed until a classifier is no more than this above the majority on held-out documents."

@@ -10,8 +10,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from probes.records import IntArray
-from probes.states.intervals import ClusteredMean
-from probes.states.word_states import WordStates
+from probes.states.word_states import ClusteredMean, WordStates
 
 RANDOM, SELF, SENTENCE, EXPLAINED, BEYOND = MEASURES = (
     "random words",

@@ -19,8 +19,7 @@ from probes.records import IntArray
 from probes.scoring.aligned import Aligned
 from probes.scoring.hashed_random import draws
 from probes.scoring.score import Settings
-from probes.states.intervals import ClusteredMean
-from probes.states.word_states import WordStates
+from probes.states.word_states import ClusteredMean, WordStates
 from probes.trained.codelength import LinearClassifier
 
 SIGMA = 3.0

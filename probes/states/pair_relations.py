@@ -14,7 +14,7 @@ from mha.models.model import Model
 from probes.records import Document, IntArray, basic
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.intervals import ClusteredMean
+from probes.states.word_states import ClusteredMean
 from probes.trained.codelength import LinearClassifier
 from probes.trained.pair_attention import attention_between
 
@@ -49,7 +49,9 @@ class WordPairs:
             if head >= 0 and document.upos[word] != "PUNCT"
         ]
         drawn = [arcs[place] for place in random.permutation(len(arcs))[:most]]
-        rows = [(text, *_either_way(word, head, random), label) for text, word, head, label in drawn]
+        rows = [
+            (text, *((one, other) if random.integers(2) else (other, one)), label) for text, one, other, label in drawn
+        ]
         rows += [(text, *pair, "") for text, *_ in drawn if (pair := _unrelated(documents[text], random)) is not None]
         cells = np.array([[(text, one), (text, other)] for text, one, other, _ in rows], np.int64).reshape(-1, 2, 2)
         return cls(cells, [label for *_, label in rows], clusters[cells[:, 0, 0]])
@@ -60,10 +62,6 @@ class WordPairs:
         apart = np.clip(self.cells[:, 1, 1] - self.cells[:, 0, 1], -REACH, REACH) + REACH
         found: np.ndarray = np.eye(2 * REACH + 1)[apart]
         return found
-
-
-def _either_way(one: int, other: int, random: np.random.Generator) -> tuple[int, int]:
-    return (one, other) if random.integers(2) else (other, one)
 
 
 def _unrelated(document: Document, random: np.random.Generator) -> tuple[int, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from probes.records import Document
-from probes.states.intervals import ClusteredMean
 from probes.states.trees import GoldTree, in_a_row, is_tree
-from probes.states.word_states import WordStates
+from probes.states.word_states import ClusteredMean, WordStates
 
 DISTANCES, DEPTHS = ("tree distances", "tree depths")
 "Tasks."
@@ -55,7 +54,8 @@ class StructuralProbe:
         drawn = torch.rand(2, layers, size, min(RANK, size), generator=generator)
         both = [(0.1 * one - 0.05).requires_grad_() for one in drawn]  # as in the authors' code
         optimizer = torch.optim.Adam(both, lr=RATE)
-        parts = [*_parts(sorted(texts, key=lambda text: len(states.documents[text])))]
+        ordered = sorted(texts, key=lambda text: len(states.documents[text]))
+        parts = [ordered[begin : begin + BATCH] for begin in range(0, len(ordered), BATCH)]
         batches = [parts[place] for _ in range(EPOCHS) for place in random.permutation(len(parts))]
         schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, max(1, len(batches)))
         gold = {text: _gold(states.documents[text]) for text in texts}
@@ -66,18 +66,12 @@ class StructuralProbe:
             schedule.step()
         return cls(scale, both[0].detach(), both[1].detach())
 
-    def predicted_distances(self, states: WordStates, text: int) -> np.ndarray:
-        """Return squared distances [layer, word, word] of the words of a text."""
-        found: np.ndarray = squared_distances(self._words(states, text), self.distances)[:, 0].numpy()
-        return found
-
-    def predicted_depths(self, states: WordStates, text: int) -> np.ndarray:
-        """Return squared lengths [layer, word] of the words of a text."""
-        found: np.ndarray = squared_lengths(self._words(states, text), self.depths)[:, 0].numpy()
-        return found
-
-    def _words(self, states: WordStates, text: int) -> Tensor:
-        return torch.from_numpy(states.vectors[:, states.starts[text] : states.starts[text + 1]])[:, None] / self.scale
+    def predicted(self, states: WordStates, text: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return squared distances [layer, word, word] and lengths [layer, word] of the words of a text."""
+        here = states.vectors[:, states.starts[text] : states.starts[text + 1]]
+        words = torch.from_numpy(here)[:, None] / self.scale
+        apart, below = squared_distances(words, self.distances), squared_lengths(words, self.depths)
+        return apart[:, 0].numpy(), below[:, 0].numpy()
 
 
 def squared_lengths(
@@ -100,11 +94,6 @@ def squared_distances(
 def _gold(document: Document) -> tuple[Tensor, Tensor]:
     tree = GoldTree.of(document)
     return torch.from_numpy(tree.distances).float(), torch.from_numpy(tree.depths).float()
-
-
-def _parts(texts: Sequence[int]) -> Iterator[list[int]]:
-    for begin in range(0, len(texts), BATCH):
-        yield [*texts[begin : begin + BATCH]]
 
 
 def _loss(
@@ -165,8 +154,8 @@ def _measured(probe: StructuralProbe, states: WordStates, texts: Sequence[int]) 
     sources: dict[Key, list[int]] = {}
     for text in texts:
         tree = GoldTree.of(states.documents[text])
-        measures = _of_depths(tree, probe.predicted_depths(states, text))
-        measures |= _of_distances(tree, probe.predicted_distances(states, text), 0)
+        apart, below = probe.predicted(states, text)
+        measures = _of_depths(tree, below) | _of_distances(tree, apart, 0)
         measures |= _of_distances(tree, in_a_row(len(tree.depths))[None], ROW)
         for key, some in measures.items():
             values.setdefault(key, []).extend(some)

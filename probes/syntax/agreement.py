@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from probes.records import Document, basic
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.syntax.clause import relative_pronouns
 from probes.targets import Targets, key_sets
 
@@ -51,7 +51,7 @@ class Agreement:
 
 @register
 @dataclass(frozen=True)
-class SubjectVerbAgreement:
+class SubjectVerbAgreement(TreeProbe):
     """The most attended other word of a finite verb is its subject (or the reverse), by attractors and distance.
 
     The verb is the word that shows number: in English present tense, or was and were; in languages that inflect nouns,
@@ -85,14 +85,12 @@ class SubjectVerbAgreement:
 
     name: ClassVar[str] = "agreement"
     variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
-    scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         "nearest word of a tag set",
         *("nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
         *("next verb", "next verb that agrees", "first verb"),
     )
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "subjects"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"
 
@@ -124,14 +122,8 @@ class SubjectVerbAgreement:
                 verbs.setdefault(_owner(document, word), []).append(word)
         for predicate in sorted(_subjects(document).keys() - asked):
             numbers = [morphology(document.feats[verb]).get("Number") for verb in verbs.get(predicate, ())]
-            why = (
-                "no verb"
-                if not numbers
-                else "not finite, or one form for both"
-                if any(numbers)
-                else "no Number in FEATS"
-            )
-            yield f"{UNASKED}: {why}"
+            shown = "not finite, or one form for both" if any(numbers) else "no Number in FEATS"
+            yield f"{UNASKED}: {shown if numbers else 'no verb'}"
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts among all, and with each part of its label."""
@@ -139,7 +131,8 @@ class SubjectVerbAgreement:
 
 
 def _label(document: Document, one: Agreement) -> str:
-    parts = [f"attractors{_count(one.attractors)}", f"distance{_band(one.distance)}"]
+    count = f"={one.attractors}" if one.attractors < 2 else ">=2"
+    parts = [f"attractors{count}", f"distance{_band(one.distance)}"]
     parts += [f"subject={_kind(document, one)}", f"person={_person(document, one)}", *_construction(document, one)]
     if one.between:
         nearest = min(one.between, key=lambda word: abs(word - one.verb))
@@ -158,10 +151,6 @@ def _construction(document: Document, one: Agreement) -> list[str]:
     before = _of_other_number(document, one.verb, one.subject, range(start, min(one.subject, one.verb)))
     where = ["attractor=before"] if before else []
     return [f"construction={kind}", *where, *(["attractor=any"] if before or one.between else [])]
-
-
-def _count(attractors: int) -> str:
-    return f"={attractors}" if attractors < 2 else ">=2"
 
 
 def _band(distance: int) -> str:
@@ -203,7 +192,8 @@ def agreements(document: Document) -> Iterator[Agreement]:
         if (owner := _owner(document, verb)) not in subjects:
             continue
         subject = min(subjects[owner], key=lambda i: (i > verb, abs(i - verb)))
-        yield Agreement(verb, subject, nouns.get(subject), _attractors(document, verb, subject))
+        between = range(min(subject, verb) + 1, max(subject, verb))
+        yield Agreement(verb, subject, nouns.get(subject), _of_other_number(document, verb, subject, between))
 
 
 def _subjects(document: Document) -> dict[int, list[int]]:
@@ -217,11 +207,6 @@ def _subjects(document: Document) -> dict[int, list[int]]:
 def _owner(document: Document, verb: int) -> int:
     """Return the predicate whose subject a verb has: of an auxiliary or copula its head."""
     return int(document.heads[verb]) if basic(document.deprels[verb]) in ("aux", "cop") else verb
-
-
-def _attractors(document: Document, verb: int, subject: int) -> tuple[int, ...]:
-    """Return the nouns between a verb and its subject whose number is another than that of the two."""
-    return _of_other_number(document, verb, subject, range(min(subject, verb) + 1, max(subject, verb)))
 
 
 def _of_other_number(document: Document, verb: int, subject: int, places: range) -> tuple[int, ...]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document, basic
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, both_ways
 
 EMBEDDED = ("ccomp", "xcomp", "advcl")
 "Relations of an embedded verb to the one above it."
+
+ROLES = {"nsubj": "subject", "obj": "object"}
+"Relation of a relative pronoun -> label; all others are other."
 
 RELATIVE = frozenset(("who", "whom", "whose", "which", "that"))
 "Relative pronouns, for corpora without morphology."
@@ -19,7 +22,7 @@ RELATIVE = frozenset(("who", "whom", "whose", "which", "that"))
 
 @register
 @dataclass(frozen=True)
-class Clause:
+class Clause(TreeProbe):
     """The most attended other word of a relative pronoun is its noun, of a marker or embedded verb the verb above.
 
     All are asked in reverse as well. A relative pronoun (PronType=Rel; without morphology a pronoun of a closed list)
@@ -47,11 +50,6 @@ class Clause:
         "matrix->embedded",
         "embedded->matrix",
     )
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (ccomp, mark, rcmod, advcl), across clause borders"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -59,15 +57,14 @@ class Clause:
         embedded = {verb: (above, relation) for relation in EMBEDDED for verb, above in document.arcs(relation)}
         marks = [arc for arc in document.arcs("mark") if arc[1] in embedded] if embedded else []
         marked = {verb for _, verb in marks}
-        pronouns = [(word, noun, _role(document.deprels[word])) for word, noun in relative_pronouns(document)]
+        pronouns = [
+            (word, noun, ROLES.get(basic(document.deprels[word]), "other"))
+            for word, noun in relative_pronouns(document)
+        ]
         markers = [(mark, *embedded[verb]) for mark, verb in marks]
         verbs = [(above, verb, "marked" if verb in marked else "bare") for verb, (above, _) in embedded.items()]
         first, second, third = (self.variants[i : i + 2] for i in (0, 2, 4))
         return both_ways(first, pronouns) | both_ways(second, markers) | both_ways(third, verbs)
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by its label, and among all."""
-        return (label, "all")
 
 
 def relative_pronouns(document: Document) -> Iterator[tuple[int, int]]:
@@ -88,7 +85,3 @@ def relative_pronouns(document: Document) -> Iterator[tuple[int, int]]:
 
 def _is_relative(word: str, upos: str, feats: str) -> bool:
     return "PronType=Rel" in feats if feats else upos == "PRON" and word.lower() in RELATIVE
-
-
-def _role(deprel: str) -> str:
-    return {"nsubj": "subject", "obj": "object"}.get(basic(deprel), "other")

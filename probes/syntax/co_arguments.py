@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.syntax.preposition import headed_phrases
 from probes.syntax.temporal import temporal_modifiers
 from probes.targets import Targets, both_ways
@@ -15,7 +14,7 @@ from probes.targets import Targets, both_ways
 
 @register
 @dataclass(frozen=True)
-class CoArguments:
+class CoArguments(TreeProbe):
     """The most attended other word of an object is the second argument of its verb, or the reverse.
 
     The second argument is an oblique with a preposition that is no temporal modifier ("borrowed a loan from the bank":
@@ -31,11 +30,6 @@ class CoArguments:
 
     name: ClassVar[str] = "co-arguments"
     variants: ClassVar[tuple[str, ...]] = ("object->second argument", "second argument->object")
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Kovaleva et al. 2019, section 4.2 (frame-semantic relations), on trees"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -52,7 +46,3 @@ class CoArguments:
             seconds += [(word, verb, "oblique") for word, verb in obliques if word in cased]
         found = [(object, word, label) for word, verb, label in seconds for object in objects[verb]]
         return both_ways(self.variants, found)
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by its kind of second argument, and among all."""
-        return (label, "all")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, both_ways
 
 KINDS = dict.fromkeys(("NOUN", "PROPN", "PRON"), "noun") | dict.fromkeys(("VERB", "AUX"), "verb")
@@ -16,7 +16,7 @@ KINDS = dict.fromkeys(("NOUN", "PROPN", "PRON"), "noun") | dict.fromkeys(("VERB"
 
 @register
 @dataclass(frozen=True)
-class Coordination:
+class Coordination(TreeProbe):
     """The most attended other word of a conjunct is the conjunct before it, of a conjoined verb its shared subject.
 
     The conjunct before is the nearest one in the chain; Universal Dependencies attach all of them to the first. Labels
@@ -41,11 +41,6 @@ class Coordination:
         "verb->shared subject",
         "subject->conjoined verb",
     )
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (conj), with the nearest conjunct as the answer"
 
     def targets(self, document: Document) -> dict[str, Targets]:

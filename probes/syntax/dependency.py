@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets
 
 
 @register
 @dataclass(frozen=True)
-class Dependency:
+class Dependency(TreeProbe):
     """The most attended other word is the syntactic head, or a dependent, over any set of labels.
 
     dependent->head: row of the dependent, right is its head. head->dependent: row of the head, right is any of its
@@ -32,11 +32,6 @@ class Dependency:
 
     name: ClassVar[str] = "dependency"
     variants: ClassVar[tuple[str, ...]] = ("dependent->head", "head->dependent", "head<-dependent")
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2; Voita et al. 2019, section 5.2"
 
     def targets(self, document: Document) -> dict[str, Targets]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, key_sets
 
 REFLEXIVES = frozenset(
@@ -44,7 +44,7 @@ class Agreeing:
 
 @register
 @dataclass(frozen=True)
-class Distractors:
+class Distractors(TreeProbe):
     """The most attended word of all noun groups is of the group with which a verb or reflexive agrees.
 
     One item a verb (or auxiliary) on which a subject hangs, and one a reflexive with an antecedent in the sentence. The
@@ -66,7 +66,6 @@ class Distractors:
 
     name: ClassVar[str] = "distractors"
     variants: ClassVar[tuple[str, ...]] = (GROUPS, NOUNS)
-    scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         "nearest word of a tag set",
@@ -75,7 +74,6 @@ class Distractors:
         "first noun or pronoun",
         "nearest mention that agrees",
     )
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "noun groups"
     source: ClassVar[str] = "Lin, Tan and Frank 2019, section 4"
 

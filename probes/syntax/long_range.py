@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets
 
 BORDERS = (2, 4, 8, 16)
@@ -19,7 +18,7 @@ BANDS = ("1", "2-3", "4-7", "8-15", "16+")
 
 @register
 @dataclass(frozen=True)
-class LongRange:
+class LongRange(TreeProbe):
     """The most attended other word is the syntactic head, or a dependent, of any relation, by distance in words.
 
     dependent->head: row of the dependent, right is its head. head->dependent: row of the head, right is any dependent
@@ -36,11 +35,6 @@ class LongRange:
 
     name: ClassVar[str] = "range"
     variants: ClassVar[tuple[str, ...]] = ("dependent->head", "head->dependent")
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Vig and Belinkov 2019, section on dependency distance; Clark et al. 2019, section 4.2"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -54,7 +48,3 @@ class LongRange:
             forth: Targets.pairs(dependent, head, label),
             back: Targets.grouped(zip(head.tolist(), dependent.tolist(), label, strict=True)),
         }
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An arc counts in its band, and among all."""
-        return (label, "all")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, both_ways
 
 FORMS = {"not": "not", "n't": "n't", "n’t": "n't", "nt": "n't", "never": "never", "no": "no"}
@@ -16,7 +16,7 @@ FORMS = {"not": "not", "n't": "n't", "n’t": "n't", "nt": "n't", "never": "neve
 
 @register
 @dataclass(frozen=True)
-class Negation:
+class Negation(TreeProbe):
     """The most attended other word of a negated word is its negation word, and of a predicate its auxiliary.
 
     A negation word is one with Polarity=Neg or PronType=Neg, or one of a closed list, that modifies another word
@@ -38,11 +38,6 @@ class Negation:
         "auxiliary->predicate",
         "predicate->auxiliary",
     )
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "negation in Universal Dependencies; Clark et al. 2019, table 1 (neg, aux), as a probe"
 
     def targets(self, document: Document) -> dict[str, Targets]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.targets import Targets, both_ways
 
 GOVERNORS = dict.fromkeys(("NOUN", "PROPN", "PRON", "NUM", "SYM"), "noun") | dict.fromkeys(("VERB", "AUX"), "verb")
@@ -16,7 +15,7 @@ GOVERNORS = dict.fromkeys(("NOUN", "PROPN", "PRON", "NUM", "SYM"), "noun") | dic
 
 @register
 @dataclass(frozen=True)
-class Preposition:
+class Preposition(TreeProbe):
     """The most attended other word of a preposition is its object, or the word that governs it; or the reverse.
 
     A preposition is a case dependent, the possessive 's aside, of a nominal modifier (nmod) or oblique (obl), which is
@@ -41,11 +40,6 @@ class Preposition:
         "governor->preposition",
         "preposition->governor",
     )
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 and table 1 (pobj, prep)"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -54,10 +48,6 @@ class Preposition:
         objects = [(word, object, label) for word, object, _, label in found]
         governors = [(governor, word, label) for word, _, governor, label in found]
         return both_ways(self.variants[:2], objects) | both_ways(self.variants[2:], governors)
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by what governs, and among all."""
-        return (label, "all")
 
 
 def phrases(document: Document) -> list[tuple[int, int, int]]:

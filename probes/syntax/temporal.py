@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.syntax.preposition import GOVERNORS, headed_phrases
 from probes.targets import Targets, both_ways
 
@@ -35,7 +34,7 @@ WORDS = frozenset((*_LISTED, *(f"{word}s" for word in _COUNTED)))
 
 @register
 @dataclass(frozen=True)
-class Temporal:
+class Temporal(TreeProbe):
     """The most attended other word of a predicate is its temporal modifier, or the reverse.
 
     A temporal modifier is an oblique (obl) or adverb (advmod) from a closed list of time words, or any word whose
@@ -52,21 +51,12 @@ class Temporal:
 
     name: ClassVar[str] = "temporal"
     variants: ClassVar[tuple[str, ...]] = ("predicate->time", "time->predicate")
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (tmod, in the notebook beside table 1)"
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a predicate and way of saying when, and one a temporal modifier."""
         found = [(head, word, _form(document, word)) for word, head in temporal_modifiers(document)]
         return both_ways(self.variants, found)
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by how the time is put, and among all."""
-        return (label, "all")
 
 
 def temporal_modifiers(document: Document) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mha.nearest_name import nearest_name
-from probes.records import Document
+from probes.records import Document, basic
 from probes.scoring.aligned import CHUNK, Aligned, name_of
 from probes.scoring.arcs import content_of, pick
 from probes.scoring.hashed_random import draws
@@ -73,20 +73,15 @@ class Sample:
     "Examples that the split has, of which these are a sample."
 
 
-def _parts_of_speech(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
-    return (((i,), tag) for i, tag in enumerate(document.upos) if tag not in ("", "_"))
-
-
-def _relations(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
-    return (((i,), deprel.partition(":")[0]) for i, deprel in enumerate(document.deprels) if deprel)
+def _labels(labels: Sequence[str]) -> Iterator[WordsAndLabel]:
+    return (((i,), label) for i, label in enumerate(labels) if label not in ("", "_"))
 
 
 def _numbers(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     """Yield verbs that have one subject, of known number, and whose own form does not show it."""
     subjects: dict[int, list[int]] = {}
-    for i, relation in enumerate(document.deprels):
-        if relation.partition(":")[0] == "nsubj" and document.heads[i] >= 0:
-            subjects.setdefault(int(document.heads[i]), []).append(i)
+    for subject, verb in document.arcs("nsubj"):
+        subjects.setdefault(verb, []).append(subject)
     shown = {*number_verbs(document)}
     for verb, (subject, *others) in sorted(subjects.items()):
         number = morphology(document.feats[subject]).get("Number")
@@ -126,9 +121,12 @@ def _entities(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
 TASKS = {
     task.name: task
     for task in (
-        ProbingTask("part of speech", "a word's part of speech (UPOS)", "sentence", "trees", _parts_of_speech),
         ProbingTask(
-            "dependency label", "a word's relation to its head, without subtypes", "sentence", "trees", _relations
+            "part of speech", "a word's part of speech (UPOS)", "sentence", "trees", lambda text, _: _labels(text.upos)
+        ),
+        ProbingTask(
+            *("dependency label", "a word's relation to its head, without subtypes", "sentence", "trees"),
+            lambda text, _: _labels([basic(relation) for relation in text.deprels]),
         ),
         ProbingTask(
             "subject number",
@@ -176,14 +174,6 @@ def _pairs(targets: Targets) -> Iterator[WordsAndLabel]:
         yield from (((query, key), WRONG) for key in sorted(among.get(query, set()) - gold - {query}))
 
 
-def _subjects(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
-    return _pairs(SubjectVerbAgreement().targets(document)[AMONG_NOUNS])
-
-
-def _antecedents(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
-    return _pairs(Coreference().targets(document)[PRECEDING])
-
-
 def _next_words(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     """Yield each word with the next one, and with another one that is no more than REACH away."""
     for i in range(len(document) - 1):
@@ -199,7 +189,7 @@ PAIR_TASKS = (
         "of a verb that shows number and a noun, whether the noun is its subject",
         "sentence",
         "trees",
-        _subjects,
+        lambda text, _: _pairs(SubjectVerbAgreement().targets(text)[AMONG_NOUNS]),
         matched=True,
     ),
     ProbingTask("next word", "of two words, whether the second follows the first", "sentence", "words", _next_words),
@@ -208,7 +198,7 @@ PAIR_TASKS = (
         "of a mention and one before it, whether both are of one entity",
         "window",
         "mentions",
-        _antecedents,
+        lambda text, _: _pairs(Coreference().targets(text)[PRECEDING]),
         matched=True,
     ),
 )

@@ -101,26 +101,6 @@ def _model_config(path: Path) -> object:
     return read_config(path.parent)
 
 
-def _findings(path: Path) -> object:
-    return read_findings(path.parent)
-
-
-def _sandbox(path: Path) -> object:
-    return read_sandbox(path.parent)
-
-
-def _encoder(path: Path) -> object:
-    return load_encoder(path.parent)
-
-
-def _read_state(path: Path) -> object:
-    return read_state(path.parent)
-
-
-def _tokenizer(path: Path) -> object:
-    return load_tokenizer(path.parent)
-
-
 WORDS = ["the", "ship", "near", "boats", "sink", "."]
 MODEL = word_model(WORDS, layers=1, heads=2, head_dim=4, positions=16, seed=0)
 
@@ -139,6 +119,10 @@ def _weights() -> bytes:
 
 def _state() -> bytes:
     return bytes(save({"a": torch.zeros(2, 2), "b": torch.ones(3)}))
+
+
+def _in_its_folder(read: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda path: read(path.parent)
 
 
 def corpus(name: str, file: str, *examples: bytes) -> Target:
@@ -177,30 +161,33 @@ TARGETS = {
         Target("--set", "a.txt", (seeds.CHANGE,), _change, (ConfigError,), names_file=False, slow=True),
         Target("run.json", "run.json", (seeds.RECORD,), read_run, (ValueError,)),
         Target("claim.json", "claim.json", (seeds.CLAIM,), read_claim, (ValueError,)),
-        Target(
-            "findings.json",
-            "findings.json",
-            (seeds.published("findings/findings.json"),),
-            _findings,
-            (ValueError,),
-            slow=True,
-        ),
-        Target(
-            "sandbox.json",
-            "sandbox.json",
-            (seeds.published("sandbox/sandbox.json"),),
-            _sandbox,
-            (ValueError,),
-            slow=True,
+        *(
+            Target(name, name, (seeds.published(f"{folder}/{name}"),), _in_its_folder(read), (ValueError,), slow=True)
+            for folder, name, read in (
+                ("findings", "findings.json", read_findings),
+                ("sandbox", "sandbox.json", read_sandbox),
+            )
         ),
         Target("table as CSV", "means.csv", (seeds.table(".csv"),), MEANS.read, (ValueError,), slow=True),
         Target("table as Parquet", "means.parquet", (seeds.table(".parquet"),), MEANS.read, (ValueError,), slow=True),
         Target("config.json", "config.json", (seeds.MODEL_CONFIG,), _model_config, (WeightsError, ModelError)),
         Target(
-            "model.safetensors", "model.safetensors", (_weights(),), _encoder, (WeightsError,), folder=_tiny, slow=True
+            "model.safetensors",
+            "model.safetensors",
+            (_weights(),),
+            _in_its_folder(load_encoder),
+            (WeightsError,),
+            folder=_tiny,
+            slow=True,
         ),
-        Target("state.safetensors", "state.safetensors", (_state(),), _read_state, (CheckpointError,)),
-        Target("tokenizer.json", "tokenizer.json", (MODEL.tokenizer.to_str().encode(),), _tokenizer, (ModelError,)),
+        Target("state.safetensors", "state.safetensors", (_state(),), _in_its_folder(read_state), (CheckpointError,)),
+        Target(
+            "tokenizer.json",
+            "tokenizer.json",
+            (MODEL.tokenizer.to_str().encode(),),
+            _in_its_folder(load_tokenizer),
+            (ModelError,),
+        ),
         Target(
             "training.json",
             "checkpoints/step-00000002/training.json",

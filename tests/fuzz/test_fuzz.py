@@ -1,8 +1,6 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.fuzz.mutations import mutated
 from tests.fuzz.reading import reading
@@ -26,15 +24,3 @@ def test_a_reader_raises_no_error_but_its_own(target: Target) -> None:
         draws = Random(0)
         found = [one.fault(mutated(draws, [*target.seeds])) for _ in range(30 if target.slow else 300)]
     assert {fault.what: fault.given[:300] for fault in found if fault is not None} == {}
-
-
-@EVERY
-def test_a_reader_takes_any_bytes(target: Target) -> None:
-    with reading(target) as one:
-
-        @settings(max_examples=25)
-        @given(st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
-        def read(content: bytes) -> None:
-            assert one.fault(content) is None
-
-        read()

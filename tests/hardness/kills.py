@@ -35,8 +35,7 @@ from mha.training.checkpoints import list_checkpoints
 from reports import Run, write_report
 from reports.findings.record import read_findings
 from tests.experiments.reproduce.conftest import FINDINGS, READING
-from tests.hardness.forks import forked
-from tests.hardness.small import small_configs
+from tests.hardness.small import forked, small_configs
 
 
 def one_paper(folder: Path) -> None:

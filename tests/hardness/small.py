@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from mha import Encoder, export_encoder
@@ -56,3 +59,16 @@ def small_configs(folder: Path) -> tuple[Path, Path]:
     run.write_text(RUN.format(model=small_model(folder / "model")), encoding="utf-8")
     training.write_text(TRAINING, encoding="utf-8")
     return run, training
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Return the id of a child that does `work` and ends."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        work()
+        os._exit(0)
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(1)

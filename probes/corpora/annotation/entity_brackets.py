@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from probes.corpora.annotation.token_lines import attributes
+from probes.corpora.annotation.written_words import PlacedError, attributes
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
 _IDENTITY = re.compile(r".*\d(\[\d+/\d+\])?")
@@ -20,15 +20,6 @@ SEVERAL = "words that are a mention of more than one entity, counted for each"
 
 Span = tuple[str, tuple[int, ...]]
 "The entity of a mention, and its words in ascending order, counted from 0."
-
-
-class BracketError(ValueError):
-    """The brackets of a sentence do not match; the message says which, `line` says where."""
-
-    def __init__(self, line: int, problem: str) -> None:
-        """Keep the line beside the message."""
-        super().__init__(problem)
-        self.line = line
 
 
 class BracketCell(NamedTuple):
@@ -66,13 +57,13 @@ def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[Span]:
                 opened.setdefault(key, []).append(cell)
             if bracket.endswith(")"):
                 if not opened.get(key):
-                    raise BracketError(cell.line, f"Entity bracket '{key})' closes what is not open")
+                    raise PlacedError(cell.line, f"Entity bracket '{key})' closes what is not open")
                 spans.append((key, range(opened[key].pop().before, cell.after)))
     if left := min(((cell.line, key) for key, stack in opened.items() for cell in stack), default=None):
-        raise BracketError(left[0], f"Entity bracket '({left[1]}' is not closed in its sentence")
+        raise PlacedError(left[0], f"Entity bracket '({left[1]}' is not closed in its sentence")
     for entity, parts, total in _joined(spans):
         if len(parts) != total:
-            raise BracketError(cells[0].line, f"Entity {entity} lacks a part of a discontinuous mention of {total}")
+            raise PlacedError(cells[0].line, f"Entity {entity} lacks a part of a discontinuous mention of {total}")
         yield entity, tuple(sorted({word for part in parts for word in part}))
 
 
@@ -80,7 +71,7 @@ def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
     """Return the place of the entity id among the fields of brackets, for `read_mentions`.
 
     Where nothing is declared it is the one of the first two fields that ends in a number in all brackets. Raises
-    BracketError where that is true of both, or of none, or of another than the declared one, and for an opening bracket
+    PlacedError where that is true of both, or of none, or of another than the declared one, and for an opening bracket
     of one field that is no id where brackets may have several: a type alone, or raw parentheses within a field.
     """
     brackets = [(cell, one) for cell in cells for one in _brackets(cell)]
@@ -89,7 +80,7 @@ def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
     types = [(cell, one) for cell, one in single if not _IDENTITY.fullmatch(one.strip("()"))]
     if types and (several or declared is None):
         cell, one = types[0]
-        raise BracketError(cell.line, f"Entity bracket {one!r} has no id, expected one that ends in a number")
+        raise PlacedError(cell.line, f"Entity bracket {one!r} has no id, expected one that ends in a number")
     places = [at for at in (0, 1) if all(_IDENTITY.fullmatch(fields[at]) for _, fields in several)]
     if not several or declared in places or (declared is not None and len(places) != 1):
         return declared or 0
@@ -97,7 +88,7 @@ def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
         return places[0]
     cell, fields = several[0]
     problem = "does not show which field is the entity's id" if declared is None else "has no id in the declared field"
-    raise BracketError(
+    raise PlacedError(
         cell.line,
         f"Entity bracket '({'-'.join(fields)}' {problem}; declare it before the first sentence, as in "
         "'# global.Entity = GRP-etype'",
@@ -105,16 +96,12 @@ def id_place(cells: Sequence[BracketCell], declared: int | None = None) -> int:
 
 
 def _brackets(cell: BracketCell) -> list[str]:
-    """Return the brackets of a cell; raises BracketError where there is something else."""
-    brackets = _BRACKET.findall(text := _entity(cell.misc))
+    """Return the brackets of a cell; raises PlacedError where there is something else."""
+    text = next((part[len("Entity=") :] for part in attributes(cell.misc) if part.startswith("Entity=")), "")
+    brackets = _BRACKET.findall(text)
     if "".join(brackets) != text:
-        raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
+        raise PlacedError(cell.line, f"{text!r} is not a row of Entity brackets")
     return brackets
-
-
-def _entity(misc: str) -> str:
-    """Return the Entity attribute of a MISC column, "" where it has none."""
-    return next((part[len("Entity=") :] for part in attributes(misc) if part.startswith("Entity=")), "")
 
 
 def _joined(spans: Sequence[tuple[str, range]]) -> Iterator[tuple[str, list[range], int]]:

@@ -1,6 +1,6 @@
 """Links of heads and rules: the most attended mention before, ties, limits, and what joins into chains."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -64,18 +64,6 @@ def test_a_mention_is_linked_to_the_most_attended_mention_before_it_whatever_it_
     assert found.strength[3:, 0].tolist() == pytest.approx([0.3, 0.1, 0.4])
 
 
-def test_words_that_are_no_mention_are_no_candidates(model: Model) -> None:
-    found = linked(model, text_of(entities=("e1", "", "e2", "e1", "", "")), attending((3, 1, 0.9), (3, 0, 0.1)))
-    assert found.entity.tolist() == [0, 1, 0]
-    assert found.antecedent[:, 0].tolist() == [-1, -1, 0]
-
-
-def test_layers_and_heads_are_in_the_order_of_named_heads(model: Model) -> None:
-    first = torch.cat([attending((5, 0, 1)), attending((5, 1, 1))])
-    second = torch.cat([attending((5, 2, 1)), attending((5, 3, 1))])
-    assert linked(model, text_of(), first, second).antecedent[5, :4].tolist() == [0, 1, 2, 3]
-
-
 def test_of_equally_attended_candidates_each_is_taken_as_often_and_the_name_of_a_text_decides(model: Model) -> None:
     even = torch.full((1, 6, 6), 0.125)
     taken = [int(linked(model, text_of(f"d{i}"), even).antecedent[5, 0]) for i in range(300)]
@@ -104,56 +92,12 @@ def test_rules_link_to_mentions_before_alone_and_prefer_as_they_do_elsewhere(mod
     assert rival(found, "single mentions") == [-1] * 6
 
 
-def test_a_rule_is_surer_of_what_it_prefers_and_then_of_what_is_near(model: Model) -> None:
-    strength = linked(model, text_of(), attending()).strength[
-        :, -len(BASELINES) + BASELINES.index("same head word or mention that agrees")
-    ]
-    assert strength[4] == pytest.approx(1 / 4), "the same word four words before is preferred"
-    assert strength[1] == pytest.approx(1 - 1), "next to it, but only fitting"
-    assert strength[4] > strength[1]
-
-
 def test_links_join_into_chains_and_those_below_the_limit_are_not_made() -> None:
     antecedent = np.array([[-1, -1], [0, -1], [-1, 0], [1, 2], [2, 3]])
     strength = np.array([[0, 0], [0.5, 0], [0, 0.5], [0.5, 0.2], [0.1, 0.5]])
     found = Links("d", np.zeros(5, np.int64), antecedent, strength)
     assert found.chains(np.array([0.1, 0.2])).T.tolist() == [[0, 0, 2, 0, 2], [0, 1, 0, 0, 0]]
     assert found.chains(np.array([0.5, 0.5])).T.tolist() == [[0, 0, 2, 0, 4], [0, 1, 0, 3, 3]]
-
-
-def test_a_word_without_pieces_or_attention_links_nothing(model: Model) -> None:
-    found = linked(model, text_of(), attending((4, 0, 0.5)))
-    assert found.antecedent[:, 0].tolist() == [-1, -1, -1, -1, 0, -1]
-
-
-def test_texts_without_a_mention_or_with_one_are_no_trouble(model: Model) -> None:
-    bare, single = text_of("a", entities=("",) * 6), text_of("b", entities=("", "e", "", "", "", ""))
-    linker = Linker(1, 1)
-    look = linker.observe([bare, single], collate(align(model.tokenizer, [bare.words, single.words])))
-    look.see(0, torch.ones(2, 1, 6, 8), torch.empty(0))
-    linker.add(look)
-    assert [found.document for found in linker.texts] == ["b"]
-    assert linker.texts[0].antecedent.tolist() == [[-1] * (1 + len(BASELINES))]
-
-
-def by_name(linker: Linker) -> dict[str, Links]:
-    return {found.document: found for found in linker.texts}
-
-
-def test_batches_order_and_workers_change_no_link(
-    model: Model, random_documents: Callable[..., list[Document]]
-) -> None:
-    documents = random_documents(12)
-    both = []
-    for some, settings in ((documents, Settings(64, workers=1)), (documents[::-1], Settings(4096, workers=2))):
-        linker = Linker(model.layers, model.heads)
-        score_corpus(model, MemoryTexts(some), [], {}, settings, observers=[linker])
-        both.append(by_name(linker))
-    assert both[0].keys() == both[1].keys()
-    assert len(both[0]) > 8
-    for name, one in both[0].items():
-        assert one.antecedent.tolist() == both[1][name].antecedent.tolist()
-        assert one.strength == pytest.approx(both[1][name].strength, abs=1e-5)
 
 
 def test_a_head_that_is_made_to_attend_to_a_mention_links_to_it_through_the_model(model: Model) -> None:

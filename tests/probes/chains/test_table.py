@@ -9,7 +9,7 @@ import pytest
 
 from probes.chains.links import BASELINES, Links, Mentions
 from probes.chains.scores import MEASURES, SCORES, chain_scores
-from probes.chains.table import OPTIONS, MethodSums, chain_table, document_sums, learned
+from probes.chains.table import OPTIONS, MethodSums, chain_table, document_sums
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray, Mention, Sentence, frozen_ints
@@ -84,13 +84,6 @@ def test_a_head_that_links_perfectly_has_all_scores_and_leads_every_rival(table:
     assert 0 < best.lead_low <= best.lead <= best.lead_high
 
 
-def test_a_head_that_links_at_random_does_not_lead_the_rivals(table: pd.DataFrame) -> None:
-    random = row(table, "1-2")
-    assert not random.selected
-    assert random.lead_low < 0.05
-    assert random.f1 < 0.6
-
-
 def test_the_head_is_selected_on_the_selection_split_alone(table: pd.DataFrame, own: MethodSums) -> None:
     assert row(table, "1-3", on="select").f1 < 0.6
     assert row(table, "1-3", on="report").f1 > 0.9, "its limit was learned where it linked at random"
@@ -122,24 +115,6 @@ def test_no_other_share_of_the_links_of_a_method_does_better_on_the_texts_that_i
             least = own.least.copy()
             least[method] = strengths[int(np.ceil(share * (len(strengths) - 1)))] if strengths else 0.0
             assert conll(both[0], least)[method] <= reached[method] + 1e-12
-
-
-def test_what_takes_no_choice_learns_nothing(own: MethodSums) -> None:
-    assert own.least[HEADS + BASELINES.index("one chain")] == 1
-    assert own.least[HEADS + BASELINES.index("single mentions")] == 0
-    everything = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("one chain")]
-    nothing = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("single mentions")]
-    assert everything[:2, 1].tolist() == [1, 1], "all links are found"
-    assert nothing[:2, 0].tolist() == [0, 1], "none is wrong"
-
-
-def test_documents_are_clusters_and_their_terms_add_up(both: tuple[list[Links], list[Links]], own: MethodSums) -> None:
-    sums = document_sums(both[1], own.least)
-    assert len(sums) == 13
-    names = sorted({text.document for text in both[1]})
-    for place, name in enumerate(names):
-        alone = document_sums([text for text in both[1] if text.document == name], own.least)
-        assert sums[place] == pytest.approx(alone[0])
 
 
 def test_numbers_of_a_split_are_counted_and_scores_follow_from_the_sums(
@@ -194,16 +169,3 @@ def test_of_random_weights_the_head_that_is_best_on_the_selection_split_is_a_riv
     assert row(table, "random weights").f1 == row(table, "1-1").f1 == 1
     assert row(table, "1-1").baseline == "random weights"
     assert row(table, "1-1").lead == 0
-
-
-def test_one_document_has_no_interval() -> None:
-    texts = [text for text in split(0) if text.document == "d0"]
-    table = chain_table(MethodSums.of(texts, texts), None, (1, HEADS), EFFORT)
-    assert table[["low", "high", "lead_low", "lead_high"]].isna().to_numpy().all()
-    assert table.f1.notna().all()
-
-
-def test_learning_from_texts_without_any_link_is_possible() -> None:
-    (text,) = [text for text in split(0, texts=1)]
-    bare = Links("d", np.zeros(1, np.int64), text.antecedent[:1], text.strength[:1])
-    assert learned([bare]).tolist() == [0.0] * (HEADS + len(BASELINES))

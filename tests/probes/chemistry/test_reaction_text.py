@@ -33,11 +33,6 @@ def test_the_farthest_neighbourhood_that_agrees_comes_first_and_rank_decides_amo
     assert [list(group) for group in same_neighbourhood(sides, 3, 1)] == []
 
 
-def test_where_there_are_fewer_alike_the_last_is_named() -> None:
-    sides = ReactionSides.of(reaction("C >> C C", {0: "C", 2: "C", 3: "C"}, [(0, 2)], {}))
-    assert [list(group) for group in same_neighbourhood(sides, 3, 0)] == [[0]]
-
-
 def test_atoms_whose_neighbours_changed_are_found_along_bonds() -> None:
     sides = ReactionSides.of(ESTER)
     image = carried_along_bonds(sides, sides.product, sides.reactants)

@@ -1,23 +1,13 @@
 import importlib.util
-import sys
-from collections import Counter
 from typing import Any
 
 import pytest
 
 from probes.chemistry.molecules import MOLECULES, REAGENTS
 from probes.chemistry.reactions import TEMPLATES, applied, reaction_items
-from probes.corpora.line_reader import CorpusError
 from probes.records import Document
-from probes.words.same_atom import SameAtom
 
 MANY = 250
-
-
-def test_without_rdkit_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(CorpusError, match=r"is made by RDKit: pip install 'headscope\[chemistry\]'"):
-        next(reaction_items(1, 0))
 
 
 @pytest.fixture(scope="module")
@@ -83,30 +73,6 @@ def test_both_sides_are_smiles_of_molecules_and_words_are_their_tokens(chem: Any
         assert said == bonded
 
 
-def test_an_atom_keeps_its_element_and_has_one_name(documents: list[Document]) -> None:
-    for document in documents:
-        element: dict[str, set[str]] = {}
-        heads = [mention.head for mention in document.mentions]
-        assert len(set(heads)) == len(heads)
-        for mention in document.mentions:
-            element.setdefault(mention.entity, set()).add(document.feats[mention.head].split("|")[0])
-        assert all(len(found) == 1 for found in element.values())
-
-
-def test_nearly_all_atoms_of_products_come_from_reactants_and_reagents_give_none(documents: list[Document]) -> None:
-    asked = Counter[str]()
-    for document in documents:
-        arrow = document.words.index(">>")
-        product = sum(bool(feats) for feats in document.feats[arrow:])
-        targets = SameAtom().targets(document)["product->reactant"]
-        asked.update(product=product, asked=len(targets))
-        for reagent in ("S", "[NaH]", "[Na+]", "[K+]"):
-            for word, form in enumerate(document.words[:arrow]):
-                if form == reagent and form not in document.words[arrow:]:
-                    assert word not in targets.gold[0]
-    assert asked["asked"] == asked["product"]
-
-
 def test_atoms_that_a_turn_or_mirror_exchanges_share_their_name(chem: Any, documents: list[Document]) -> None:
     """Symmetries are found as matches of a molecule with itself, not by the ranks that the corpus goes by."""
     exchanged = 0
@@ -121,16 +87,6 @@ def test_atoms_that_a_turn_or_mirror_exchanges_share_their_name(chem: Any, docum
                     assert name.get(atom) == name.get(other)
                     exchanged += atom != other
     assert exchanged > 100
-
-
-def test_identity_reactions_have_the_same_molecule_in_another_order(chem: Any, documents: list[Document]) -> None:
-    found = [document for document in documents if document.sentences[0].kind == "identity"]
-    assert 0.04 * MANY < len(found) < 0.2 * MANY
-    for document in found:
-        reactants, product = halves(document)
-        whole = chem.MolToSmiles(chem.MolFromSmiles(product))
-        assert whole in {chem.MolToSmiles(chem.MolFromSmiles(one)) for one in reactants.split(".")} or "." in whole
-    assert any(halves(document)[1] not in halves(document)[0].split(".") for document in found)
 
 
 def test_an_item_depends_on_seed_and_number_and_a_document_is_a_first_reactant(documents: list[Document]) -> None:

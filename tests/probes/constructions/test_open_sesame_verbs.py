@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from probes import CorpusError
-from probes.constructions.open_sesame_verbs import read_open_sesame_verbs
+from probes.constructions.agreement_corpus import read_open_sesame_verbs
 from probes.records import Document
 from probes.syntax.agreement import SubjectVerbAgreement
 
@@ -91,8 +91,3 @@ def test_a_sentence_of_no_construction_or_with_another_subject_is_refused_with_i
     (folder / "agr.4.tsv").write_text(f"{line}\n", "utf-8")
     with pytest.raises(CorpusError, match=r"agr.4.tsv:1: a sentence of no known construction, 'my ship"):
         list(read_open_sesame_verbs(folder))
-
-
-def test_a_folder_without_files_of_verbs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no file agr\.\*\.tsv"):
-        list(read_open_sesame_verbs(tmp_path))

@@ -5,7 +5,6 @@ import pytest
 
 from probes.corpora.annotation.entity_brackets import TWICE
 from probes.corpora.conll import EMPTY, read_conll
-from probes.corpora.conllu import CorpusError
 from probes.records import Document, Mention
 
 Read = Callable[..., list[Document]]
@@ -61,62 +60,13 @@ def test_parts_of_speech_of_the_file_go_before_forms(read: Read) -> None:
     assert document.upos == ("PRON", "NOUN", "", "PROPN")
 
 
-def test_mentions_may_nest_cross_and_end_together(read: Read) -> None:
-    cells = ("(1|(2", "(3)", "1)|(4", "2)|4)")
-    (document,) = read(BEGIN, *(word(i, f"w{i}", cell) for i, cell in enumerate(cells)), END)
-    spans = {(mention.entity, mention.words) for mention in document.mentions}
-    assert spans == {("1", (0, 1, 2)), ("2", (0, 1, 2, 3)), ("3", (1,)), ("4", (2, 3))}
-
-
-def test_columns_may_be_parted_by_spaces(read: Read) -> None:
-    lines = (" ".join(("sea", "0", str(i), form, *"--------", cell)) for i, (form, cell) in enumerate([("She", "(1)")]))
-    (document,) = read(BEGIN, *lines, END)
-    assert [mention.words for mention in document.mentions] == [(0,)]
-
-
-def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None:
-    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *in_part(1, LATER), END)
-    assert one.id == other.id == "sea"
-    assert [one.sentences[0].id, other.sentences[0].id] == ["sea-0-1", "sea-1-1"]
-
-
-@pytest.mark.parametrize(("first", "sentences"), [(1, [1]), (2, [2]), (3, [2, 1]), (9, [2, 2])])
-def test_first_takes_that_many_sentences(first: int, sentences: list[int], read: Read) -> None:
+def test_parts_of_a_document_are_read_apart_and_first_takes_that_many_sentences(read: Read) -> None:
     part = (*STORM, "", *LATER, "")
-    documents = read(BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *in_part(1, part), END, first=first)
-    assert [len(document.sentences) for document in documents] == sentences
-
-
-@pytest.mark.parametrize(
-    ("lines", "complaint"),
-    [
-        ((*STORM, END), "sea.conll:1: 'sea' stands before any '#begin document"),
-        (
-            ("#begin document ()",),
-            r"sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document \(\)'",
-        ),
-        ((BEGIN.replace("part 0", "part 2"), *STORM, END), "sea.conll:2: part '0', but line 1 begins part 2"),
-        ((BEGIN, *STORM), "sea.conll:1: document 'sea' is not ended by '#end document'"),
-        ((BEGIN, *STORM, BEGIN), "sea.conll:6: document 'sea' of line 1 is not ended by '#end document'"),
-        ((BEGIN, "sea\t0\t0\tAda", END), "sea.conll:2: 4 columns, expected at least 12, parted by tabs or spaces"),
-        ((BEGIN, word(0, "Ada", name="lake"), END), "sea.conll:2: document 'lake', but line 1 begins 'sea'"),
-        ((BEGIN, STORM[0], word(2, "met"), END), "sea.conll:3: word number '2', expected 1"),
-        ((BEGIN, word(0, " "), END), "sea.conll:2: word 0 has no form"),
-        ((BEGIN, word(0, "Ada", "(x)"), END), r"sea.conll:2: coreference '\(x\)', expected brackets such as \(4, 4\)"),
-        ((BEGIN, word(0, "Ada", "1)"), END), r"sea.conll:2: Entity bracket '1\)' closes what is not open"),
-        ((BEGIN, STORM[0], word(1, "met", "(7"), "", END), r"sea.conll:3: Entity bracket '\(7' is not closed in its"),
-    ],
-)
-def test_a_fault_is_told_with_its_line(lines: tuple[str, ...], complaint: str, read: Read) -> None:
-    with pytest.raises(CorpusError, match=f"^{complaint}"):
-        read(*lines)
-
-
-def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
-    path = tmp_path / "sea.conll"
-    path.write_bytes(f"{BEGIN}\n".encode() + b"sea \xff")
-    with pytest.raises(CorpusError, match=r"sea.conll:2: not UTF-8 \(byte 0xff\)"):
-        list(read_conll(path))
+    lines = (BEGIN, *part, END, BEGIN.replace("part 0", "part 1"), *in_part(1, part), END)
+    one, other = read(*lines, first=3)
+    assert (one.id, other.id, len(one.sentences)) == ("sea", "sea", 2)
+    assert [sentence.id for sentence in other.sentences] == ["sea-1-1"]
+    assert len(read(*lines, first=2)) == 1
 
 
 def test_escapes_are_read_as_what_they_stand_for_and_mentions_once(read: Read) -> None:
@@ -135,6 +85,7 @@ def test_an_empty_column_of_coreference_is_remarked_where_it_is_that_of_a_whole_
 
 
 @pytest.mark.parametrize("begin", ["#begin document (sea);", "#begin document sea", "# begin document (sea); part 0"])
-def test_a_document_without_a_part_is_part_0(begin: str, read: Read) -> None:
-    (document,) = read(begin, *STORM, "", END.replace("#", "# "))
+def test_a_document_without_a_part_is_part_0_and_spaces_part_columns(begin: str, read: Read) -> None:
+    (document,) = read(begin, *(" ".join(line.split()) for line in LATER), "", END.replace("#", "# "))
     assert [(one.id, len(one)) for one in document.sentences] == [("sea-0-1", 4)]
+    assert len(document.mentions) == 2

@@ -1,13 +1,11 @@
-import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from probes.corpora.conllu import CorpusError, read_conllu
-from probes.corpora.corpus import LAYOUT, NAMED, PUT, Corpus, cache_folder, corpus_path, data_folder
+from probes.corpora.corpus import NAMED, PUT, Corpus, corpus_path
 from probes.corpora.readers import read_documents
 from probes.corpora.windows import Cut
 from probes.records import Document, Mention, Sentence
@@ -105,20 +103,6 @@ def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[...
     assert not text.heads.flags.writeable
 
 
-def test_texts_are_taken_in_the_order_asked_for_and_chunks_give_all(path: Path, cache: Path) -> None:
-    texts = Corpus.read(path).sentences()
-    ids = [text.sentences[0].id for text in texts.take([2, 0, 2])]
-    assert ids == ["port-1", "harbour-1", "port-1"]
-    chunks = list(texts.chunks(2))
-    assert [[text.sentences[0].id for text in chunk] for chunk in chunks] == [["harbour-1", "harbour-2"], ["port-1"]]
-
-
-def test_sizes_are_counted(path: Path, cache: Path) -> None:
-    assert Corpus.read(path).size() == {"documents": 2, "sentences": 3, "words": 5}
-    assert Corpus.read(path, first=2).size() == {"documents": 1, "sentences": 2, "words": 4}
-    assert Corpus.of(read_conllu(path)).size() == {"documents": 2, "sentences": 3, "words": 5}
-
-
 def test_windows_keep_to_their_number_of_words_and_losses_at_borders_are_counted(path: Path, cache: Path) -> None:
     corpus = Corpus.read(path)
     windows = corpus.windows(3).take([0, 1, 2])
@@ -127,18 +111,6 @@ def test_windows_keep_to_their_number_of_words_and_losses_at_borders_are_counted
         assert held.windows(3).lost == Cut(mentions=1, anaphors=0)  # the mention of both words
         assert held.windows(2).lost == Cut(mentions=0, anaphors=1)  # Her: Ada is in the window before
         assert held.windows(100).lost == held.sentences().lost == Cut()
-
-
-def test_losses_are_counted_without_reading_the_file_again(path: Path, cache: Path) -> None:
-    corpus, reads = Corpus.read(path), []
-
-    def stream() -> Iterator[Document]:
-        reads.append("read")
-        return corpus.stream()
-
-    counted = replace(corpus, stream=stream)
-    assert [counted.windows(2).lost for _ in range(2)] == [Cut(anaphors=1)] * 2
-    assert reads == ["read"]
 
 
 def test_another_content_or_part_of_a_file_has_another_fingerprint(path: Path, cache: Path) -> None:
@@ -200,57 +172,12 @@ def test_a_broken_file_leaves_nothing_in_the_cache(path: Path, cache: Path) -> N
     assert list(cache.rglob("*.arrow*")) == []
 
 
-def test_a_file_that_is_broken_at_its_start_is_refused_when_it_is_opened(path: Path) -> None:
-    path.write_text("nothing\n", "utf-8")
-    with pytest.raises(CorpusError, match=r"ships.conllu:1: 1 columns, expected 10"):
-        Corpus.read(path)
-    with pytest.raises(FileNotFoundError, match="no such file"):
-        Corpus.read(path.parent / "none.conllu")
-
-
-def test_the_sha256_of_the_file_is_in_the_fingerprint(path: Path) -> None:
-    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.name.encode() + path.read_bytes()).hexdigest()
-    assert Corpus.read(path).fingerprint == expected
-
-
 def test_a_file_whose_name_is_the_kind_of_its_sentences_is_read_anew_under_another_name(tmp_path: Path) -> None:
     kinds = []
     for name in ("agr.2.tsv", "agr.4.tsv"):
         (tmp_path / name).write_text("the ship near the port can sink\t5\t0 1\t3 4\n", "utf-8")
         kinds.append(Corpus.read(tmp_path / name).sentences().take([0])[0].sentences[0].kind)
     assert kinds == ["agr.2", "agr.4"]
-
-
-def test_names_are_looked_up_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    with pytest.raises(
-        CorpusError, match=r"corpus 'ewt-dev' is not at .*; set HEADSCOPE_DATA to the folder that holds"
-    ):
-        corpus_path("ewt-dev")
-    file = tmp_path / NAMED["ewt-dev"].path
-    file.parent.mkdir(parents=True)
-    file.write_text(CONLLU, "utf-8")
-    assert corpus_path("ewt-dev") == file
-
-
-def test_an_unknown_name_is_told_what_was_meant() -> None:
-    with pytest.raises(CorpusError, match=r"unknown corpus 'ewt_dev'; did you mean 'ewt-dev'\?"):
-        corpus_path("ewt_dev")
-    known = r"unknown corpus 'xyz'; known are ewt-train, .*grammar, senses, agreement, reactions \(a file is given"
-    with pytest.raises(CorpusError, match=known):
-        corpus_path("xyz")
-
-
-def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HEADSCOPE_DATA", "HEADSCOPE_CACHE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache_folder() == tmp_path / "xdg" / "headscope"
-    assert data_folder() == tmp_path / "xdg" / "headscope" / "data"
-    monkeypatch.setenv("HEADSCOPE_CACHE", "~/somewhere")
-    assert cache_folder() == Path("~/somewhere").expanduser()
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    assert data_folder() == tmp_path
 
 
 def test_the_named_corpora_are_there_and_can_be_opened(data_folder: Path) -> None:

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.gap import HEADER, read_gap
 from probes.records import Document, Mention
 
@@ -60,26 +59,3 @@ def test_a_passage_without_a_page_is_a_document_of_its_own_and_first_counts_pass
     rows = (row(), row(ID="dev-2", URL=""), row(ID="dev-3"))
     assert [document.id for document in read(*rows)] == ["Storms", "dev-2", "Storms"]
     assert len(read(*rows, first=2)) == 2
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("dev-1\tAda", "2 columns, expected 11 parted by tabs"),
-        (row(**{"A-offset": "-1"}), "A-offset '-1' is not a number"),
-        (row(**{"B-offset": "3"}), "at character 3 of the text stands ' Byr', expected 'Lucy'"),
-        (row(**{"Pronoun": "", "Pronoun-offset": "0"}), "at character 0 of the text stands '', expected ''"),
-        (row(B="Ada Byron", **{"B-offset": "0"}), "A 'Ada Byron' and B 'Ada Byron' overlap at character 0 of the text"),
-        (row(B="Byron", **{"B-offset": "4"}), "A 'Ada Byron' and B 'Byron' overlap at character 4 of the text"),
-        (row(**{"B-coref": "yes"}), "B-coref is 'yes', expected TRUE or FALSE"),
-        (row(**{"B-coref": "TRUE"}), "A-coref and B-coref are both TRUE; a pronoun means one of the two at most"),
-    ],
-)
-def test_a_fault_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
-    with pytest.raises(CorpusError, match=f"^gap.tsv:3: {complaint}"):
-        read(row(), line)
-
-
-def test_another_header_is_refused(read: Read) -> None:
-    with pytest.raises(CorpusError, match=r"^gap.tsv:1: expected the columns ID, Text, Pronoun, .*parted by tabs"):
-        read(row(), header="ID\tText")

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from probes import CorpusError
 from probes.corpora.open_sesame import open_sesame_item, read_groups
 from probes.minimal_pairs import Kind, LeftOut, MinimalPair
 from probes.records import Mention
@@ -64,25 +63,6 @@ def test_what_no_pair_can_be_made_of_is_left_out_with_the_reason(line: str, reas
     assert found.kind.phenomenon == "subject-verb agreement"
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        (
-            "the ship can sink\t2\t0 1",
-            "expected sentence, index, subject and distractors parted by tabs, got 'the ship",
-        ),
-        ("the ship can sink\ttwo\t0 1\t", "expected 1 word indices, got 'two'"),
-        ("the ship can sink\t2\t0\t", "expected 2 word indices, got '0'"),
-        ("the ship can sink\t2\t0 1\t3", "expected pairs of word indices, got '3'"),
-        ("the ship can sink\t2\t1 0\t", r"expected spans whose first word is not after the last, got \[\(\)\]"),
-        ("the ship can sink\t4\t0 1\t", r"index 4 is outside the sentence \(4 words, counted from 0\)"),
-    ],
-)
-def test_faults_name_file_and_line(line: str, complaint: str) -> None:
-    with pytest.raises(CorpusError, match=f"^folder/agr.4.tsv:1: {complaint}"):
-        item(line)
-
-
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
     path = tmp_path / "agr.4.tsv"
@@ -106,10 +86,3 @@ def test_marked_groups_are_mentions_and_the_marked_word_agrees_with_the_first(li
     assert set(reflexive.heads.tolist()) == {-1}
     assert reflexive.upos[6] == "PRON"
     assert len(list(read_groups(lines, first=2))) == 2
-
-
-def test_a_fault_among_groups_is_told_with_its_line(lines: Path) -> None:
-    with lines.open("a", encoding="utf-8") as file:
-        file.write("the ship\t7\t0 1\t\n")
-    with pytest.raises(CorpusError, match=r"agr.4.tsv:4: .*index 7 is outside the sentence \(2 words"):
-        list(read_groups(lines))

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.named import NAMED_RATINGS
-from probes.corpora.ratings import Ratings, open_ratings, ratings_path, read_frames, read_ratings
+from probes.corpora.ratings import Ratings, open_ratings, read_frames, read_ratings
 
 Write = Callable[..., Path]
 
@@ -41,32 +40,6 @@ def test_a_word_is_a_form_of_a_rated_one_in_lower_case_or_without_a_regular_endi
     assert rated.form(word) == form
 
 
-def test_a_form_that_is_rated_itself_stays(write: Write) -> None:
-    assert read_ratings(write("glass glasses 5")).form("glasses") == "glasses"
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("ship 3", "expected two words and a number, got 'ship 3'"),
-        ("ship sea three", "expected two words and a number, got 'ship sea three'"),
-        ("ship sea nan", "expected two words and a number"),
-        ("ship sea 3 4", "expected two words and a number"),
-        ("Ship ship 3", "expected two different words, got 'Ship' twice"),
-    ],
-)
-def test_a_fault_is_told_with_its_line(line: str, complaint: str, write: Write) -> None:
-    path = write("storm sea 8", line)
-    for read in (read_ratings, lambda path: list(read_frames(path))):
-        with pytest.raises(CorpusError, match=f"^sea.txt:2: {complaint}"):
-            read(path)
-
-
-def test_a_file_without_a_pair_is_refused(write: Write) -> None:
-    with pytest.raises(CorpusError, match=r"sea.txt: no pair in the file \(1 bytes\)"):
-        read_ratings(write(""))
-
-
 def test_every_pair_has_a_sentence_with_its_words_in_the_same_places(write: Write) -> None:
     path = write("ship\tharbour\t40.0", "ship\tstorm\t30.0", "sea\tstorm\t8")
     documents = list(read_frames(path))
@@ -81,16 +54,6 @@ def test_every_pair_has_a_sentence_with_its_words_in_the_same_places(write: Writ
     assert documents[1].sentences[0].kind == "sea"
     assert [i for i, tag in enumerate(documents[0].upos) if tag == "NOUN"] == [4, 7]
     assert len(list(read_frames(path, first=2))) == 2
-
-
-def test_names_are_looked_up_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    with pytest.raises(CorpusError, match=r"ratings 'men' are not at .*; set HEADSCOPE_DATA to the folder that holds"):
-        ratings_path("men")
-    with pytest.raises(
-        CorpusError, match=r"unknown ratings 'mem'; did you mean 'men'\? \(or a file, which this is not"
-    ):
-        ratings_path("mem")
 
 
 def test_the_named_ratings_are_there(data_folder: Path) -> None:

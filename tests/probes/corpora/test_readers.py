@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conll import read_conll
-from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import HEADER, read_gap
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
@@ -62,11 +62,6 @@ def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
     assert reader_of(write(name, line)) is reader
 
 
-def test_plain_text_has_no_reader_here(write: Write) -> None:
-    with pytest.raises(CorpusError, match=r"a.txt: plain text, which probes.plain.open_plain reads"):
-        reader_of(write("a.txt", "He was 12."))
-
-
 def conll(name: str, sentences: int) -> tuple[str, ...]:
     words = (line for i in range(sentences) for line in (f"{name}\t0\t0\tw{i}" + "\t_" * 9, ""))
     return (f"#begin document ({name}); part 0", *words, "#end document")
@@ -84,20 +79,6 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts
         read_documents(folder, first=0)
 
 
-@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.conllu"])
-def test_an_empty_file_is_refused_with_its_name(name: str, write: Write) -> None:
-    with pytest.raises(CorpusError, match=rf"{name}: no sentence in the file \(0 bytes\)"):
-        list(read_documents(write(name)))
-
-
-def test_a_folder_without_files_that_a_reader_takes_and_a_missing_file_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "en-dev.conllu").touch()
-    with pytest.raises(CorpusError, match=r"is a folder, expected a file, .*\(.conllu files in it: en-dev.conllu\)"):
-        corpus_files(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no such file; check the path"):
-        corpus_files(tmp_path / "none")
-
-
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
@@ -111,15 +92,3 @@ def test_a_folder_without_files_that_a_reader_takes_and_a_missing_file_are_refus
 def test_blank_lines_at_the_end_change_nothing(name: str, lines: tuple[str, ...], write: Write) -> None:
     plain = [document.words for document in read_documents(write(name, *lines))]
     assert [document.words for document in read_documents(write(name, *lines, "", "  "))] == plain
-
-
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [
-        ("wino.tsv", ("\t".join(FILLED), 'nurse.someone.0.male.txt\t"The nurse told someone, that he could go."')),
-        ("agr.tsv", ('"the ship, too, can sink"\t5\t0 1\t',)),
-    ],
-)
-def test_cells_that_a_spreadsheet_quoted_are_refused(name: str, lines: tuple[str, ...], write: Write) -> None:
-    with pytest.raises(CorpusError, match=rf"{name}:\d: .* has the quotation marks that spreadsheets put"):
-        list(read_documents(write(name, *lines)))

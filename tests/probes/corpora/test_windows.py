@@ -33,13 +33,9 @@ def test_no_word_is_lost_or_changed(lengths: list[int], most: int):
     pieces = list(windows(whole, most))
     assert [word for piece in pieces for word in piece.words] == list(whole.words)
     assert all(piece.id == "d" for piece in pieces)
-
-
-@given(LENGTHS, st.integers(1, 15))
-def test_every_window_but_the_last_is_full(lengths: list[int], most: int):
-    sizes = [len(window) for window in windows(document(lengths), most)]
-    assert all(size == most for size in sizes[:-1])
-    assert sizes[-1] <= most
+    assert all(len(piece) == most for piece in pieces[:-1])
+    assert len(pieces[-1]) <= most
+    assert all(len(sentence) for piece in pieces for sentence in piece.sentences)
 
 
 @given(LENGTHS, st.integers(1, 15))
@@ -77,25 +73,6 @@ def test_a_word_whose_head_is_cut_off_has_no_head_and_no_relation():
     assert second.deprels == ("dep", "root")
 
 
-@given(LENGTHS, st.integers(1, 15))
-def test_a_window_has_no_sentence_without_words(lengths: list[int], most: int):
-    for window in windows(document(lengths), most):
-        assert all(len(sentence) for sentence in window.sentences)
-
-
-def test_the_pieces_of_a_sentence_keep_its_id():
-    assert [piece.sentences[0].id for piece in windows(document([5]), 2)] == ["s0", "s0", "s0"]
-
-
-def test_a_mention_across_a_border_is_left_out_and_counted():
-    whole = document([3, 4])
-    assert [window.mentions for window in windows(whole, 4)] == [
-        (Mention((0, 1), 1, "pair"), Mention((2,), 2, "end")),
-        (Mention((2,), 2, "end"),),
-    ]
-    assert cut(whole, 4) == Cut(mentions=1, anaphors=2)  # the second pair, and the second end
-
-
 def test_a_discontinuous_mention_across_a_border_is_left_out():
     words = ("a", "b", "c", "d")
     split = Sentence(
@@ -104,23 +81,6 @@ def test_a_discontinuous_mention_across_a_border_is_left_out():
     whole = Document("d", (split,))
     assert [len(window.mentions) for window in windows(whole, 2)] == [0, 0]
     assert cut(whole, 2).mentions == 1
-
-
-def test_a_document_that_fits_is_left_as_it_is():
-    whole = document([3, 4])
-    assert list(windows(whole, 7)) == [whole]
-    assert cut(whole, 7) == Cut()
-
-
-def test_cutting_changes_nothing_in_the_document():
-    whole = document([5])
-    list(windows(whole, 2))
-    assert whole.heads.tolist() == [1, 2, 3, 4, -1]
-
-
-def test_a_window_without_words_is_refused():
-    with pytest.raises(ValueError, match=r"^max_words is 0, expected at least 1$"):
-        list(windows(document([2]), 0))
 
 
 @pytest.mark.slow

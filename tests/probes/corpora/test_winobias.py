@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.winobias import read_winobias
 from probes.records import Document, Mention
 
@@ -49,20 +48,3 @@ def test_the_longest_phrase_is_found_where_one_holds_another(read: Read) -> None
     lines = ("1 [The cook] ran because [he] was late.", "2 [The ship cook] sang since [he] won.")
     lines = (*lines, "3 [The boy] thanked the ship cook as [he] left.")
     assert {mention.entity for mention in read(*lines)[2].mentions} == {"meant", "the ship cook"}
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("[The baker] said [she] sang.", "expected a number, a space and a sentence, got"),
-        ("7", "expected a number, a space and a sentence, got '7'"),
-        ("7 [The baker] sang.", r"expected two spans in brackets, as in '\[The baker\] ... \[she\] ...', got '7 \[The"),
-        ("7 [The baker] and [the pilot] said [she] sang.", "expected two spans in brackets"),
-        ("7 [The [baker] said she] sang.", "expected two spans in brackets"),
-        ("7 ]The baker[ said [she] sang.", "expected two spans in brackets"),
-        ("7 [ ] said [she] sang.", "brackets around nothing"),
-    ],
-)
-def test_a_fault_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
-    with pytest.raises(CorpusError, match=f"^pro_type1.txt.dev:2: {complaint}"):
-        read(ONE, line)

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
 from probes.records import Document, Mention
 
@@ -63,42 +62,3 @@ def test_the_templates_filled_are_the_sentences_that_were_published(data_folder:
     )
     assert len(published) == 720
     assert filled == published
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        (SENTENCE, "1 columns, expected 2 parted by tabs"),
-        (f"pilot.sailor.2.female.txt\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.0 or 1.male or female or neutral"),
-        (f"pilot.sailor.0.female\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.* as id, got 'pilot.sailor.0.female'"),
-        (f"pilot.sailor.0.male.txt\t{SENTENCE}", "expected a male pronoun once in the sentence, found it 0 times"),
-        (
-            f"pilot.captain.0.female.txt\t{SENTENCE}",
-            "expected the participant 'captain' once in the sentence, found it",
-        ),
-        (f"pilot.sailor.0.female.txt\t{SENTENCE} She fell.", "expected a female pronoun once in .* found it 2 times"),
-    ],
-)
-def test_a_fault_in_a_sentence_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
-    with pytest.raises(CorpusError, match=f"^w.tsv:2: {complaint}"):
-        read(line)
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("pilot\tsailor\t0", "3 columns, expected 4 parted by tabs"),
-        (TEMPLATE.replace("$PARTICIPANT", "sailor"), r"expected one \$PARTICIPANT in the template, got 'The \$OCC"),
-        (TEMPLATE.replace("NOM", "SUB"), r"expected one of \$NOM_PRONOUN, \$POSS_PRONOUN, \$ACC_PRONOUN, got 'The"),
-        (f"{TEMPLATE} $ACC_PRONOUN", r"expected one of \$NOM_PRONOUN"),
-        (TEMPLATE.replace("\t0\t", "\tno\t"), r"expected OCCUPATION.PARTICIPANT.0 or 1"),
-    ],
-)
-def test_a_fault_in_a_template_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
-    with pytest.raises(CorpusError, match=f"^w.tsv:2: {complaint}"):
-        read(line, header=TEMPLATES)
-
-
-def test_another_header_is_refused(read: Read) -> None:
-    with pytest.raises(CorpusError, match=r"^w.tsv:1: expected the columns sentid, sentence or occupation\(0\), "):
-        read(SENTENCE, header=("id", "text"))

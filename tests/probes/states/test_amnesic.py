@@ -7,7 +7,7 @@ import pytest
 
 from probes.records import Document, Sentence, frozen_ints
 from probes.states import amnesic as module
-from probes.states.amnesic import Sides, amnesic, phrase_starts, random_directions, remove
+from probes.states.amnesic import Sides, amnesic, phrase_starts, remove
 from probes.states.word_states import WordStates
 
 TAGS = ("NOUN", "VERB", "ADJ")
@@ -76,11 +76,6 @@ def test_the_report_split_does_not_say_when_to_stop() -> None:
     removed = [remove(Sides.of(select, report), gold[0], labels, held_out, 0) for labels in (gold[1], drawn)]
     assert len(removed[0].directions) == len(removed[1].directions) > 1
     np.testing.assert_array_equal(removed[0].directions, removed[1].directions)
-
-
-def test_random_directions_are_orthonormal() -> None:
-    found = random_directions(3, 8, np.random.default_rng(0))
-    np.testing.assert_allclose(found @ found.T, np.eye(3), atol=1e-12)
 
 
 def test_phrases_start_with_the_first_word_below_their_noun(tree: Callable[..., Sentence]) -> None:

@@ -7,7 +7,6 @@ from probes.records import Document, Sentence, frozen_ints
 from probes.states.geometry import (
     ADJUSTED,
     BEYOND,
-    EXPLAINED,
     RANDOM,
     SELF,
     SENTENCE,
@@ -15,7 +14,6 @@ from probes.states.geometry import (
     geometry,
     self_similarity,
 )
-from probes.states.intervals import NORMAL, ClusteredMean
 from probes.states.word_states import WordStates
 
 
@@ -62,12 +60,6 @@ def test_a_common_direction_is_anisotropy_and_adjusting_takes_it_away() -> None:
     assert cone[SELF + ADJUSTED] < 0.1 < flat[SELF + ADJUSTED]
 
 
-def test_contexts_lower_self_similarity_and_raise_that_of_a_sentence() -> None:
-    little, much = values(planted(0, 0.2)), values(planted(0, 3))
-    assert little[SELF] > 0.9 > 0.3 > much[SELF]
-    assert little[SENTENCE] < 0.6 < 0.9 < much[SENTENCE]
-
-
 def test_words_are_no_closer_to_their_sentence_than_random_words_where_sentences_share_nothing() -> None:
     """A word is part of the mean, so the cosine itself is above 0 even then."""
     none, shared = (values(planted(0, context, drawn=True)) for context in (0.05, 2.0))
@@ -90,26 +82,3 @@ def test_explained_variance_is_that_of_scikit_learn() -> None:
     rows = np.random.default_rng(2).normal(size=(6, 4)) + 5
     assert explained_variance(rows) == pytest.approx(PCA(1).fit(rows).explained_variance_ratio_[0])
     assert np.isnan(explained_variance(np.ones((3, 2))))
-
-
-def test_explained_variance_is_adjusted_by_sets_of_random_words() -> None:
-    found = values(planted(0, 0.2))
-    assert -1 < found[EXPLAINED + ADJUSTED] < found[EXPLAINED] < 1
-
-
-def test_without_repeated_words_there_is_no_self_similarity() -> None:
-    table = geometry(planted(0, 1), 0, contexts=41).set_index(["layer", "measure"])
-    assert np.isnan(table.value[1, SELF])
-    assert table.n[1, SELF] == 0
-    assert np.isfinite(table.value[1, RANDOM])
-
-
-def test_the_error_of_a_mean_is_that_of_its_clusters() -> None:
-    one = ClusteredMean.of(np.array([1.0, 2.0, 3.0, np.nan]))
-    assert (one.value, one.n) == (2, 3)
-    assert one.error == pytest.approx(1 / np.sqrt(3))
-    twice = ClusteredMean.of(np.repeat([1.0, 2.0, 3.0], 5), np.repeat([4, 7, 9], 5))
-    assert twice.error == pytest.approx(one.error), "copies in one cluster add nothing"
-    assert (twice - one).error == pytest.approx(np.sqrt(2 / 3))
-    assert twice.row["high"] == pytest.approx(2 + NORMAL * one.error)
-    assert np.isnan(ClusteredMean.of(np.array([1.0])).error)

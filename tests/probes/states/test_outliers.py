@@ -1,19 +1,17 @@
 """Outlier dimensions of a model in which they are planted, and what is lost without them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
-from mha import Encoder, MaskedLM, Model, load_model
+from mha import Encoder, Model, load_model
 from mha.models.states import zeroed_dimensions
 from probes.corpora.corpus import Corpus
 from probes.records import Document
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.outliers import BEYOND, INTACT, KINDS, MASKED, OUTLIERS, RANDOM, TAGS, Outliers, ablated, tag_task
+from probes.states.outliers import BEYOND, INTACT, KINDS, OUTLIERS, RANDOM, TAGS, Outliers, ablated, tag_task
 from probes.states.word_states import WordStates, whole_texts
 
 
@@ -69,27 +67,3 @@ def test_what_is_lost_is_counted_beside_sets_of_random_dimensions(
     assert task.hits().mean() == pytest.approx(value[INTACT])
     with zeroed_dimensions(model, [1, 2]):
         assert task.hits().mean() == pytest.approx(value[OUTLIERS])
-
-
-def test_a_masked_lm_is_asked_for_one_masked_piece_a_text(lm: MaskedLM, aligned: tuple[Aligned, Aligned]) -> None:
-    own = tuple(Aligned.of(lm.model, one.texts) for one in aligned)
-    states = read(lm.model, own)  # type: ignore[arg-type]
-    table = ablated(lm.model, own, states, [0], Settings(), sets=2, seed=0)  # type: ignore[arg-type]
-    masked = table[table.measure == MASKED].set_index("kind")
-    assert masked.n.tolist() == [len(own[1].pieces)] * len(KINDS)
-    assert (masked.value * masked.n)[[INTACT, OUTLIERS]].tolist() == pytest.approx(
-        np.round((masked.value * masked.n)[[INTACT, OUTLIERS]]).tolist()
-    )
-
-
-def test_texts_without_parts_of_speech_give_no_task_of_them(model: Model, aligned: tuple[Aligned, Aligned]) -> None:
-    def bare(states: WordStates) -> WordStates:
-        texts = [
-            Document(one.id, tuple(replace(part, upos=("",) * len(part)) for part in one.sentences))
-            for one in states.documents
-        ]
-        return WordStates(texts, states.vectors, states.starts)
-
-    select, report = map(bare, read(model, aligned))
-    assert tag_task(model, aligned[1], (select, report), Settings()) == {}
-    assert ablated(model, aligned, (select, report), [1], Settings(), sets=1, seed=0).empty

@@ -73,8 +73,3 @@ def test_planted_attention_on_arcs_is_found(model: Model, monkeypatch: pytest.Mo
     assert table.value[WHICH] < 0.6, "the same attention on all relations says nothing of which it is"
     assert table.distance[IS_THERE] > 0.5
     assert table.labels[IS_THERE] == 2
-
-
-def test_attention_that_is_noise_tells_nothing(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = planted_table(model, monkeypatch, lambda pairs: np.zeros((len(pairs.labels), 4, 2)))
-    assert table.low[IS_THERE] < 0.5

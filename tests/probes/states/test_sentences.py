@@ -11,7 +11,7 @@ from probes.grammar import generate
 from probes.records import Document, Sentence
 from probes.scoring.score import Settings
 from probes.states import sentences as module
-from probes.states.sentence_tasks import (
+from probes.states.sentences import (
     CONTENT,
     DEPTH,
     LENGTH,
@@ -20,11 +20,10 @@ from probes.states.sentence_tasks import (
     SUBJECT,
     TASKS,
     TENSE,
-    is_shifted,
+    probe_sentences,
+    sentence_means,
     sentence_tasks,
-    shifted,
 )
-from probes.states.sentences import probe_sentences, sentence_means
 from probes.states.word_states import WordStates, whole_texts
 
 SAW = """
@@ -51,19 +50,6 @@ def test_labels_by_hand(saw: Document, tree: Callable[..., Sentence]) -> None:
     assert found[DEPTH] == [None, "flat", None], "depths 2, 1 and 2: the median is 2"
     assert found[CONTENT] == [None] * 3, "two of the content words are in it"
     assert set(found[SHIFT]) <= {"shifted", "as it was"}
-
-
-def test_a_shifted_sentence_has_two_neighbours_in_each_others_place(saw: Document) -> None:
-    words = shifted(saw, 0).words
-    changed = [place for place in range(4) if words[place] != saw.words[place]]
-    assert len(changed) == 2
-    assert changed[1] == changed[0] + 1
-    assert words[changed[0]] == saw.words[changed[1]]
-
-
-def test_half_of_the_sentences_are_shifted() -> None:
-    every = [one for document in generate(60, 4) for one in document.split_sentences()]
-    assert 0.35 < np.mean([is_shifted(one, 0) for one in every]) < 0.65
 
 
 def test_a_sentence_is_the_mean_of_its_words(model: Model, random_documents: Callable[..., list[Document]]) -> None:

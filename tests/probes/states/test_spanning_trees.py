@@ -8,14 +8,7 @@ from probes.corpora.corpus import MemoryTexts
 from probes.records import Document, Sentence, frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
-from probes.states.spanning_trees import attached_arcs, gold_tree, spanning_trees
-
-
-def test_of_three_words_the_two_heaviest_edges_are_kept() -> None:
-    weights = np.array([[[0, 3, 1], [3, 0, 2], [1, 2, 0]], [[0, 1, 5], [1, 0, 4], [5, 4, 0]]], np.float64)
-    first, second = spanning_trees(weights)
-    assert {tuple(edge) for edge in np.argwhere(np.triu(first))} == {(0, 1), (1, 2)}
-    assert {tuple(edge) for edge in np.argwhere(np.triu(second))} == {(0, 2), (1, 2)}
+from probes.states.trees import attached_arcs, gold_tree, spanning_trees
 
 
 @pytest.mark.parametrize("words", [2, 5, 30])
@@ -44,11 +37,6 @@ def test_punctuation_has_no_part_in_a_tree() -> None:
     assert tree is not None
     assert tree.words.tolist() == [0, 2, 3, 4]
     assert set(tree.arcs) == {frozenset((0, 2)), frozenset((3, 2)), frozenset((4, 2))}
-
-
-def test_what_is_no_tree_of_two_words_is_passed_over() -> None:
-    assert gold_tree(sentence("ships .", [-1, 0], ["NOUN", "PUNCT"])) is None
-    assert gold_tree(sentence("ships sail", [-1, -1], ["NOUN", "VERB"])) is None
 
 
 def test_arcs_of_all_heads_are_those_of_a_plain_recomputation() -> None:

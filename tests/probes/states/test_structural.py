@@ -10,7 +10,6 @@ from probes.grammar import generate
 from probes.records import Document
 from probes.states import structural
 from probes.states.structural import ATTACHED, CORRELATION, DEPTHS, DISTANCES, ROOT, probe_trees, squared_distances
-from probes.states.trees import GoldTree
 from probes.states.word_states import WordStates
 
 
@@ -67,16 +66,3 @@ def test_squared_distances_are_those_of_projected_differences() -> None:
         for j in range(4):
             apart = (states[0, 0, i] - states[0, 0, j]) @ projection[0]
             torch.testing.assert_close(found[i, j], apart.square().sum(), atol=1e-4, rtol=1e-4)
-
-
-def test_undirected_attachment_counts_arcs_of_all_sentences(sentences: Callable[[int], list[Document]]) -> None:
-    documents = sentences(3)
-    table = probe_trees(planted(documents, 0, 0), planted(documents, 0, 0), 0)
-    arcs = sum(len(GoldTree.of(one).arcs) for one in documents)
-    assert set(table.n[table.measure == ATTACHED]) == {arcs}
-    assert set(table.n[table.measure == ROOT]) == {len(documents)}
-
-
-def test_without_trees_there_is_no_probe() -> None:
-    nothing = WordStates([], np.zeros((2, 0, 4), np.float32), np.zeros(1, np.int64))
-    assert probe_trees(nothing, nothing, 0).empty

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from probes.records import Document, Sentence
-from probes.states.trees import GoldTree, in_a_row, is_tree, spearman, tree_distances
+from probes.states.trees import GoldTree, in_a_row, is_tree, spearman
 
 TREE = """
 the   DET   2 det   _
@@ -30,11 +30,6 @@ def test_distances_are_arcs_between_words(gold: GoldTree) -> None:
     by_hand = [[0, 1, 2, 3, 3], [1, 0, 1, 2, 2], [2, 1, 0, 1, 1], [3, 2, 1, 0, 2], [3, 2, 1, 2, 0]]
     assert gold.distances.tolist() == by_hand
     assert gold.depths.tolist() == [2, 1, 0, 1, 1]
-
-
-def test_a_forest_is_no_tree(tree: Callable[..., Sentence]) -> None:
-    assert not is_tree(Document("d", (tree(TREE.replace("old   ADJ   3", "old   ADJ   0")),)))
-    assert np.isinf(tree_distances(np.array([-1, -1]))[0, 1])
 
 
 def test_the_spanning_tree_of_gold_distances_has_every_arc_and_punctuation_none(gold: GoldTree) -> None:
@@ -77,8 +72,3 @@ def test_rank_correlations_are_those_of_scipy(gold: GoldTree) -> None:
         expected = stats.spearmanr(depths[layer], gold.depths).statistic
         assert gold.depth_correlation(depths)[layer] == pytest.approx(expected)
     assert np.isnan(spearman(np.ones(4), np.arange(4.0)))
-
-
-def test_the_root_is_the_word_of_least_depth_that_is_no_punctuation(gold: GoldTree) -> None:
-    depths = np.array([[3, 2, 1, 0, 2], [0, 2, 1, 3, 2]], float)
-    assert gold.root_correct(depths).tolist() == [1, 0]

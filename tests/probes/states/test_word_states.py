@@ -1,5 +1,6 @@
 """States of words, against plain passes of `transformers` and by hand."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,32 @@ from transformers import AutoModel
 
 from mha import Encoder, Model, export_encoder, load_model
 from mha.batches import collate
-from mha.hooks import HookError
 from mha.models.states import layer_states, zeroed_dimensions
 from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document
 from probes.scoring.score import Settings
-from probes.states.word_states import WordStates, whole_texts
+from probes.states.word_states import ClusteredMean, WordStates, whole_texts
+
+
+def test_a_mean_of_means_counts_each_stratum_once() -> None:
+    """Means 2 and 10 of strata of 3 and 1 values; without the first cluster 3 and 10, without the second 1.5 alone."""
+    values, strata = np.array([1.0, 2.0, 3.0, 10.0, math.nan]), np.array([5, 5, 5, 7, 9])
+    clusters = np.array([0, 0, 1, 1, 2])
+    mean = ClusteredMean.of_means(values, strata, clusters)
+    assert (mean.value, mean.n) == (6, 4)
+    assert mean.error == pytest.approx(math.sqrt(1 / 2 * ((6.5 - 4) ** 2 + (1.5 - 4) ** 2)))
+
+
+def test_the_error_of_a_mean_of_means_is_that_of_repeated_draws() -> None:
+    random = np.random.default_rng(0)
+    drawn = []
+    for _ in range(400):
+        clusters = np.repeat(np.arange(40), 5)
+        strata = random.integers(0, 4, 200)
+        values = strata + random.normal(size=40)[clusters] + random.normal(size=200) * (1 + strata)
+        drawn.append(ClusteredMean.of_means(values, strata, clusters))
+    error = np.std([one.value for one in drawn])
+    assert np.mean([one.error for one in drawn]) == pytest.approx(error, rel=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +63,6 @@ def test_states_are_those_of_transformers_as_means_over_the_pieces_of_a_word(
             for word in range(pieces.words):
                 expected = every[0, np.flatnonzero(pieces.word == word)].mean(0)
                 np.testing.assert_allclose(states.of_text(layer, text)[word], expected, atol=2e-5)
-
-
-def test_a_model_of_transformers_shows_the_same_states(model: Model, texts: Texts, tmp_path: Path) -> None:
-    assert isinstance(model.module, Encoder)
-    export_encoder(model.module, tmp_path)
-    theirs = Model(**{**vars(model), "module": AutoModel.from_pretrained(str(tmp_path)).eval()})
-    aligned = whole_texts(model, texts, 20)
-    ours, other = (WordStates.of(one, aligned, Settings()) for one in (model, theirs))
-    np.testing.assert_allclose(ours.vectors, other.vectors, atol=2e-5)
-    with pytest.raises(HookError, match="cannot be zeroed"), zeroed_dimensions(theirs, [0]):
-        pass
 
 
 def test_zeroed_dimensions_are_those_of_a_layer_norm_without_them_and_come_back(model: Model, texts: Texts) -> None:

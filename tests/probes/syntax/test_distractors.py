@@ -1,11 +1,9 @@
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
-from probes.grammar import generate
 from probes.records import Document, Mention, Sentence, frozen_ints
-from probes.syntax.distractors import GROUPS, NOUNS, Distractors, agreeing, noun_groups
+from probes.syntax.distractors import GROUPS, NOUNS, Distractors, noun_groups
 from probes.targets import Targets
 
 PROBE = Distractors()
@@ -76,16 +74,3 @@ def test_two_subjects_of_a_verb_are_right_together_and_a_group_that_holds_the_ve
     mentions = [span(0, 0, "a"), span(1, 1, "b"), span(2, 2, "c"), span(3, 5, "d")]
     text = text_of("Ada Bo Cleo those swimming ships", mentions, {0: 4, 1: 4})
     assert told(PROBE.targets(text)[GROUPS]) == [(4, [0, 1], [0, 1, 2], "verb, 1 distractor")]
-
-
-def test_words_of_later_sentences_are_counted_from_the_start_of_the_text() -> None:
-    text = Document("d", (*text_of("Ada slept", [span(0, 0, "x")]).sentences, *KEYS.sentences))
-    assert told(PROBE.targets(text)[NOUNS]) == [(8, [4], [4, 7], "verb, 1 distractor, agr.4")]
-
-
-def test_the_grammar_has_verbs_and_reflexives_among_distractors() -> None:
-    found = [one for document in generate(80, 3) for one, _ in agreeing(document)]
-    assert {one.kind for one in found} == {"verb", "reflexive"}
-    assert max(len(one.groups) for one in found) > 3
-    assert all(set(one.right) < set(one.groups) for one in found)
-    assert np.mean([one.query not in one.words(list(one.groups)) for one in found]) == 1

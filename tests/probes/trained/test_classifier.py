@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -12,20 +13,45 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor, nn
 
 import probes.trained.classifier as classifier
-import probes.trained.pair_attention as pair_attention
 from mha import Batch, Model
-from probes import Document, Sentence, Settings, Split, get_probe, score_corpus, score_table
+from probes import Document, Sentence, Settings, get_probe
 from probes.corpora.corpus import MemoryTexts
-from probes.evidence.question import Effort
-from probes.evidence.results import pooled_sums
 from probes.scoring import score
-from probes.scoring.aligned import Aligned
-from probes.scoring.arcs import ControlTask, sample_arcs
-from probes.trained.classifier import HeadClassifiers, fit_classifiers
-from probes.trained.pair_attention import PairAttention
+from probes.trained.classifier import HeadClassifiers, fit_classifiers, logistic_regressions
+
+MODELS = 5
+
+
+def examples(count: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    right = (random.random(count) < 0.3).astype(float)
+    features = random.standard_normal((MODELS, 2, count)) * 10.0 ** random.integers(-2, 3, (MODELS, 2, 1))
+    features[:, 0] += apart * right
+    return features, right
+
+
+@pytest.mark.parametrize(("count", "apart"), [(4, 0), (40, 0), (400, 1), (400, 10)])
+def test_slopes_and_intercepts_are_those_of_scikit_learn(count: int, apart: float) -> None:
+    features, right = examples(count, apart)
+    right[:2] = 0, 1
+    slopes, intercepts = logistic_regressions(features, right)
+    for one, slope, intercept in zip(features, slopes, intercepts, strict=True):
+        theirs = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000).fit(one.T, right)
+        assert slope == pytest.approx(theirs.coef_[0], rel=1e-4, abs=1e-6)
+        assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-4, abs=1e-5)
+
+
+def test_the_intercept_is_not_penalised_and_the_slopes_are() -> None:
+    slopes, intercepts = logistic_regressions(np.zeros((1, 2, 10)), np.array([1.0] * 8 + [0.0] * 2))
+    assert slopes.tolist() == [[0, 0]]
+    assert intercepts[0] == pytest.approx(np.log(8 / 2))
+    separable = np.array([[[-1.0, 1.0]]])
+    slope, _ = logistic_regressions(separable, np.array([0.0, 1.0]))
+    best = minimize(lambda w: 2 * np.log1p(np.exp(-w[0])) + 0.5 * w[0] ** 2, [0.0], tol=1e-12)
+    assert slope[0, 0] == pytest.approx(best.x[0], abs=1e-6)
+
 
 DEPENDENCY, COREFERENCE = get_probe("dependency"), get_probe("coreference")
-ALL = ("dependency", "dependent->head", "all")
 LENGTH, LETTERS = 12, "abcdefghijklmnopqrstuvwxyz"
 GOLD, UNIFORM, PREVIOUS, BACKWARDS = range(4)
 "The planted heads."
@@ -89,13 +115,6 @@ def test_a_head_that_attends_to_gold_is_always_right_and_selective(planted: Mode
     assert scores[scores.selected & (scores.label == "all")]["head"].tolist() == [GOLD, GOLD]
 
 
-def test_a_uniform_head_is_at_chance_on_both_tasks(planted: Model) -> None:
-    scores = fit(planted, toy(0), toy(1))
-    found = scores[scores["head"] == UNIFORM]
-    assert found.accuracy.tolist() == found.baseline_accuracy.tolist() == [0.5] * len(found)
-    assert found.margin.abs().max() == 0
-
-
 def test_a_head_that_knows_only_distance_is_not_selective(planted: Model) -> None:
     """Where all gold keys are the previous word, so are those of the control task."""
     random = np.random.default_rng(0)
@@ -108,25 +127,6 @@ def test_a_head_that_knows_only_distance_is_not_selective(planted: Model) -> Non
     assert (found.accuracy, found.baseline_accuracy, found.margin) == (1, 1, 0)
 
 
-def test_pairs_and_clusters_are_counted(planted: Model) -> None:
-    found = row(fit(planted, toy(0), toy(1)), "all", GOLD)
-    assert (found.n, found.clusters, found.near_ties) == (2 * 15 * LENGTH, 15, 0)
-    few = fit(planted, toy(0), toy(1), pairs=25)
-    assert set(few.n) == {50}
-    assert np.isnan(few[["mass", "coverage", "share", "lexical_accuracy"]].to_numpy()).all()
-    assert (few.probe.unique().tolist(), few.baseline.unique().tolist()) == (["classifier"], ["control task"])
-    assert few.variant.unique().tolist() == ["dependency/dependent->head"]
-
-
-def test_the_columns_are_those_of_other_probes(planted: Model, model: Model) -> None:
-    outcome = score_corpus(model, toy(0), [DEPENDENCY], {}, Settings())
-    heads, _ = pooled_sums(outcome, [DEPENDENCY])
-    other = score_table(Split(heads, {}), Split(heads, {}), shape=(2, 3), effort=Effort(10, 19))
-    scores = fit(planted, toy(0), toy(1))
-    assert list(scores.columns) == list(other.columns)
-    assert pd.concat([other, scores], ignore_index=True).dtypes.tolist() == other.dtypes.tolist()
-
-
 def test_a_label_with_few_arcs_on_either_split_is_missing(planted: Model) -> None:
     scores = fit(planted, toy(0), toy(1, documents=3))
     counts = {label: sum(text.deprels.count(label) for text in toy(1, 3).take(range(3))) for label in ("obj", "nsubj")}
@@ -135,36 +135,6 @@ def test_a_label_with_few_arcs_on_either_split_is_missing(planted: Model) -> Non
     assert scores[scores.label == "obj"].accuracy.isna().all()
     assert not scores[scores.label == "obj"].selected.any()
     assert row(scores, "all", GOLD).n == 2 * 3 * LENGTH
-
-
-def test_nothing_asked_gives_an_empty_table(planted: Model) -> None:
-    assert fit(planted, toy(0), toy(1), probes=[get_probe("position")]).empty
-    assert fit(planted, toy(0), toy(1), probes=[]).empty
-    assert fit(planted, toy(0), toy(1), probes=[COREFERENCE]).empty
-    assert fit(planted, MemoryTexts([]), MemoryTexts([])).empty
-
-
-def test_values_are_the_attention_from_and_to(model: Model, random_documents: Callable[..., list[Document]]) -> None:
-    texts = MemoryTexts(random_documents(12))
-    aligned = Aligned.of(model, texts)
-    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=40, seed=0)[ALL]}
-    control = {ALL: ControlTask.of(arcs[ALL], 0)}
-    seen = PairAttention.of(model, aligned, arcs, control, Settings(batch_pieces=64))
-    for place, one in enumerate(arcs[ALL]):
-        maps = maps_of(model, aligned, one.number)
-        right, wrong = control[ALL].keys(one)
-        for task, keys in enumerate([(one.gold, one.wrong), (right, wrong)]):
-            for end, key in enumerate(keys):
-                both = np.stack([maps[:, one.query, key], maps[:, key, one.query]], -1)
-                np.testing.assert_allclose(seen.pairs(ALL)[task, place, end], both, atol=1e-6)
-
-
-def maps_of(model: Model, aligned: Aligned, number: int) -> Any:
-    """[head, query, key] The maps of one text alone, of all heads layer by layer."""
-    found: list[Tensor] = []
-    batch = pair_attention.collate([aligned.pieces[number]], padding=model.padding)
-    score.stream_maps(model, batch, lambda layer, maps: found.append(maps[0].clone()))
-    return torch.cat(found).numpy()
 
 
 def test_order_of_sentences_changes_nothing(model: Model, random_documents: Callable[..., list[Document]]) -> None:
@@ -179,37 +149,6 @@ def test_order_of_sentences_changes_nothing(model: Model, random_documents: Call
     )
 
 
-def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
-    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    aligned = Aligned.of(model, MemoryTexts(random_documents(30)))
-    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=200, seed=0)[ALL]}
-    threads: list[int] = []
-    stream = score.stream_maps
-
-    def counted(*given: Any, **named: Any) -> None:
-        threads.append(torch.get_num_threads())
-        stream(*given, **named)
-
-    monkeypatch.setattr(score, "stream_maps", counted)
-    one, three = (
-        PairAttention.of(model, aligned, arcs, {ALL: ControlTask.of(arcs[ALL], 0)}, Settings(64, workers=workers))
-        for workers in (1, 3)
-    )
-    np.testing.assert_array_equal(one.values, three.values)
-    assert len(threads) > 8
-    assert set(threads) == {1}
-
-
-def test_the_same_seed_gives_the_same_scores(model: Model, random_documents: Callable[..., list[Document]]) -> None:
-    sides = [MemoryTexts(random_documents(25, seed=seed)) for seed in (0, 1)]
-    options = {"pairs": 30, "probes": [COREFERENCE]}
-    scores = fit(model, *sides, **options)
-    assert set(scores[scores.n > 0].variant) == {"coreference/preceding mention heads"}
-    pd.testing.assert_frame_equal(scores, fit(model, *sides, **options), check_exact=True)
-    assert not scores.equals(fit(model, *sides, **options, seed=1))
-
-
 def test_nothing_of_the_report_split_is_used_in_fitting(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[Any] = []
     real = HeadClassifiers.fit
@@ -221,19 +160,6 @@ def test_nothing_of_the_report_split_is_used_in_fitting(planted: Model, monkeypa
     selected = [frame[frame.split == "select"].reset_index(drop=True) for frame in (scores, other)]
     pd.testing.assert_frame_equal(selected[0], selected[1], check_exact=True)
     assert not scores.equals(other)
-
-
-def test_labels_that_pool_the_same_arcs_share_one_fit(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    fits: list[int] = []
-    real = HeadClassifiers.fit
-    monkeypatch.setattr(HeadClassifiers, "fit", lambda values: fits.append(len(values)) or real(values))
-    steps: list[tuple[int, int]] = []
-    scores = fit(planted, toy(0), toy(1), progress=lambda done, of: steps.append((done, of)))
-    assert scores.label.unique().tolist() == ["all", "nsubj", "nsubj:*", "nsubj:pass", "obj", "obj:*"]
-    assert len(fits) == 2 * 5
-    assert steps == [(done, 6) for done in range(1, 7)]
-    same = [scores[scores.label == label].drop(columns="label").reset_index(drop=True) for label in ("obj", "obj:*")]
-    pd.testing.assert_frame_equal(same[0], same[1], check_exact=True)
 
 
 def test_classifiers_are_scikit_learns() -> None:
@@ -270,13 +196,3 @@ def test_the_bits_of_pairs_are_those_of_classifiers_fitted_block_by_block() -> N
         p = theirs.fit(learned, np.tile([1, 0], 4)).predict_proba(values[4:, :, head].reshape(-1, 2))
         right = (8 * p[np.arange(16), np.tile([1, 0], 8)] + 1 / 2) / 9
         assert bits[head] == pytest.approx(8 - np.log2(right).sum(), rel=1e-5)
-
-
-def test_documents_are_not_divided_between_blocks_of_the_code(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[np.ndarray] = []
-    real = classifier.block_ends
-    monkeypatch.setattr(classifier, "block_ends", lambda clusters: seen.append(clusters) or real(clusters))
-    fit(planted, toy(0), toy(1), codelength=True)
-    assert seen
-    for clusters in seen:
-        assert int((np.diff(clusters) != 0).sum()) == len(set(clusters.tolist())) - 1

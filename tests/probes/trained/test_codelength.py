@@ -8,7 +8,6 @@ from probes.trained.codelength import (
     block_ends,
     coding_order,
     compression,
-    mixed,
     online_codelength,
 )
 
@@ -25,14 +24,6 @@ def test_a_constant_predictor_costs_what_its_frequencies_cost() -> None:
     assert online_codelength(nothing[:0], y[:0], 3, []) == 0
 
 
-def test_where_all_came_with_one_label_the_next_like_it_is_cheap_and_another_dear() -> None:
-    nothing = np.ones((5, 2))
-    cheap = online_codelength(nothing, np.array([1, 1, 1, 1, 1]), 4, [4, 5]) - 8
-    dear = online_codelength(nothing, np.array([1, 1, 1, 1, 0]), 4, [4, 5]) - 8
-    assert cheap == pytest.approx(-np.log2((4 + 1 / 4) / 5))
-    assert dear == pytest.approx(-np.log2((1 / 4) / 5))
-
-
 def test_a_code_is_short_where_features_tell_the_label_and_gains_nothing_on_noise() -> None:
     random = np.random.default_rng(0)
     y = random.integers(0, 4, 600)
@@ -42,30 +33,12 @@ def test_a_code_is_short_where_features_tell_the_label_and_gains_nothing_on_nois
     assert 0.85 < compression(600, 4, online_codelength(noise, y, 4, ends)) < 1
 
 
-def test_mixing_keeps_a_distribution() -> None:
-    p = mixed(np.array([[1.0, 0, 0], [0.2, 0.3, 0.5]]), 9, 3)
-    np.testing.assert_allclose(p.sum(1), 1)
-    assert p[0, 1] == pytest.approx(1 / 30)
-
-
 def test_labels_that_were_not_learned_have_a_probability() -> None:
     x = np.random.default_rng(0).normal(size=(30, 2))
     fitted = LinearClassifier.fit(x, np.tile([0, 3], 15), 5)
     p = fitted.probabilities(x)
     np.testing.assert_allclose(p.sum(1), 1)
     np.testing.assert_allclose(p[:, [1, 2, 4]], 1 / 5 / 31)
-
-
-def test_blocks_in_which_most_labels_differ_are_fitted_without_a_warning() -> None:
-    x = np.random.default_rng(0).normal(size=(40, 2))
-    assert LinearClassifier.fit(x, np.arange(40) % 30, 30).probabilities(x).shape == (40, 30)
-
-
-def test_units_of_the_features_change_nothing() -> None:
-    random = np.random.default_rng(1)
-    x, y = random.normal(size=(80, 3)), random.integers(0, 3, 80)
-    one, other = (LinearClassifier.fit(some, y, 3).probabilities(some) for some in (x, x * [1e-3, 1, 1e3] + 7))
-    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def test_blocks_end_with_whole_clusters() -> None:
@@ -83,17 +56,6 @@ def test_blocks_end_with_whole_clusters() -> None:
     assert block_ends(np.arange(1000))[:4] == [1, 2, 4, 8]
     assert block_ends(np.zeros(9, np.int64)) == [9]
     assert block_ends(np.zeros(0, np.int64)) == []
-
-
-def test_a_document_in_two_blocks_would_make_the_code_too_short() -> None:
-    """Words that say their document, and labels that go by document: nothing can be known before it begins."""
-    document = np.repeat(np.arange(40), 10)
-    words, y = np.eye(40)[document], np.random.default_rng(3).integers(0, 2, 40)[document]
-    honest = online_codelength(words, y, 2, block_ends(document))
-    leaking = np.random.default_rng(4).permutation(400)
-    leaked = online_codelength(words[leaking], y[leaking], 2, block_ends(np.arange(400)))
-    assert honest > 400 * 0.98
-    assert leaked < 0.6 * honest
 
 
 def test_the_order_of_coding_keeps_documents_whole_and_does_not_follow_their_numbers() -> None:

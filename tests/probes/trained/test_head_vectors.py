@@ -45,8 +45,3 @@ def test_cells_that_repeat_are_read_once_and_workers_change_nothing(model: Model
     np.testing.assert_array_equal(one.cells[one.rows(cells)], cells)
     pairs = cells.reshape(-1, 2, 2)
     np.testing.assert_array_equal(one.rows(pairs), one.rows(cells).reshape(-1, 2))
-
-
-def test_no_cell_gives_no_vector(model: Model, random_documents: Make) -> None:
-    aligned, cells = sides(model, random_documents)
-    assert len(HeadVectors.of(model, aligned, cells[:0], Settings()).outputs) == 0

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 import scipy.stats
 from statsmodels.stats.multitest import multipletests
 
@@ -41,11 +40,6 @@ def test_a_mention_is_paired_with_all_mentions_before_it() -> None:
     mentions = tuple(Mention((i,), i, entity) for i, entity in enumerate("abab"))
     text = Document("d", (Sentence("s", ("it",) * 4, frozen_ints([-1] * 4), ("",) * 4, mentions=mentions),))
     assert asked("antecedent", text) == {(2, 0): RIGHT, (2, 1): WRONG, (3, 1): RIGHT, (3, 0): WRONG, (3, 2): WRONG}
-
-
-def test_a_word_is_paired_with_the_next_and_with_another_one_nearby() -> None:
-    text = Document("d", (Sentence("s", ("a", "b", "c"), frozen_ints([-1] * 3), ("",) * 3),))
-    assert asked("next word", text) == {(0, 1): RIGHT, (0, 2): WRONG, (1, 2): RIGHT, (1, 0): WRONG}
 
 
 def test_there_are_as_many_wrong_pairs_as_right_ones_at_every_signed_distance() -> None:
@@ -91,14 +85,3 @@ def test_a_lead_is_tested_by_documents_of_one_length_as_by_a_paired_t_test() -> 
     low, high = np.asarray(found["embedding_lead_low"]), np.asarray(found["embedding_lead_high"])
     half = scipy.stats.sem(leads) * scipy.stats.t.ppf(0.975, 29)
     np.testing.assert_allclose((high - low) / 2, half, rtol=0.05)
-
-
-def test_one_document_tests_nothing() -> None:
-    found = lead_columns("embedding", np.zeros(5, int), np.ones((5, 2)), np.zeros((5, 1)))
-    assert np.asarray(found["embedding_lead"]).tolist() == [1, 1]
-    assert np.isnan(np.asarray(found["embedding_p"], float)).all()
-
-
-@pytest.mark.parametrize("name", ["agreement", "antecedent"])
-def test_tasks_that_distance_could_solve_are_matched(name: str) -> None:
-    assert TASKS[name].matched

@@ -1,6 +1,5 @@
 """Features with a planted label, and noise, beside their control tasks; a leak between documents would be seen."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,13 +14,11 @@ from probes.records import IntArray, frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.trained.code_draws import code, code_draws
 from probes.trained.head_vectors import HeadVectors
-from probes.trained.layer_profile import expected_layer, layer_table, reduced_layers
-from probes.trained.probing import FEWEST, UNSEEN, Given, Labelled, Probing, features, head_table
+from probes.trained.layer_profile import expected_layer, layer_table
+from probes.trained.probing import FEWEST, UNSEEN, Given, Labelled, Probing, head_table
 from probes.trained.tasks import TASKS
 
-Make = Callable[..., list[Document]]
 TAGS = ("NOUN", "VERB", "ADJ")
-SENTENCES = [task for task in TASKS.values() if task.scope == "sentence"]
 PLANTED, NOISE = 4, 1
 "A head of the second layer that holds the label, and one that holds nothing."
 
@@ -134,51 +131,6 @@ def test_an_embedding_solves_the_control_task_and_not_the_task(probing: Probing,
     assert np.isnan([row.codelength, row.compression]).all()
 
 
-def test_splits_may_differ_in_size(model: Model) -> None:
-    found = Probing.of(model, (tagged(0), tagged(1, 4)), [TASKS["relative position"]], Settings(), most=300, seed=0)
-    (posed,) = found.posed
-    assert (posed.select.labels.shape, posed.report.labels.shape) == ((2, 300), (2, 120))
-    (judged,) = found.judge_embeddings(1)["relative position"]
-    assert judged.hits.shape == (2, 120)
-    assert len(layer_table(found, model, workers=1, replicates=10, seed=0, step=lambda: None)) == 3
-
-
-@pytest.mark.slow
-def test_the_number_of_workers_changes_no_bit(probing: Probing) -> None:
-    steps: list[int] = []
-    one = probing.judge_heads(1, lambda: steps.append(1))["part of speech"]
-    two = probing.judge_heads(2, lambda: None)["part of speech"]
-    assert len(steps) == 6
-    for first, second in zip(one, two, strict=True):
-        np.testing.assert_array_equal(first.hits, second.hits)
-        assert first.bits == second.bits
-
-
-@pytest.mark.slow
-def test_the_order_of_texts_changes_nothing(model: Model, random_documents: Make) -> None:
-    texts = random_documents(30)
-    tables = []
-    for some in (texts, texts[::-1]):
-        found = Probing.of(model, [MemoryTexts(some)] * 2, SENTENCES, Settings(workers=1), most=60, seed=0)
-        heads = found.judge_heads(1, lambda: None)
-        tables.append(head_table(found, heads, found.judge_embeddings(1), None, model=model, replicates=20, seed=0))
-    np.testing.assert_allclose(tables[0].accuracy, tables[1].accuracy, atol=1e-9)
-    np.testing.assert_allclose(tables[0].codelength, tables[1].codelength, rtol=1e-4)
-
-
-def test_blocks_of_the_code_end_between_documents(probing: Probing) -> None:
-    (posed,) = probing.posed
-    clusters = posed.select.clusters
-    assert all(clusters[end - 1] != clusters[end] for end in posed.ends[:-1])
-    assert len(np.flatnonzero(np.diff(clusters))) == len(set(clusters.tolist())) - 1
-
-
-def test_what_a_pair_is_told_by_is_both_vectors_and_their_product() -> None:
-    given = np.array([[[1.0, 2.0], [3.0, 5.0]]])
-    assert features(given).tolist() == [[1, 2, 3, 5, 3, 10]]
-    assert features(given[:, :1]).tolist() == [[1, 2]]
-
-
 def test_a_label_that_was_never_learned_is_never_right(model: Model) -> None:
     select, report = tagged(0, 4), tagged(1, 4)
     text = report.take([0])[0]
@@ -226,28 +178,3 @@ def test_a_planted_label_is_solved_at_its_layer(probing: Probing, model: Model) 
     np.testing.assert_allclose(table.margin, table.accuracy - table.baseline_accuracy)
     assert table.cumulative_selectivity[0] < -0.5, "the embedding solves the control task"
     assert abs(table.cumulative_selectivity[2]) < 0.05, "with the head, both are solved"
-
-
-def test_where_all_layers_together_do_not_surely_gain_no_layer_is_expected(probing: Probing, model: Model) -> None:
-    read = replace(probing.read, select=_without(probing.read.select, 7), report=_without(probing.read.report, 8))
-    table = layer_table(replace(probing, read=read), model, workers=1, replicates=50, seed=0, step=lambda: None)
-    assert abs(table.gain[1:].sum()) < 0.1
-    assert table[["expected_layer", "expected_low", "expected_high"]].isna().all().all()
-
-
-def _without(part: HeadVectors, seed: int) -> HeadVectors:
-    """Return the same words with the outputs of heads that hold nothing."""
-    random = np.random.default_rng(seed)
-    return replace(part, outputs=random.normal(size=part.outputs.shape).astype(np.float32))
-
-
-def test_layers_are_reduced_by_what_the_selection_split_shows(probing: Probing, model: Model) -> None:
-    read = probing.read
-    layers = reduced_layers(read.select, read.report, model)
-    assert [first.shape[1] for first, _ in layers] == [24, 24, 24]
-    moved = replace(read.report, outputs=read.report.outputs + 5)
-    other = reduced_layers(read.select, moved, model)
-    np.testing.assert_array_equal(layers[1][0], other[1][0])
-    mean = read.select.outputs[:, :3].reshape(len(read.select.outputs), -1).mean(0)
-    lengths = np.linalg.norm(read.report.outputs[:, :3].reshape(len(read.report.outputs), -1) - mean, axis=1)
-    np.testing.assert_allclose(np.linalg.norm(layers[1][1], axis=1), lengths, rtol=1e-3)

@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from probes.evidence.metrics import METRICS
-from probes.trained.rankings import FEWEST, TOP, agreement
+from probes.trained.rankings import FEWEST, agreement
 from reports.tables.scores import AGREEMENT
 
 QUESTION = {"probe": "dependency", "label": "obj", "variant": "dependent->head"}
@@ -40,25 +40,10 @@ def test_the_same_order_and_the_reverse_are_the_ends_of_the_scale() -> None:
     assert (reverse.tau, reverse.same_best, reverse.overlap) == (pytest.approx(-1), False, 0)
 
 
-def test_the_overlap_is_a_fraction_of_the_top_heads() -> None:
-    up = np.arange(12) / 12
-    found = agreement(heads(accuracy=up, mass=np.roll(up, 2)))
-    assert pair(found, "accuracy", "mass").overlap == pytest.approx((TOP - 2) / TOP)
-
-
 def test_heads_that_tie_for_the_best_are_all_best() -> None:
     accuracy, mass = np.zeros(12), np.zeros(12)
     accuracy[[2, 7]], mass[7] = 1, 1
     assert pair(agreement(heads(accuracy=accuracy, mass=mass)), "accuracy", "mass").same_best
-
-
-def test_a_metric_that_is_the_same_for_all_heads_has_no_tau() -> None:
-    assert np.isnan(pair(agreement(heads(mass=np.full(12, 0.5))), "accuracy", "mass").tau)
-
-
-def test_a_metric_without_numbers_is_left_out() -> None:
-    found = agreement(heads(auc=np.full(12, np.nan)))
-    assert set(found["one"]) | set(found["other"]) == {"accuracy", "mass", "reciprocal_rank"}
 
 
 def test_questions_with_few_items_are_left_out() -> None:
@@ -81,12 +66,3 @@ def test_a_trained_classifier_is_a_metric_of_the_question_with_its_label() -> No
     assert len(found) == 10
     expected = kendalltau(metrics["accuracy"], trained["accuracy"]).statistic
     assert pair(found, "accuracy", "classifier").tau == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"label": "det"}, {"variant": "dependency/head->dependent"}, {"variant": "agreement/dependent->head"}, {"n": 40}],
-)
-def test_other_classifiers_are_no_metric_of_it(changes: dict[str, object]) -> None:
-    assert "classifier" not in set(agreement(heads(), classifiers(**changes))["other"])
-    assert len(agreement(heads(), pd.DataFrame())) == 6

@@ -10,7 +10,7 @@ from probes.corpora.corpus import MemoryTexts
 from probes.records import frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.trained.selectivity import control_labels
-from probes.trained.tasks import TASKS, LabelledExample, get_task, sample_examples
+from probes.trained.tasks import TASKS, LabelledExample, sample_examples
 
 TREE = """
 the    DET   2 det      _
@@ -43,21 +43,8 @@ def test_words_have_parts_of_speech_and_relations(text: Document) -> None:
     }
 
 
-def test_subtypes_and_unknown_labels_are_not_told_apart(tree: Callable[..., Sentence]) -> None:
-    text = Document("d", (tree("she PRON 2 nsubj:pass _\nsank _ 0 root _"),))
-    assert asked("dependency label", text)[(0,)] == "nsubj"
-    assert (1,) not in asked("part of speech", text)
-
-
 def test_only_verbs_that_are_silent_about_number_are_asked_for_their_subjects(text: Document) -> None:
     assert asked("subject number", text) == {(2,): "plural"}, "`sinks` shows it itself"
-
-
-def test_a_verb_with_two_subjects_or_one_without_number_is_not_asked(tree: Callable[..., Sentence]) -> None:
-    two = "she PRON 3 nsubj Number=Sing\nit PRON 3 nsubj Number=Sing\nsank VERB 0 root VerbForm=Fin|Tense=Past"
-    none = "you PRON 2 nsubj _\nsank VERB 0 root VerbForm=Fin|Tense=Past"
-    for rows in (two, none):
-        assert asked("subject number", Document("d", (tree(rows),))) == {}
 
 
 def test_places_come_in_bands(random_documents: Callable[..., list[Document]]) -> None:
@@ -89,13 +76,6 @@ def test_each_anaphor_comes_with_an_antecedent_and_with_another_mention() -> Non
     assert asked("coreference", alone) == {}
 
 
-def test_an_unknown_task_is_told_with_the_nearest() -> None:
-    with pytest.raises(ValueError, match="unknown task 'part-of-speech'; did you mean 'part of speech'"):
-        get_task("part-of-speech")
-    with pytest.raises(ValueError, match="known are part of speech, dependency label"):
-        get_task("xyz")
-
-
 SENTENCES = [task for task in TASKS.values() if task.scope == "sentence"]
 
 
@@ -111,30 +91,6 @@ def test_a_sample_is_capped_and_tasks_about_words_share_it(
     assert samples["absolute position"].available == total
     firsts = {(number, some[:1]) for number, some in words["relative position"]}
     assert firsts == words["absolute position"], "also as the first of a pair"
-
-
-def test_a_sample_does_not_depend_on_the_order_of_texts(
-    model: Model, random_documents: Callable[..., list[Document]]
-) -> None:
-    texts = random_documents(30)
-    kinds = []
-    for some in (texts, texts[::-1]):
-        found = sample_examples(Aligned.of(model, MemoryTexts(some)), SENTENCES, most=40, seed=0)
-        kinds.append(
-            {name: [(one.rank, one.words, one.label) for one in part.examples] for name, part in found.items()}
-        )
-    assert kinds[0] == kinds[1]
-    other = sample_examples(Aligned.of(model, MemoryTexts(texts)), SENTENCES, most=40, seed=1)
-    assert [one.rank for one in other["part of speech"].examples] != [one[0] for one in kinds[0]["part of speech"]]
-
-
-def test_words_without_pieces_are_left_out_and_counted(model: Model) -> None:
-    words = ("the", "", "ship")
-    text = Document("d", (Sentence("s", words, frozen_ints([-1] * 3), ("root",) * 3, ("DET", "X", "NOUN")),))
-    aligned = Aligned.of(model, MemoryTexts([text]))
-    found = sample_examples(aligned, [TASKS["part of speech"]], most=9, seed=0)["part of speech"]
-    assert sorted(one.label for one in found.examples) == ["DET", "NOUN"]
-    assert list(aligned.dropped.counts.values()) == [1]
 
 
 def examples(forms: list[str], labels: list[str]) -> list[LabelledExample]:
