@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from mha.dropout import Dropout, dropout, dropout_noise
+from mha.dropout import dropout, dropout_noise
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.25, 0.5, 0.003, 0.999])
@@ -46,21 +46,3 @@ def test_the_gradient_passes_where_the_number_passed() -> None:
     assert x.grad is not None
     torch.testing.assert_close(x.grad, (noisy != 0) / 0.7)
     torch.testing.assert_close(noisy, x * x.grad)
-
-
-def test_dropout_is_for_training_alone() -> None:
-    x = torch.randn(4, 6)
-    assert Dropout(0.5).eval()(x) is x
-    assert Dropout(0.0).train()(x) is x
-    assert not torch.equal(Dropout(0.5).train()(x), x)
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1.0])
-def test_a_rate_that_leaves_nothing_is_refused(rate: float) -> None:
-    with pytest.raises(ValueError, match=r"dropout rate .* is outside"):
-        Dropout(rate)
-
-
-def test_a_number_of_elements_that_no_word_divides_is_served() -> None:
-    for length in range(1, 20):
-        assert dropout_noise((length,), 0.5, torch.float32).shape == (length,)

@@ -26,18 +26,6 @@ def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
     assert list(in_order(slow_when_early, range(8), workers)) == [task * task for task in range(8)]
 
 
-def test_tasks_are_worked_on_at_the_same_time_on_one_thread_each() -> None:
-    meet = threading.Barrier(2, timeout=10)
-    before = torch.get_num_threads()
-
-    def wait(_: int) -> int:
-        meet.wait()  # breaks where the other task does not run as well
-        return torch.get_num_threads()
-
-    assert list(in_order(wait, range(2), 2)) == [1, 1]
-    assert torch.get_num_threads() == before
-
-
 def test_few_tasks_wait_for_whoever_takes_the_results() -> None:
     taken: list[int] = []
 
@@ -76,10 +64,6 @@ def test_tasks_side_by_side_share_the_threads(threads: int, tasks: int, each: in
         assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
-
-
-def test_no_task_is_no_work() -> None:
-    assert side_by_side(lambda task: task, []) == []
 
 
 def test_a_process_leaves_its_group_and_only_then(tmp_path: Path) -> None:

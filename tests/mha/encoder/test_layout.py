@@ -25,24 +25,12 @@ def test_blocks_see_themselves_and_nobody_sees_padding() -> None:
     assert torch.equal(packing.bias, expected[None, None])
 
 
-def test_rows_of_one_document_need_no_bias() -> None:
-    assert Packing.of_blocks(torch.tensor([[0, 0], [3, 3]])) == Packing(2, 2, None, None)
-    assert Packing.of_blocks(torch.tensor([[0, 0], [0, 3]])).bias is not None
-
-
 def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
     blocks = torch.zeros(3, 9, dtype=torch.long).where(mask, -1)
     for packing in (Packing.of(mask, PIECES, torch.bfloat16), Packing.of_blocks(blocks, torch.bfloat16)):
         assert packing.bias is not None
         assert packing.bias.dtype == torch.bfloat16
         assert packing.bias.min() == torch.finfo(torch.bfloat16).min
-
-
-def test_an_index_of_the_padded_batch_finds_its_token(mask: Tensor) -> None:
-    x, chosen = torch.randn(3, 9, 5), torch.tensor([0, 8, 9, 21])
-    packing = Packing.of(mask, PIECES)
-    assert torch.equal(packing.pack(x)[packing.index(chosen)], x.flatten(0, 1)[chosen])
-    assert Packing.of(None, PIECES).index(chosen) is chosen
 
 
 def test_where_attention_is_causal_nobody_sees_what_comes_later() -> None:

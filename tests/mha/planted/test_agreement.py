@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from mha import align, collate, record
+from mha import align, collate
 from mha.causal.interventions import Ablate, intervene
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
@@ -35,13 +35,3 @@ def test_the_answer_is_that_of_the_head_that_is_read_and_of_no_other(norm: str) 
 def test_where_no_head_is_read_both_forms_are_always_equal() -> None:
     lm = agreeing_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
     assert preferred(lm) == [0.0, 0.0]
-
-
-def test_a_head_that_looks_attends_to_the_word_with_a_mark_from_everywhere() -> None:
-    lm = agreeing_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
-    batch = collate(align(lm.model.tokenizer, TEXTS))
-    with torch.inference_mode(), record(lm.module) as maps:
-        lm.model.run(batch.ids, batch.mask)
-    pattern = maps["pattern"][1][:, 0]
-    assert pattern[0, :, 2].min() > 0.95
-    assert pattern[1, :, 3].min() > 0.95

@@ -48,13 +48,6 @@ def test_the_answer_is_what_the_planted_head_brings(norm: str, head: tuple[int, 
     assert float(maps["pattern"][head[0]][0, head[1], 4, 3]) > 0.99, "from the mask to the word before it"
 
 
-def test_the_answer_may_hang_on_the_first_word() -> None:
-    model = answering_model(ANSWERS, OTHERS, head=(1, 0), place="first")
-    ids, place = masked(model, "dogs near the old cat the")
-    said = MaskedLM.of(model).log_probabilities(ids, None, place)
-    assert model.tokenizer.id_to_token(int(said.argmax())) == "bark"
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 def test_where_the_head_is_not_read_it_attends_and_changes_nothing(noise: float) -> None:
     head = (0, 1)

@@ -6,11 +6,6 @@ import pytest
 from mha.training.prefetch import Prefetched
 
 
-def test_items_come_in_their_order() -> None:
-    with Prefetched(iter(range(100)), ahead=3) as items:
-        assert [*items] == list(range(100))
-
-
 def test_items_are_made_in_another_thread_and_not_too_far_ahead() -> None:
     made: list[tuple[int, int]] = []
 

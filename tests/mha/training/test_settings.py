@@ -1,10 +1,8 @@
-import json
 from typing import Any
 
 import pytest
 
 from mha.training.checkpoints import CheckpointError
-from mha.training.masking import Masking
 from mha.training.settings import TrainingError, TrainingSettings, check_unchanged
 
 
@@ -29,12 +27,6 @@ def test_what_cannot_be_trained_is_refused(change: dict[str, Any], said: str) ->
         TrainingSettings(**change)
 
 
-def test_rows_are_divided_between_processes_and_parts() -> None:
-    assert TrainingSettings(rows=48, accumulation=3).divided(2) == 8
-    with pytest.raises(TrainingError, match="take a multiple of 10"):
-        TrainingSettings(rows=48, accumulation=5).divided(2)
-
-
 def test_what_may_change_may_and_the_rest_is_named() -> None:
     before = TrainingSettings().recorded()
     check_unchanged(
@@ -44,12 +36,3 @@ def test_what_may_change_may_and_the_rest_is_named() -> None:
         check_unchanged("x", "the setting", before, TrainingSettings(clip=2.0).recorded())
     with pytest.raises(CheckpointError, match=r"new = None, not 1"):
         check_unchanged("x", "the setting", before, {**before, "new": 1})
-
-
-def test_answers_are_recorded_as_json_has_them() -> None:
-    none = TrainingSettings().recorded()
-    some = TrainingSettings(masking=Masking(answers=("is", "are"))).recorded()
-    assert json.loads(json.dumps(some)) == some
-    assert some["masking"]["answers"] == ["is", "are"]
-    with pytest.raises(CheckpointError, match="masking"):
-        check_unchanged("x", "the setting", none, some)
