@@ -1,7 +1,6 @@
 """Private names of other packages: each does what headscope needs of it, says what breaks, and is used in one file."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,14 +10,6 @@ from torch import nn
 
 from mha import foreign
 from mha.foreign import ForeignNameError
-
-
-def test_bf16_instructions_are_those_of_the_processor() -> None:
-    """Without it precision "auto" would train in bfloat16 where that is slower than float32, or the other way round."""
-    flags = Path("/proc/cpuinfo")
-    if not flags.is_file() or "flags" not in (text := flags.read_text("utf-8")):
-        pytest.skip("this system does not list the instructions of its processor")
-    assert foreign.has_bf16_instructions() == ("avx512_bf16" in text)
 
 
 def test_avx512_alone_is_no_instruction_for_bf16(monkeypatch: pytest.MonkeyPatch) -> None:

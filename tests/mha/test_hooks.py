@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mha.causal.interventions import Ablate, intervene
@@ -81,26 +80,6 @@ def test_a_replacement_of_another_shape_is_refused(encoder: Encoder, pieces: Ten
     message = r"a hook on pattern returned \(3, 4, 9\), expected \(3, 4, 9, 9\)"
     with pytest.raises(HookError, match=message), watch(encoder, lambda seen: seen.tensor[..., 0]):
         encoder(pieces)
-
-
-def test_only_the_layers_asked_for_are_recorded_and_take_the_explicit_path(
-    encoder: Encoder, pieces: Tensor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[int] = []
-    fused = F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
-    with record(encoder) as everything:
-        expected = encoder(pieces)
-    assert calls == []
-    with record(encoder, layers=[2, 0]) as maps:
-        output = encoder(pieces)
-    assert len(calls) == 1
-    assert [*maps.tensors["pattern"]] == [0, 2]
-    torch.testing.assert_close(maps["pattern"], [everything["pattern"][0], everything["pattern"][2]])
-    torch.testing.assert_close(output, expected)
-    with watch(encoder, lambda seen: None, ["value", "head_output", "head_write"]):
-        encoder(pieces)
-    assert len(calls) == 4
 
 
 @pytest.mark.parametrize("layers", [[3], [0, 7], [-1]])

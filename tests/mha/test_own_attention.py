@@ -124,25 +124,6 @@ def test_a_model_has_its_own_attention_back_after_an_exception(inputs: dict[str,
     assert torch.equal(model(**inputs)[0], before)
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "reason"),
-    [
-        ("longformer", {}, "sparse attention"),
-        ("fnet", {}, "Fourier transform .* no attention"),
-        ("canine", {}, "groups of characters"),
-        ("big_bird", {}, "sparse attention.*set_attention_type"),
-        ("nystromformer", {"num_landmarks": 4}, "4 landmarks for segments of 8"),
-    ],
-)
-def test_attention_that_makes_no_map_is_refused_by_name(kind: str, changes: dict[str, Any], reason: str) -> None:
-    model = hub.AutoModel.from_config(config(kind, **changes))
-    own = model.config._attn_implementation
-    with pytest.raises(HookError, match=f"^{type(model).__name__}: .*{reason}"):
-        record(model).__enter__()
-    assert model.config._attn_implementation == own
-    assert not model._forward_hooks
-
-
 def test_bigbird_attends_to_all_in_texts_in_which_it_does_so_by_itself(tmp_path: Path) -> None:
     folder = save("big_bird", tmp_path, block_size=2, num_random_blocks=1)
     model = load_model(str(folder))

@@ -1,9 +1,5 @@
 """Batches side by side."""
 
-import os
-import platform
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,8 +9,6 @@ import pytest
 import torch
 
 from mha.parallel import in_order, leave_group, side_by_side
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -48,7 +42,7 @@ def test_a_failure_is_raised_and_the_threads_are_given_back(workers: int) -> Non
     assert torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize(("threads", "tasks", "each"), [(4, 2, 2), (2, 2, 1), (2, 5, 1), (7, 3, 2), (1, 3, 1)])
+@pytest.mark.parametrize(("threads", "tasks", "each"), [(4, 2, 2), (2, 5, 1), (1, 3, 1)])
 def test_tasks_side_by_side_share_the_threads(threads: int, tasks: int, each: int) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -71,26 +65,3 @@ def test_a_process_leaves_its_group_and_only_then(tmp_path: Path) -> None:
     torch.distributed.init_process_group("gloo", init_method=(tmp_path / "met").as_uri(), rank=0, world_size=1)
     leave_group()
     assert not torch.distributed.is_initialized()
-
-
-ARENAS = """
-import ctypes, threading
-from mha.parallel import in_order
-libc = ctypes.CDLL(None)
-libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
-together = threading.Barrier(4)
-def take(task):
-    together.wait()
-    return libc.malloc(1000)
-list(in_order(take, range(8), 4))
-file = ctypes.c_void_p(libc.fopen(b"arenas.xml", b"w"))
-libc.malloc_info(0, file)
-libc.fclose(file)
-"""
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="its arenas are those of glibc")
-def test_threads_share_the_arena_of_the_process(tmp_path: Path) -> None:
-    """Each would keep what it has freed; other threads of the process, torch's for example, began before."""
-    subprocess.run([sys.executable, "-c", ARENAS], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
-    assert (tmp_path / "arenas.xml").read_text(encoding="utf-8").count("<heap nr=") == 1

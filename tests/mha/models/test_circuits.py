@@ -147,20 +147,6 @@ def test_copying_is_told_by_the_eigenvalues_of_the_whole_map_between_words() -> 
         assert positive[head].item() == pytest.approx((values.real > 0).mean())
 
 
-def test_a_head_that_copies_has_one_a_head_that_takes_away_has_minus_one_and_silence_has_none() -> None:
-    value = torch.eye(8)[:, :4]
-    attention = attention_of(
-        2, 8, W_V=torch.stack([value, torch.eye(8)[:, 4:]]), W_O=torch.stack([value.T, -torch.eye(8)[4:]])
-    )
-    words = torch.randn(20, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    score, positive = copying(attention, words, words)
-    assert score.tolist() == pytest.approx([1, -1])
-    assert positive.tolist() == [1, 0]
-    assert own_share(written(attention, words, words))[0] > 0.9
-    assert own_share(written(attention, words, words))[1] < 0.1
-    assert bool(copying(attention_of(2, 8), words, words)[0].isnan().all())
-
-
 def test_other_architectures_are_refused_by_name() -> None:
     with pytest.raises(CircuitError, match=r"tiny: what weights alone say is told of bert, .*, not of 'gpt2'"):
         encoder_of(model_of(nn.Identity(), architecture="gpt2"))

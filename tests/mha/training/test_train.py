@@ -95,15 +95,6 @@ def test_the_evaluation_loss_is_that_of_the_checkpoint_on_the_fixed_masks(traine
     assert read_record(checkpoint_path(trained, 8))["evaluation_loss"] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.slow
-def test_a_seed_decides_the_weights(trained: Path, task: Task, tmp_path: Path) -> None:
-    train(tmp_path / "again", task, SETTINGS)
-    assert losses(tmp_path / "again") == losses(trained)
-    assert same(weights(tmp_path / "again"), weights(trained))
-    train(tmp_path / "other", task, replace(SETTINGS, seed=1))
-    assert not same(weights(tmp_path / "other", 0), weights(trained, 0))
-
-
 def test_callbacks_are_told_of_checkpoints_and_progress(task: Task, tmp_path: Path) -> None:
     seen: list[TrainingProgress] = []
     written: list[tuple[int, bool]] = []
@@ -131,17 +122,6 @@ def test_nothing_of_the_process_is_changed(task: Task, tmp_path: Path) -> None:
 
 
 # --- how it is trained
-
-
-@pytest.mark.slow
-def test_rows_with_padding_are_trained_on_in_bf16(task: Task, tmp_path: Path) -> None:
-    first = next(step_batches(task, SETTINGS, 0, 0, 1))
-    assert any((part.blocks == -1).any() for part in first.parts)
-    train(tmp_path, task, replace(SETTINGS, precision="bf16", learning_rate=1e-6))
-    assert log(tmp_path, "start")[0]["bf16"]
-    norms = [line["gradient_norm"] for line in log(tmp_path, "step")]
-    train(tmp_path / "fp32", task, replace(SETTINGS, learning_rate=1e-6))
-    assert norms == pytest.approx([line["gradient_norm"] for line in log(tmp_path / "fp32", "step")], rel=0.1)
 
 
 @pytest.mark.slow
@@ -291,37 +271,7 @@ def test_another_training_is_refused_with_what_differs(
         train(trained, *change(task), resume="--resume" not in message)
 
 
-def test_how_much_is_kept_may_change(task: Task, trained: Path, tmp_path: Path) -> None:
-    with pytest.raises(CrashError):
-        train(tmp_path, task, SETTINGS, on_progress=crash_at(5))
-    train(tmp_path, task, replace(SETTINGS, keep=2), resume=True)
-    assert [*list_checkpoints(tmp_path)] == [8, 12]
-    assert same(weights(tmp_path), weights(trained))
-
-
 # --- what stops it
-
-
-def test_a_full_disk_stops_and_training_goes_on_when_there_is_room(task: Task, trained: Path, tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource", reason="this system limits no file")
-    size = (checkpoint_path(trained, 12) / "state.safetensors").stat().st_size
-
-    def fill_up(now: TrainingProgress) -> None:
-        if now.step == 7:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, before[1]))
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        with pytest.raises(CheckpointError) as caught:
-            train(tmp_path, task, SETTINGS, on_progress=fill_up)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    message = str(caught.value)
-    assert message.startswith(f"{checkpoint_path(tmp_path, 8)}: the checkpoint cannot be written: File too large; ")
-    assert message.endswith(f"the last good checkpoint is {checkpoint_path(tmp_path, 4)}; --resume goes on from there")
-    train(tmp_path, task, SETTINGS, resume=True)
-    assert losses(tmp_path) == losses(trained)
-    assert same(weights(tmp_path), weights(trained))
 
 
 @pytest.mark.parametrize("change", [{"log_every": 5}, {"evaluate_every": 3}, {"schedule": Schedule(0, 6, 0)}], ids=str)
@@ -338,11 +288,6 @@ def test_a_loss_that_is_no_number_stops_before_anything_is_kept_of_it(
         ("stopped", 2),
     ]
     assert [*list_checkpoints(tmp_path)] == [0]
-
-
-def test_a_tracker_that_is_not_there_is_refused(task: Task, tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match=r"tracker 'wandbb' is not known or not installed; here are .*tensorboard"):
-        train(tmp_path, task, replace(SETTINGS, trackers=("tensorboard", "wandbb")))
 
 
 @pytest.mark.parametrize("lm_head", [True, False])
