@@ -11,8 +11,16 @@ import torch
 from torch import nn
 
 from mha.encoder.families import COUNTING
-from mha.files.names import CONFIG, weights_path
-from mha.files.tensors import find_prefix, read_tensors, refuse_integers, refuse_several, tensor_files, without
+from mha.files import (
+    CONFIG,
+    find_prefix,
+    read_tensors,
+    refuse_integers,
+    refuse_several,
+    tensor_files,
+    weights_path,
+    without,
+)
 from mha.foreign import attention_setting, set_attention
 from mha.own_attention import attend_fully
 

@@ -10,7 +10,8 @@ from transformers import BertForMaskedLM
 
 from mha.encoder.encoder import Encoder
 from mha.encoder.layout import Packing
-from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
+from mha.encoder.masked_lm import ROWS as TOGETHER
+from mha.encoder.masked_lm import MaskedBatch, cross_entropy, masked_lm_loss, masked_logits
 from mha.encoder.weights import export_encoder
 
 ROWS = ((5, 3, 1), (9,), (2, 4))
@@ -94,3 +95,30 @@ def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
         assert packing.bias is not None
         assert packing.bias.dtype == torch.bfloat16
         assert packing.bias.min() == torch.finfo(torch.bfloat16).min
+
+
+def given(rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(rows, 31, generator=generator, dtype=torch.float64) * 4
+    return logits.to(dtype).requires_grad_(), torch.randint(31, (rows,), generator=generator)
+
+
+@pytest.mark.parametrize("rows", [1, TOGETHER, TOGETHER + 3])
+@pytest.mark.parametrize(
+    ("dtype", "close"), [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 8e-3), (torch.float16, 1e-3)]
+)
+def test_loss_and_gradient_equal_the_formula_in_double_precision(rows: int, dtype: torch.dtype, close: float) -> None:
+    logits, gold = given(rows, dtype)
+    exact = logits.detach().double().requires_grad_()
+    expected = (exact.exp().sum(1).log() - exact[torch.arange(rows), gold]).mean()
+    loss = cross_entropy(logits, gold)
+    (3 * expected).backward()
+    (3 * loss).backward()
+    assert loss.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    assert float(loss.detach()) == pytest.approx(
+        float(expected.detach()), rel=1e-12 if dtype == torch.float64 else 1e-6
+    )
+    assert logits.grad is not None
+    assert exact.grad is not None
+    assert logits.grad.dtype == dtype
+    torch.testing.assert_close(logits.grad.double(), exact.grad, rtol=close, atol=close / 1000)

@@ -10,7 +10,7 @@ import transformers as hub
 
 from mha import ModelError, load_model, record
 from mha.models import check
-from mha.models.windows import local_windows
+from mha.models.check import local_windows
 from mha.planted.heads import word_model
 from mha.training.vocabulary import save_tokenizer
 from tests.mha.tiny.models import SIZES, config

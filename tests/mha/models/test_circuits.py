@@ -20,8 +20,8 @@ from mha.models.circuits import (
     scores_between,
     written,
 )
+from mha.pieces import whole_words
 from mha.planted.heads import plant_weights, word_model
-from mha.training.whole_words import whole_words
 from tests.mha.conftest import model_of
 
 WORDS = [f"{one}{other}" for one in "bdfgk" for other in "aeiou"]
