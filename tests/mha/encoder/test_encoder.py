@@ -81,22 +81,6 @@ def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: 
     assert maps["pattern"][0].std() > 0.05  # the weights are such that maps differ
 
 
-def test_minilm_equals_transformers_in_outputs_and_every_map(minilm_folder: Path) -> None:
-    lengths = torch.tensor([40, 17, 3, 29])
-    mask = torch.arange(40) < lengths[:, None]
-    pieces = torch.randint(1000, 30000, mask.shape, generator=torch.Generator().manual_seed(0)).where(mask, 0)
-    pieces[:, 0], types = 101, (torch.arange(40) > 9).long().expand_as(pieces)
-    theirs = AutoModel.from_pretrained(minilm_folder, attn_implementation="eager").eval()
-    encoder = load_encoder(minilm_folder)
-    with torch.no_grad():
-        expected = theirs(pieces, mask.long(), types, output_attentions=True)
-        with record(encoder) as maps:
-            output = encoder(pieces, mask, types)
-        torch.testing.assert_close(encoder(pieces, mask, types)[mask], expected[0][mask], rtol=0, atol=1e-5)
-    torch.testing.assert_close(output[mask], expected[0][mask], rtol=0, atol=1e-5)
-    assert_same_maps(expected.attentions, maps["pattern"], mask)
-
-
 @pytest.mark.slow
 @given(lengths=st.lists(st.integers(1, 12), min_size=1, max_size=5), extra=st.integers(0, 4), seed=st.integers(0, 9))
 def test_padding_changes_nothing_and_is_zero(lengths: list[int], extra: int, seed: int) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.models.hub import load_hub_model
-from mha.watches import SITES, Seen, is_cross_attention
+from mha.watches import SITES, Seen
 from tests.mha.tiny.models import config
 
 CONFIGS = ("bert", "distilbert", "albert", "modernbert", "gpt2", "gpt_neox", "llama", "bart")
@@ -61,29 +61,17 @@ def eager(model: Any, inputs: dict[str, Tensor]) -> tuple[Tensor, list[Tensor]]:
 
 
 @pytest.mark.parametrize("folder", CONFIGS, indirect=True)
-def test_recording_every_layer_gives_the_models_own_eager_numbers_bit_for_bit(
-    model: Any, inputs: dict[str, Tensor]
-) -> None:
-    expected, patterns = eager(model, inputs)
-    before = model(**inputs)[0]
-    with torch.no_grad(), record(model, SITES) as maps:
-        output = model(**inputs)[0]
-    assert torch.equal(output, expected)
-    assert len(maps["pattern"]) == len(patterns) >= 2
-    for seen, pattern in zip(maps["pattern"], patterns, strict=True):
-        assert torch.equal(seen, pattern)
-        torch.testing.assert_close(seen.sum(-1), torch.ones(seen.shape[:-1]), rtol=0, atol=1e-6)
-        assert seen.std() > 0.05
-    assert [*maps.tensors["pattern"]] == [*range(len(patterns))]
-    assert model.config._attn_implementation == "sdpa"
-    assert torch.equal(model(**inputs)[0], before)
-
-
-@pytest.mark.parametrize("folder", CONFIGS, indirect=True)
-def test_the_fused_kernel_runs_where_nobody_looks_at_patterns(
+def test_what_is_seen_is_the_models_own_eager_attention_and_the_fused_kernel_runs_where_nobody_looks(
     model: Any, inputs: dict[str, Tensor], mask: Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, patterns = eager(model, inputs)
+    with torch.no_grad(), record(model, SITES) as maps:
+        output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    assert [*maps.tensors["pattern"]] == [*range(len(patterns))]
+    for seen, pattern in zip(maps["pattern"], patterns, strict=True):
+        assert torch.equal(seen, pattern)
+        assert seen.std() > 0.05
     calls: list[int] = []
     fused = F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
@@ -173,13 +161,6 @@ def test_cross_attention_is_known_by_its_name_where_queries_and_keys_are_as_many
     assert bool((given == 1).all())
 
 
-def test_usual_names_of_cross_attention_are_known_and_no_others() -> None:
-    known = ["decoder.layers.0.encoder_attn", "layer.1.crossattention.self", "h.0.crossattention", "x.cross_attn"]
-    known += ["decoder.block.0.layer.1.EncDecAttention", "cross_attention"]
-    others = ["decoder.layers.0.self_attn", "cross_encoder.layer.0.attention.self", ""]
-    assert [is_cross_attention(name) for name in known + others] == [True] * 6 + [False] * 3
-
-
 @pytest.mark.parametrize("own", ["eager", "sdpa"])
 @pytest.mark.parametrize("folder", ["bert", "bart"], indirect=True)
 def test_the_models_own_setting_comes_back_after_an_exception(own: str, model: Any, inputs: dict[str, Tensor]) -> None:
@@ -240,9 +221,8 @@ def changed(folder: Path, to: Path, change: Callable[[Tensors], Tensors]) -> str
     ("folder", "change", "message"),
     [
         *(
-            (kind, lambda found: {k: v for k, v in found.items() if ".0." not in k and "layers.0" not in k}, message)
+            (kind, lambda found: {k: v for k, v in found.items() if ".0." not in k}, r"'.*\b0\b..*' is not among its w")
             for kind in ("gpt2", "albert", "bart")
-            for message in (r"'.*\b0\b..*' is not among its weights \(and \d+ more\)",)
         ),
         ("llama", lambda found: {f"x_{key}": one for key, one in found.items()}, "is not among its weights"),
         (
