@@ -114,7 +114,7 @@ def _config(folder: str) -> Any:
 
 
 def _open(auto: Any, folder: str, config: Any, seed: int | None) -> tuple[Any, dict[str, Any]]:
-    """Return a model that attends to all pieces, and what `transformers` says of names; with a seed none of a folder."""
+    """Return a model that attends to all pieces, and what `transformers` says of its names; with a seed a new one."""
     if seed is None:
         model, info = _load(auto, folder, config)
     else:
