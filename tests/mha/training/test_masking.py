@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from mha.training.masking import Masking, mask_rows, next_rows
 from mha.training.packing import pack
@@ -88,3 +89,22 @@ def test_next_pieces_are_predicted_within_their_document_and_nothing_is_hidden()
     batch = asked.batch(slice(0, 2))
     assert batch.gold.tolist() == [a, b, sep, c, sep, c, b, a, c, b, a, sep]
     assert batch.blocks.tolist()[0] == [0, 0, 0, 0, 1, 1, 1, -1]
+
+
+def test_what_is_masked_depends_on_seed_step_and_row_alone() -> None:
+    masking = Masking(0.2)
+    hidden = mask_rows(ROWS, VOCABULARY, masking, 3, 7)
+    again = mask_rows(ROWS[:5], VOCABULARY, masking, 3, 7)
+    assert (hidden.pieces[:5] == again.pieces).all()
+    for seed, step in ((4, 7), (3, 8)):
+        assert (mask_rows(ROWS, VOCABULARY, masking, seed, step).masked != hidden.masked).any()
+
+
+def test_a_batch_names_the_masked_pieces_and_their_gold_in_order() -> None:
+    hidden = mask_rows(ROWS, VOCABULARY, Masking(0.3), 0, 1)
+    batch = hidden.batch(slice(2, 5))
+    flat = torch.from_numpy(ROWS[2:5].astype(np.int64)).flatten()
+    assert batch.pieces.shape == (3, 64)
+    assert batch.masked.tolist() == sorted(batch.masked.tolist())
+    assert (flat[batch.masked] == batch.gold).all()
+    assert int((batch.pieces.flatten() != flat).sum()) <= len(batch.gold) == int(hidden.masked[2:5].sum())

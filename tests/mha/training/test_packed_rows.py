@@ -86,3 +86,13 @@ def test_streamed_rows_go_on_at_any_step_as_if_they_had_not_stopped() -> None:
     whole = [*islice(rows.batches(3, 0, seed=1), 9)]
     for start in (1, 4, 8):
         assert (next(rows.batches(3, start, seed=1)) == whole[start]).all()
+
+
+def test_streamed_rows_are_those_of_the_texts_in_a_mixed_order() -> None:
+    rows = StreamedRows(TEXTS, VOCABULARY, 16, "x", mixed=5)
+    packed = np.stack([*pack(VOCABULARY.encode(TEXTS), VOCABULARY, 16)])
+    batches = rows.batches(2, 0, seed=1)
+    taken = np.concatenate([*islice(batches, 40)])
+    assert set(map(bytes, taken)) == set(map(bytes, packed))
+    assert (taken[: len(packed)] != packed).any()
+    assert (np.concatenate([*islice(rows.batches(2, 0, seed=2), 40)]) != taken).any()
