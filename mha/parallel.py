@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -58,6 +58,27 @@ def side_by_side(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[
     _share_arena()
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(every // workers,)) as pool:
         return [*pool.map(work, tasks)]
+
+
+@contextmanager
+def prefetched(items: Iterator[Result], ahead: int = 4) -> Iterator[Iterator[Result]]:
+    """Yield an iterator whose next items, `ahead` at the most, a thread has ready; it ends with the block.
+
+    Their order is that of `items`. An error in `items` is raised where its item is due.
+    """
+    end: Any = object()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = deque(pool.submit(next, items, end) for _ in range(ahead))
+
+        def ready() -> Iterator[Result]:
+            while (item := waiting.popleft().result()) is not end:
+                waiting.append(pool.submit(next, items, end))
+                yield item
+
+        try:
+            yield ready()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @cache

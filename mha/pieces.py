@@ -127,3 +127,24 @@ def _lost(encoding: Any, words: Sequence[str], text: str, blanks: Sequence[bool]
     seen = {place for begin, end in encoding.offsets for place in range(begin, end)}
     gone = [place for place, letter in enumerate(text) if place not in seen and not letter.isspace()]
     return tuple(sorted({*(np.searchsorted(_places(words, blanks)[1], gone, "right") - 1).tolist()}))
+
+
+def whole_words(tokenizer: Any) -> dict[str, int]:
+    """Return word -> piece of all words of letters that the tokenizer keeps whole, in the order of the vocabulary.
+
+    `tokenizer` is a `tokenizers.Tokenizer`.
+    """
+    pieces: dict[str, int] = tokenizer.get_vocab()
+    marked = any(piece.startswith(BLANKS) for piece in pieces)
+    found = []
+    for piece, number in sorted(pieces.items(), key=lambda one: one[1]):
+        begins = piece.startswith(BLANKS) if marked else not piece.startswith("##")
+        word = piece[1:] if marked else piece
+        if begins and word.isalpha():
+            found.append((word, number))
+    cut = align(tokenizer, [[word] for word, _ in found])
+    return {
+        word: number
+        for (word, number), pieces_of in zip(found, cut, strict=True)
+        if pieces_of.ids[pieces_of.word == 0].tolist() == [number]
+    }

@@ -23,31 +23,16 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"  # forks would be warned about
 import torch
 from accelerate import Accelerator
 from small_training import SETTINGS as SMALL
-from small_training import make_task
+from small_training import losses, make_task
 from torch import nn
 
 from mha.training.checkpoints import Schedule, find_resumable, list_checkpoints
 from mha.training.train import train
 from tests.hardness.small import forked
 
-STEPS, SCHEDULE = 120, Schedule(per_doubling=1, every=0, safety=4)
-SETTINGS = replace(
-    SMALL,
-    steps=STEPS,
-    rows=4,
-    warmup=10,
-    learning_rate=5e-4,
-    evaluate_every=15,
-    log_every=3,
-    schedule=Schedule(1, 0, 4),
-)
-
-
-def losses(folder: Path) -> list[tuple[object, ...]]:
-    """Return every loss that the log of a training tells."""
-    lines = map(json.loads, (folder / "log.jsonl").read_text(encoding="utf-8").splitlines())
-    keys = ("event", "step", "loss", "tokens")
-    return [tuple(line[key] for key in keys) for line in lines if line["event"] in ("step", "evaluation")]
+STEPS = 120
+SETTINGS = replace(SMALL, steps=STEPS, rows=4, warmup=10, learning_rate=5e-4, evaluate_every=15, log_every=3)
+SETTINGS = replace(SETTINGS, schedule=Schedule(1, 0, 4))
 
 
 def kill_often(folder: Path, kills: int) -> dict[str, object]:

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from mha import Encoder, export_encoder, load_encoder
+from mha.device import autocast, uses_bf16
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.foreign import attention_setting
-from mha.precision import autocast, uses_bf16
 
 ATTENTION = ("eager", "sdpa")
 "The attention settings of `transformers`; the faster one counts."

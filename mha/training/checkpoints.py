@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from mha.encoder.weights import WeightsError
+from mha.files import WeightsError, read_json
 from mha.messages import OneLineError
 
 FOLDER, RECORD, STATE = "checkpoints", "training.json", "state.safetensors"
@@ -83,43 +83,41 @@ def find_checkpoint(training: Path, step: int | None = None) -> Path:
     if step in found:
         return found[step]
     expected = "expected the folder of one seed of a training that has been run, such as runs/scratch/seed-1"
-    there = f"there are steps {', '.join(map(str, found))}" if found else _damaged(training) or expected
+    damaged = [(path.name, _damage(path)) for path in sorted((training / FOLDER).glob("step-*"))]
+    there = f"there are steps {', '.join(map(str, found))}" if found else expected
+    there = f"{damaged[0][0]} is damaged: {damaged[0][1]}" if damaged and not found else there
     raise CheckpointError(f"{training}: no whole checkpoint{'' if step is None else f' of step {step}'}; {there}")
 
 
-def _damaged(training: Path) -> str:
-    """Say which checkpoint of a training is not whole, and in what; empty where there is none."""
-    for path in sorted((training / FOLDER).glob("step-*")):
-        try:
-            files = read_record(path)["files"]
-            short = next(name for name, size in files.items() if (path / name).stat().st_size != size)
-            return f"{path.name} is damaged: {short} has not the size that {RECORD} says"
-        except (ValueError, OSError, KeyError, AttributeError, StopIteration) as error:
-            return f"{path.name} is damaged: {error}"
+def _damage(checkpoint: Path) -> str:
+    """Return in what a checkpoint is not whole; empty where every file that the record names is there with its size."""
+    try:  # the record may be none, or name what is no file
+        for name, size in read_record(checkpoint)["files"].items():
+            if (checkpoint / name).stat().st_size != size:
+                return f"{name} has not the size that {RECORD} says"
+    except (
+        ValueError,
+        OSError,
+        KeyError,
+        AttributeError,
+    ) as error:
+        return str(error) or type(error).__name__
     return ""
 
 
 def is_whole(checkpoint: Path) -> bool:
     """Return whether every file that the record names is there with its size."""
-    try:
-        files = read_record(checkpoint)["files"]
-        return all((checkpoint / name).stat().st_size == size for name, size in files.items())
-    except (ValueError, OSError, KeyError, AttributeError):  # of a record that is none, or names what is no file
-        return False
+    return not _damage(checkpoint)
 
 
 def read_record(checkpoint: Path) -> dict[str, Any]:
-    """Return what training.json of a checkpoint says."""
-    path = checkpoint / RECORD
+    """Return what training.json of a checkpoint holds; raises CheckpointError."""
+    if not (checkpoint / RECORD).is_file():
+        raise CheckpointError(f"{checkpoint}: no {RECORD}, so this is not a checkpoint of a training")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{checkpoint}: no {RECORD}, so this is not a checkpoint of a training") from None
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path}: not JSON ({error})") from None
-    if not isinstance(record, dict):
-        raise CheckpointError(f"{path}: expected a JSON object, got a {type(record).__name__}")
-    return record
+        return read_json(checkpoint / RECORD)
+    except WeightsError as error:
+        raise CheckpointError(error) from None
 
 
 def is_resumable(checkpoint: Path) -> bool:

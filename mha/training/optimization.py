@@ -1,14 +1,14 @@
-"""What moves the weights: groups of parameters, the learning rate of a step, and its arithmetic."""
+"""What moves the weights: groups of parameters, the learning rate of a step, its arithmetic, and their state."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 DECAYS = ("linear", "cosine")
 
@@ -51,3 +51,30 @@ def training_arithmetic(threads: int | None) -> Iterator[None]:
         torch.set_flush_denormal(False)
         if threads is not None:
             torch.set_num_threads(before)
+
+
+def training_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return weights as "model.<parameter>", what is remembered as "optimizer.<parameter>.<what>", on the CPU."""
+    weights = {f"model.{name}": parameter for name, parameter in model.named_parameters()}
+    remembered = {
+        f"optimizer.{name}.{what}": tensor
+        for name, parameter in model.named_parameters()
+        for what, tensor in optimizer.state.get(parameter, {}).items()
+    }
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in (weights | remembered).items()}
+
+
+def restore_state(model: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Tensor]) -> None:
+    """Give `model` and `optimizer`, as they were made, the state of a checkpoint."""
+    numbers: dict[int, int] = {}
+    for group in optimizer.param_groups:
+        numbers |= {id(parameter): len(numbers) + at for at, parameter in enumerate(group["params"])}
+    remembered = {}
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(state[f"model.{name}"])
+            prefix = f"optimizer.{name}."
+            of_parameter = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
+            if of_parameter:
+                remembered[numbers[id(parameter)]] = of_parameter
+    optimizer.load_state_dict({"state": remembered, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mha.precision import PRECISIONS
+from mha.device import PRECISIONS
 from mha.training.arcs import ArcTerm
 from mha.training.checkpoints import LAST_STEP, CheckpointError, Schedule
 from mha.training.masking import Masking

@@ -17,12 +17,12 @@ from accelerate.state import PartialState
 from torch import Tensor
 
 from mha.causal.fixed_patterns import fixed_heads
+from mha.device import autocast, uses_bf16
 from mha.encoder.encoder import Encoder
 from mha.encoder.masked_lm import masked_lm_loss
 from mha.encoder.weights import export_encoder
 from mha.foreign import reset_accelerator
-from mha.parallel import leave_group_at_exit
-from mha.precision import autocast, uses_bf16
+from mha.parallel import leave_group_at_exit, prefetched
 from mha.training.checkpoints import (
     STATE,
     CheckpointError,
@@ -37,10 +37,14 @@ from mha.training.checkpoints import (
 )
 from mha.training.log import LOG, TrainingLog, check_trackers, truncate_log
 from mha.training.objective import MaskedLMObjective
-from mha.training.optimization import learning_rate, parameter_groups, training_arithmetic
-from mha.training.prefetch import Prefetched
+from mha.training.optimization import (
+    learning_rate,
+    parameter_groups,
+    restore_state,
+    training_arithmetic,
+    training_state,
+)
 from mha.training.settings import TrainingSettings, check_threads
-from mha.training.state import restore_state, training_state
 from mha.training.task import StepBatches, Task, TrainingError, evaluation_batches, step_batches
 from mha.training.vocabulary import save_tokenizer
 
@@ -159,7 +163,7 @@ class _Training:
         batches = step_batches(self.task, settings, self.step, self.rank, self.processes)
         devices = [self.accelerator.device] if self.accelerator.device.type == "cuda" else []
         try:
-            with torch.random.fork_rng(devices=devices), Prefetched(batches) as ahead:
+            with torch.random.fork_rng(devices=devices), prefetched(batches) as ahead:
                 if self.resumed is None:
                     self._look()
                 self.clock, self.reported = time.perf_counter(), self.tokens

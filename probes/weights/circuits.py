@@ -30,7 +30,7 @@ from mha.models.circuits import (
     written,
 )
 from mha.models.model import Model
-from mha.training.whole_words import whole_words
+from mha.pieces import whole_words
 from probes.evidence.results import named_heads
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings

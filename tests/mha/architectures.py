@@ -53,8 +53,8 @@ class Outcome:
     "whether layers and heads are as many as there are maps"
     off: float = 0.0
     "largest difference of a map or of the output from the model's own eager attention"
-    accuracy: float = 0.0
-    "largest difference of a head's accuracy at finding the word before"
+    words: float = 0.0
+    "largest difference of a map of words, which is merged here in another way"
     written: float | None = None
     "largest difference of what all heads write from the output of W_O; None where the place of W_O is not known"
     pads: tuple[bool, bool] = (True, True)
@@ -126,7 +126,7 @@ def try_out(kind: str, folder: Path, change: Callable[[nn.Module], None] = lambd
         pieces=[(text.ids.tolist(), np.maximum(text.word, -1).tolist()) for text in texts] == cut,
         shape=(model.layers, model.heads) == (len(patterns), patterns[0].shape[1]),
         off=_farthest([*((ours * rows, theirs * rows) for ours, theirs in shown), (output[real], expected[real])]),
-        accuracy=float(np.abs(_accuracy_of(model, texts) - _mean([own.by_word(words) for words in SENTENCES])).max()),
+        words=_words_off(model, own, texts),
         written=_written(model, ids, real),
         pads=(model.padding is not None, _pads(own, ids, real, patterns)),
         local=_local(maps["pattern"]),
@@ -151,24 +151,15 @@ def _padded(texts: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tenso
     return ids, torch.arange(length) < torch.tensor([len(text) for text in texts])[:, None]
 
 
-def _accuracy_of(model: Model, texts: Sequence[Pieces]) -> np.ndarray[Any, Any]:
-    """Return the share of words, [layer, head], whose most attended other word is the one before."""
-    found = []
-    for text in texts:
+def _words_off(model: Model, own: Reference, texts: Sequence[Pieces]) -> float:
+    """Return the largest difference of a map of words, each text alone."""
+    off = []
+    for text, words in zip(texts, SENTENCES, strict=True):
         layers: list[Tensor] = []
         stream_maps(model, collate([text]), lambda _, maps, layers=layers: layers.append(maps[0]))
-        found.append(torch.stack(layers)[..., : text.words].double().numpy())
-    return _mean(found)
-
-
-def _mean(texts: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    hits = []
-    for maps in texts:
-        place = np.arange(1, maps.shape[2])
-        others = np.where(np.eye(maps.shape[2], dtype=bool), -1.0, maps)
-        hits.append(others.argmax(-1)[:, :, 1:] == place - 1)
-    share: np.ndarray[Any, Any] = np.concatenate(hits, 2).mean(2)
-    return share
+        found = torch.stack(layers)[..., : text.words].double().numpy()
+        off.append(float(np.abs(found - own.by_word(words)).max()))
+    return max(off)
 
 
 def _family(model: Model, maps: list[Tensor]) -> str:
@@ -219,39 +210,6 @@ def _local(maps: list[Tensor]) -> str:
     return f"{local} of {len(maps)}" if local else ""
 
 
-ABOUT = f"""# Which architectures can be read
-
-Tests save a tiny model of each with random weights and a tokenizer of the kind that the real one has, open the folder,
-and compare what is read with what transformers {hub.__version__} alone makes of it: pieces and their words, every map
-and the output on padded texts, and an accuracy of every head; `python -m tests.mha.architectures` writes this page from
-the same function. What is refused is refused by name, with the reason, before anything is scored. Of an encoder-decoder
-the encoder is read.
-
-Attention goes through one function where transformers lets it be replaced. Where a model keeps attention code of its
-own (DeBERTa, MPNet, XLNet, BLOOM ...), that code runs, and what it gives to softmax and multiplies with values is seen
-and can be changed. An architecture that is not below is read in the same ways if each of its layers makes one map of
-all pieces, and refused if not. One whose code lies in the model's folder (NeoBERT) is refused: code from a folder is
-never run.
-
-- **tokenizer**: the class of transformers, or of what parts it is. \\*: transformers has a class of its own for it
-  that cannot say where a piece lies in the text, and is refused; a folder with a tokenizer.json is read.
-- **within 1e-5**: the weights are loaded into an encoder of ours. All others are bit for bit what the model's own
-  eager attention gives.
-- **one length**: texts of one length alone are read in a batch, for padding changes the maps; that is measured when a
-  model is opened.
-- **local**: layers in which a piece attends to a window alone; the tiny models have windows of 4 or 5 pieces.
-- **no W_O**: the place of the output projection is not known, so there are no norms, no ablation by changed weights
-  and no circuits. Everywhere else what all heads write adds up to its output (within 1e-5).
-- **masked-LM head**: transformers has one, as behaviour by masked words needs.
-
-BigBird attends to all pieces, as it does by itself in texts of up to 704 pieces (with the sizes that are published);
-longer ones are left out. Nyströmformer is read where it has as many landmarks as its segments have pieces, which
-makes its attention exact. ConvBERT has half the heads that its config says; the other half are convolutions, which no
-hook sees. Of LiLT the heads of the text are seen. In gpt-oss a sink takes a part of each row of a map, which then
-sums to less than 1. The scores that hooks see are what softmax is given: mask and position biases are added.
-"""
-
-
 def row(outcome: Outcome) -> str:
     """Return the row of the page."""
     if outcome.refused:
@@ -272,8 +230,9 @@ def row(outcome: Outcome) -> str:
 
 
 def page(outcomes: list[Outcome]) -> str:
-    """Return docs/architectures.md."""
-    parts = [ABOUT]
+    """Return docs/architectures.md: what it says before its tables, and the tables anew."""
+    about = PAGE.read_text(encoding="utf-8").partition("## Read")[0]
+    parts = [re.sub(r"transformers \d[\d.]* alone", f"transformers {hub.__version__} alone", about)]
     for family in dict.fromkeys(one.family for one in outcomes if not one.refused):
         rows = [row(one) for one in outcomes if one.family == family and not one.refused]
         parts += [f"## Read: {family}, {len(rows)}", "", "| architecture | tokenizer | |\n|---|---|---|", *rows, ""]

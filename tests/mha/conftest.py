@@ -9,6 +9,7 @@ from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from torch import Tensor, nn
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.families import FAMILIES
 from mha.encoder.weights import export_encoder
+from mha.models.model import Model
+from mha.pieces import CLS, SEP, Pieces
 
 VOCAB = 40
 LENGTHS = (9, 6, 4)
@@ -29,6 +32,17 @@ def randomise_weights(model: nn.Module, seed: int = 0) -> None:
             parameter.normal_(0, 0.2, generator=generator)
             if parameter.ndim == 1 and name.endswith("weight"):
                 parameter += 1
+
+
+def text_of(*counts: int, first: int = 5) -> Pieces:
+    """Return a text whose words have that many pieces each, between [CLS] and [SEP], numbered from `first`."""
+    word = [CLS, *np.repeat(np.arange(len(counts)), counts).tolist(), SEP]
+    return Pieces(np.arange(first, first + len(word), dtype=np.int32), np.array(word, np.int32), len(counts))
+
+
+def model_of(module: nn.Module, layers: int = 3, heads: int = 4, architecture: str = "bert") -> Model:
+    """Return a module as a model without tokenizer."""
+    return Model("tiny", "pretrained", architecture, module, None, layers, heads, 24, 0, "")
 
 
 @pytest.fixture(scope="session")

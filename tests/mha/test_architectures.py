@@ -10,6 +10,7 @@ from tests.mha.architectures import PAGE, row, try_out
 from tests.mha.tiny.models import ARCHITECTURES
 
 QUICK = ("bert", "eurobert", "mistral", "m2m_100", "mt5", "fnet", "gpt_oss", "deberta-v2", "mpnet", "xlnet", "falcon")
+QUICK += ("gpt2", "albert", "modernbert", "gemma2")
 "The others are slow tests."
 
 
@@ -25,7 +26,7 @@ def test_an_architecture_is_read_as_transformers_reads_it_and_has_the_row_of_the
     assert outcome.shape
     assert outcome.pieces
     assert outcome.pads[0] == outcome.pads[1]
-    assert outcome.accuracy == 0
+    assert outcome.words <= 1e-5
 
 
 def test_the_page_has_a_row_for_every_architecture_and_no_other() -> None:

@@ -6,14 +6,7 @@ from hypothesis import strategies as st
 
 from mha.batches import REDUCTIONS, collate, plan
 from mha.pieces import CLS, SEP, Pieces
-
-
-def text_of(*counts: int, first_id: int = 10) -> Pieces:
-    """A text whose words have that many pieces each, between [CLS] and [SEP]."""
-    word = [CLS, *np.repeat(np.arange(len(counts)), counts).tolist(), SEP]
-    ids = np.arange(first_id, first_id + len(word))
-    return Pieces(ids.astype(np.int32), np.array(word, np.int32), len(counts))
-
+from tests.mha.conftest import text_of
 
 TEXTS = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=6).map(lambda n: text_of(*n)), min_size=1, max_size=9)
 
@@ -27,14 +20,6 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_the_budget(texts: list[P
         assert len(batch) == 1 or len(batch) * longest <= budget
     lengths = [len(texts[i]) for batch in reversed(batches) for i in batch]
     assert lengths == sorted(lengths)  # so that the longest come first
-
-
-def test_a_batch_is_filled_before_the_next_one_begins() -> None:
-    texts = [text_of(1)] * 5
-    assert [len(batch) for batch in plan(texts, list("abcde"), 7)] == [1, 2, 2]
-    assert [len(batch) for batch in plan(texts, list("abcde"), 15)] == [5]
-    assert [len(batch) for batch in plan(texts, list("abcde"), 1)] == [1] * 5
-    assert plan([], [], 10) == []
 
 
 def test_a_batch_takes_longer_texts_only_until_it_is_half_full() -> None:
@@ -56,29 +41,13 @@ def test_batches_depend_on_the_set_of_texts_and_not_on_their_order(texts: list[P
     assert names(named) == names(shuffled)
 
 
-def test_texts_of_one_length_are_ordered_by_content_before_their_name() -> None:
-    texts = [text_of(1, first_id=30), text_of(1, first_id=20), text_of(1, first_id=20)]
-    assert plan(texts, ["a", "c", "b"], 100) == [[2, 1, 0]]
-
-
 def test_ids_and_mask_are_padded_on_the_right() -> None:
     batch = collate([text_of(1), text_of(2, 1)], padding=7)
-    assert batch.ids.tolist() == [[10, 11, 12, 7, 7], [10, 11, 12, 13, 14]]
+    assert batch.ids.tolist() == [[5, 6, 7, 7, 7], [5, 6, 7, 8, 9]]
     assert batch.mask is not None
     assert batch.mask.tolist() == [[True, True, True, False, False], [True] * 5]
     assert batch.words.tolist() == [1, 2]
-
-
-def test_without_padding_there_is_no_mask() -> None:
     assert collate([text_of(2, 1), text_of(1, 2)]).mask is None
-
-
-def test_columns_are_words_then_sep_then_cls() -> None:
-    batch = collate([text_of(1), text_of(2, 1)])
-    assert batch.to_words.shape == (2, 5, 4)
-    assert batch.to_words[0].argmax(-1).tolist()[:3] == [3, 0, 2]
-    assert batch.to_words[1].argmax(-1).tolist() == [3, 0, 0, 1, 2]
-    assert batch.to_words[0, 3:].sum() == 0
 
 
 @given(TEXTS, st.sampled_from(REDUCTIONS))
@@ -90,35 +59,12 @@ def test_every_real_piece_goes_to_one_key_and_every_word_has_weights_that_sum_to
     torch.testing.assert_close(batch.from_words.sum(2), words.float())
 
 
-def test_a_word_is_read_from_the_mean_of_its_pieces_or_from_the_first() -> None:
-    text = text_of(1, 3)
-    mean, first = collate([text]), collate([text], reduce="first")
-    torch.testing.assert_close(mean.from_words[0, 1], torch.tensor([0, 0, 1, 1, 1, 0]) / 3)
-    assert first.from_words[0].tolist() == [[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]]
-    assert torch.equal(mean.to_words, first.to_words)
-
-
 @pytest.mark.parametrize("reduce", REDUCTIONS)
 def test_a_word_without_pieces_has_an_empty_row_and_column(reduce: str) -> None:
     gone = Pieces(np.arange(4, dtype=np.int32), np.array([CLS, 0, 2, SEP], np.int32), 3)
     batch = collate([gone], reduce=reduce)
     assert batch.from_words[0].sum(1).tolist() == [1, 0, 1]
     assert batch.to_words[0].sum(0).tolist() == [1, 0, 1, 1, 1]
-
-
-def test_texts_stay_as_they_were() -> None:
-    texts = [text_of(1), text_of(2, 1)]
-    before = [(text.ids.copy(), text.word.copy()) for text in texts]
-    collate(texts, reduce="first")
-    plan(texts, ["a", "b"], 5)
-    for text, (ids, word) in zip(texts, before, strict=True):
-        assert np.array_equal(text.ids, ids)
-        assert np.array_equal(text.word, word)
-
-
-def test_an_unknown_reduction_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="unknown reduction 'max'; known are mean, first"):
-        collate([text_of(1)], reduce="max")
 
 
 def test_the_first_piece_of_a_word_is_no_mark_of_a_blank_unless_it_has_no_other() -> None:

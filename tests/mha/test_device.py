@@ -4,7 +4,6 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -12,27 +11,21 @@ from torch import Tensor
 from mha import Encoder, Model, collate, load_model, stream_maps
 from mha.causal.interventions import Ablate
 from mha.causal.sweep import TextBatch, sweeping
-from mha.device import DeviceError, devices_there, find_device, in_parts, lacks_memory
+from mha.device import DeviceError, devices_there, find_device, in_parts
 from mha.models.maps import MAPS, stream_lengths, stream_outputs
 from mha.models.masked_prediction import MaskedLM
 from mha.models.states import layer_states
-from mha.pieces import CLS, SEP, Pieces
+from tests.mha.conftest import model_of, text_of
 
 FULL = "CUDA out of memory. Tried to allocate 2.00 GiB.\nmore"
 
 
-def text(length: int) -> Pieces:
-    return Pieces(
-        np.arange(5, 5 + length, dtype=np.int32), np.array([CLS, *range(length - 2), SEP], np.int32), length - 2
-    )
-
-
-TEXTS = [text(length) for length in (4, 6, 6, 3, 5)]
+TEXTS = [text_of(*[1] * words) for words in (2, 4, 4, 1, 3)]
 
 
 @pytest.fixture
 def model(build: Callable[..., Encoder]) -> Model:
-    return Model("m", "pretrained", "bert", build(lm_head=True), None, 2, 4, 24, 0, "")
+    return model_of(build(), 2)
 
 
 def test_auto_is_the_first_device_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,37 +40,10 @@ def test_auto_is_the_first_device_that_is_there(monkeypatch: pytest.MonkeyPatch)
     assert devices_there() == ("mps", "cpu")
 
 
-def test_a_device_that_is_not_there_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mha.device.devices_there", lambda: ("cpu",))
-    with pytest.raises(DeviceError, match=r"model.device: expected one of auto, cpu, got 'cuda', which .* take device"):
-        find_device("cuda")
-
-
 def test_a_model_that_is_loaded_for_a_device_that_is_not_there_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mha.device.devices_there", lambda: ("cpu",))
     with pytest.raises(DeviceError, match="got 'mps'"):
         load_model("no such model", device="mps")
-
-
-def test_what_is_too_much_is_read_in_halves_in_order() -> None:
-    tried: list[tuple[int, int]] = []
-
-    def read(part: slice) -> list[int]:
-        tried.append((part.start, part.stop))
-        if part.stop - part.start > 2:
-            raise torch.OutOfMemoryError(FULL)
-        return [*range(part.start, part.stop)]
-
-    assert [*in_parts(read, 5, "texts")] == [[0, 1], [2], [3, 4]]
-    assert tried == [(0, 5), (0, 2), (2, 5), (2, 3), (3, 5)]
-    assert [*in_parts(read, 5, "texts", most=2)] == [[0, 1], [2, 3], [4]]
-
-
-def test_other_errors_are_not_taken_for_a_lack_of_memory() -> None:
-    assert lacks_memory(torch.OutOfMemoryError(FULL))
-    assert lacks_memory(RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"))
-    assert not lacks_memory(RuntimeError("Expected all tensors to be on the same device"))
-    assert not lacks_memory(ValueError("out of memory"))
 
 
 def test_where_not_one_fits_the_error_says_what_to_do() -> None:

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 from transformers import BertLMHeadModel
 
-from mha import Encoder, EncoderConfig, MaskedLM, Model, ModelError, record
+from mha import Encoder, EncoderConfig, MaskedLM, ModelError, record
 from mha.encoder.masked_lm import MaskedBatch, masked_logits
-from mha.encoder.weights import WeightsError, export_encoder, load_encoder
+from mha.encoder.weights import export_encoder, load_encoder
 from mha.models.circuits import CircuitError, encoder_of
+from tests.mha.conftest import model_of
 
 PIECES = torch.randint(1, 40, (3, 12), generator=torch.Generator().manual_seed(7))
 
@@ -68,18 +68,12 @@ def test_packed_documents_are_read_as_if_each_stood_alone(decoder: Encoder) -> N
     assert torch.allclose(masked_logits(decoder, batch), decoder.lm_head(torch.cat(alone)), atol=1e-5)
 
 
-def test_only_bert_has_words_for_a_decoder(tmp_path: Path, build: Callable[..., Encoder], pieces: Tensor) -> None:
-    roberta = build("roberta", causal=True)
-    with pytest.raises(WeightsError, match="roberta cannot represent causal=True, only False"):
-        export_encoder(roberta, tmp_path)
-
-
 def test_what_asks_for_both_sides_refuses_a_decoder(decoder: Encoder) -> None:
-    model = Model("m", "pretrained", "bert", decoder, None, 2, 4, 16, 0, "")
+    model = model_of(decoder, 2)
     assert not decoder.predicts_masked
-    with pytest.raises(ModelError, match="m has no masked-LM head \\(it predicts from left to right\\)"):
+    with pytest.raises(ModelError, match="tiny has no masked-LM head \\(it predicts from left to right\\)"):
         MaskedLM.of(model)
     with pytest.raises(
-        CircuitError, match="m: mixing is told of encoders that attend to both sides, this is a decoder"
+        CircuitError, match="tiny: mixing is told of encoders that attend to both sides, this is a decoder"
     ):
         encoder_of(model, "mixing")

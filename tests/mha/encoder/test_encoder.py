@@ -81,44 +81,6 @@ def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: 
     assert maps["pattern"][0].std() > 0.05  # the weights are such that maps differ
 
 
-@pytest.mark.parametrize("saved", ["bert", "roberta, relu", "electra", "distilbert, relu"], indirect=True)
-def test_the_masked_lm_head_gives_the_logits_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
-    from transformers import AutoModelForMaskedLM
-
-    theirs = AutoModelForMaskedLM.from_pretrained(saved).eval()
-    encoder = load_encoder(saved)
-    assert encoder.lm_head is not None
-    with torch.no_grad():
-        expected = theirs(input_ids=pieces, attention_mask=mask.long()).logits
-        torch.testing.assert_close(encoder.lm_head(encoder(pieces, mask))[mask], expected[mask], rtol=0, atol=3e-5)
-
-
-@pytest.mark.parametrize("saved", ["bert", "electra"], indirect=True)
-def test_token_types_count(saved: Path, pieces: Tensor, mask: Tensor) -> None:
-    types = (torch.arange(9) > 3).long().expand_as(pieces)
-    theirs, encoder = AutoModel.from_pretrained(saved).eval(), load_encoder(saved)
-    with torch.no_grad():
-        expected = theirs(input_ids=pieces, attention_mask=mask.long(), token_type_ids=types)[0]
-        torch.testing.assert_close(encoder(pieces, mask, types)[mask], expected[mask], rtol=0, atol=1e-5)
-        assert not torch.allclose(encoder(pieces, mask)[mask], expected[mask], atol=1e-2)
-
-
-def test_minilm_equals_transformers_in_outputs_and_every_map(minilm_folder: Path) -> None:
-    lengths = torch.tensor([40, 17, 3, 29])
-    mask = torch.arange(40) < lengths[:, None]
-    pieces = torch.randint(1000, 30000, mask.shape, generator=torch.Generator().manual_seed(0)).where(mask, 0)
-    pieces[:, 0], types = 101, (torch.arange(40) > 9).long().expand_as(pieces)
-    theirs = AutoModel.from_pretrained(minilm_folder, attn_implementation="eager").eval()
-    encoder = load_encoder(minilm_folder)
-    with torch.no_grad():
-        expected = theirs(pieces, mask.long(), types, output_attentions=True)
-        with record(encoder) as maps:
-            output = encoder(pieces, mask, types)
-        torch.testing.assert_close(encoder(pieces, mask, types)[mask], expected[0][mask], rtol=0, atol=1e-5)
-    torch.testing.assert_close(output[mask], expected[0][mask], rtol=0, atol=1e-5)
-    assert_same_maps(expected.attentions, maps["pattern"], mask)
-
-
 @pytest.mark.slow
 @given(lengths=st.lists(st.integers(1, 12), min_size=1, max_size=5), extra=st.integers(0, 4), seed=st.integers(0, 9))
 def test_padding_changes_nothing_and_is_zero(lengths: list[int], extra: int, seed: int) -> None:
@@ -139,35 +101,10 @@ def test_padding_changes_nothing_and_is_zero(lengths: list[int], extra: int, see
     assert bool((together[~mask] == 0).all())
 
 
-def test_linear_layers_never_see_padding(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    rows: list[int] = []
-    handle = encoder.layers[1].attention.project.register_forward_hook(
-        lambda m, inputs, out: rows.append(len(inputs[0]))
-    )
-    encoder(pieces, mask)
-    handle.remove()
-    assert rows == [int(mask.sum())]
-
-
 def test_an_input_longer_than_the_positions_is_refused(encoder: Encoder) -> None:
     encoder(torch.ones(1, 24, dtype=torch.long))
     with pytest.raises(ValueError, match=r"25 pieces are too long for this encoder \(24 positions\)"):
         encoder(torch.ones(1, 25, dtype=torch.long))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"norm": "past"}, "unknown norm 'past'"),
-        ({"activation": "gelo"}, "unknown activation 'gelo'"),
-        ({"heads": 7}, "7 heads do not divide a model of size 768"),
-        ({"layers": 0}, "layers is 0"),
-        ({"padding": 30522}, "outside the vocabulary"),
-    ],
-)
-def test_an_impossible_shape_is_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        replace(EncoderConfig(), **change)
 
 
 def test_dropout_and_scale_come_from_the_config(pieces: Tensor) -> None:

@@ -9,9 +9,10 @@ from torch import Tensor
 from transformers import BertForMaskedLM
 
 from mha.encoder.encoder import Encoder
-from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
+from mha.encoder.layout import Packing
+from mha.encoder.masked_lm import ROWS as TOGETHER
+from mha.encoder.masked_lm import MaskedBatch, cross_entropy, masked_lm_loss, masked_logits
 from mha.encoder.weights import export_encoder
-from mha.hooks import record
 
 ROWS = ((5, 3, 1), (9,), (2, 4))
 "Lengths of the documents in each row of 9 pieces; the last row ends in padding."
@@ -50,14 +51,6 @@ def theirs(encoder: Encoder, tmp_path: Path) -> Any:
     return BertForMaskedLM.from_pretrained(tmp_path, attn_implementation="eager").eval()
 
 
-def test_logits_equal_those_of_transformers_on_each_document_by_itself(
-    encoder: Encoder, theirs: Any, batch: MaskedBatch
-) -> None:
-    with torch.no_grad():
-        alone = [theirs(pieces[None]).logits[0, places] for pieces, places, _ in documents(batch)]
-        torch.testing.assert_close(masked_logits(encoder, batch), torch.cat(alone), rtol=0, atol=1e-5)
-
-
 def test_loss_and_gradients_equal_those_of_transformers_on_each_document_by_itself(
     encoder: Encoder, theirs: Any, batch: MaskedBatch
 ) -> None:
@@ -85,36 +78,6 @@ def test_loss_and_gradients_equal_those_of_transformers_on_each_document_by_itse
     torch.testing.assert_close(query[64:], values, rtol=0, atol=1e-5)
 
 
-def test_hooks_see_a_block_diagonal_pattern(encoder: Encoder, batch: MaskedBatch) -> None:
-    with torch.no_grad(), record(encoder) as maps:
-        masked_logits(encoder, batch)
-    same = (batch.blocks[:, :, None] == batch.blocks[:, None]) & (batch.blocks >= 0)[:, None]
-    real = (batch.blocks >= 0)[:, None, :, None]
-    for pattern in maps["pattern"]:
-        assert pattern.shape == (3, 4, 9, 9)
-        inside = pattern * same[:, None]
-        torch.testing.assert_close(inside.sum(-1)[real[..., 0].expand(3, 4, 9)], torch.ones(24 * 4))
-        assert bool((pattern.where(real & ~same[:, None], 0) == 0).all())
-
-
-def test_what_the_last_layer_is_spared_changes_nothing(encoder: Encoder, batch: MaskedBatch) -> None:
-    with torch.no_grad():
-        every = encoder(batch.pieces, places=batch.places, blocks=batch.blocks)
-        chosen = encoder(batch.pieces, places=batch.places, blocks=batch.blocks, selected=batch.masked)
-    torch.testing.assert_close(chosen, every.flatten(0, 1)[batch.masked], rtol=0, atol=1e-6)
-    assert bool((every[batch.blocks < 0] == 0).all())
-
-
-def test_only_masked_pieces_reach_the_last_feed_forward_and_the_head(encoder: Encoder, batch: MaskedBatch) -> None:
-    rows: list[int] = []
-    head = encoder.lm_head
-    assert head is not None
-    for module in (encoder.layers[1].expand, encoder.layers[2].expand, head.transform):
-        module.register_forward_hook(lambda module, inputs, output: rows.append(len(inputs[0])))
-    masked_logits(encoder, batch)
-    assert rows == [24, 7, 7]
-
-
 def test_a_pre_norm_encoder_takes_packed_rows_too(build: Callable[..., Encoder], batch: MaskedBatch) -> None:
     encoder = build("roberta-prelayernorm")
     assert encoder.lm_head is not None
@@ -123,19 +86,39 @@ def test_a_pre_norm_encoder_takes_packed_rows_too(build: Callable[..., Encoder],
         torch.testing.assert_close(masked_logits(encoder, batch), torch.cat(alone), rtol=0, atol=2e-5)
 
 
-def test_a_batch_that_cannot_be_learned_from_is_refused(
-    encoder: Encoder, build: Callable[..., Encoder], batch: MaskedBatch
-) -> None:
-    none = MaskedBatch(batch.pieces, batch.places, batch.blocks, batch.masked[:0], batch.gold[:0])
-    with pytest.raises(ValueError, match="no piece of the batch is masked"):
-        masked_lm_loss(encoder, none)
-    with pytest.raises(ValueError, match="no masked-LM head"):
-        masked_logits(build(lm_head=False), batch)
-    far = MaskedBatch(batch.pieces, batch.places + 20, batch.blocks, batch.masked, batch.gold)
-    with pytest.raises(ValueError, match="29 pieces are too long"):
-        masked_logits(encoder, far)
+def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
+    blocks = torch.zeros(3, 9, dtype=torch.long).where(mask, -1)
+    for packing in (
+        Packing.of(mask, torch.zeros(3, 9, dtype=torch.int64), torch.bfloat16),
+        Packing.of_blocks(blocks, torch.bfloat16),
+    ):
+        assert packing.bias is not None
+        assert packing.bias.dtype == torch.bfloat16
+        assert packing.bias.min() == torch.finfo(torch.bfloat16).min
 
 
-def test_a_batch_moves_as_a_whole(batch: MaskedBatch) -> None:
-    moved = batch.to("meta")
-    assert {tensor.device.type for tensor in vars(moved).values()} == {"meta"}
+def given(rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(rows, 31, generator=generator, dtype=torch.float64) * 4
+    return logits.to(dtype).requires_grad_(), torch.randint(31, (rows,), generator=generator)
+
+
+@pytest.mark.parametrize("rows", [1, TOGETHER, TOGETHER + 3])
+@pytest.mark.parametrize(
+    ("dtype", "close"), [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 8e-3), (torch.float16, 1e-3)]
+)
+def test_loss_and_gradient_equal_the_formula_in_double_precision(rows: int, dtype: torch.dtype, close: float) -> None:
+    logits, gold = given(rows, dtype)
+    exact = logits.detach().double().requires_grad_()
+    expected = (exact.exp().sum(1).log() - exact[torch.arange(rows), gold]).mean()
+    loss = cross_entropy(logits, gold)
+    (3 * expected).backward()
+    (3 * loss).backward()
+    assert loss.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    assert float(loss.detach()) == pytest.approx(
+        float(expected.detach()), rel=1e-12 if dtype == torch.float64 else 1e-6
+    )
+    assert logits.grad is not None
+    assert exact.grad is not None
+    assert logits.grad.dtype == dtype
+    torch.testing.assert_close(logits.grad.double(), exact.grad, rtol=close, atol=close / 1000)

@@ -40,28 +40,6 @@ def test_minilm_is_exported_without_loss(minilm_folder: Path, tmp_path: Path) ->
         assert file.metadata() == {"format": "pt"}  # older releases of transformers insist on it
 
 
-def test_electra_without_a_projection_is_written_with_embeddings_of_the_models_size(
-    build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
-) -> None:
-    encoder = build("electra", embedding=None)
-    export_encoder(encoder, tmp_path)
-    again = load_encoder(tmp_path)
-    assert (again.config.embedding, again.embedding_project) == (32, None)
-    assert torch.equal(again(pieces), encoder(pieces))
-
-
-def test_heads_of_other_tasks_are_left_out_and_named(tmp_path: Path, randomise: Callable[..., None]) -> None:
-    sizes = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
-    bert = transformers.BertForPreTraining(transformers.BertConfig(**sizes, intermediate_size=48))
-    electra = transformers.ElectraForPreTraining(transformers.ElectraConfig(**sizes, intermediate_size=48))
-    left_out = []
-    for model in (bert, electra):
-        model.save_pretrained(tmp_path)
-        left_out.append({key.rpartition(".")[0] for key in load_encoder(tmp_path).left_out})
-    assert left_out[0] == {"cls.seq_relationship"}
-    assert left_out[1] == {"discriminator_predictions.dense", "discriminator_predictions.dense_prediction"}
-
-
 def test_old_names_and_a_repeated_decoder_are_understood(folder: Path) -> None:
     expected = load_encoder(folder).state_dict()
 
@@ -77,8 +55,8 @@ def test_old_names_and_a_repeated_decoder_are_understood(folder: Path) -> None:
         assert torch.equal(parameter, expected[name]), name
 
 
-@pytest.mark.parametrize("wrapper", ["_orig_mod.", "module._orig_mod.", "0.auto_model.", "net.encoder."])
-@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta-prelayernorm"])
+@pytest.mark.parametrize("wrapper", ["module._orig_mod.", "net.encoder."])
+@pytest.mark.parametrize("family", ["bert", "distilbert"])
 def test_what_a_wrapper_puts_before_names_is_left_out(
     family: str, wrapper: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
 ) -> None:
@@ -147,13 +125,6 @@ def test_shards_load_as_one_file(folder: Path) -> None:
         load_encoder(folder)
 
 
-def test_half_precision_is_loaded_as_float32(folder: Path) -> None:
-    change_weights(folder, lambda tensors: tensors.update({key: t.bfloat16() for key, t in tensors.items()}))
-    encoder = load_encoder(folder)
-    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
-    assert all(parameter.requires_grad for parameter in encoder.parameters())
-
-
 def pop(key: str) -> Callable[[dict[str, Tensor]], None]:
     return lambda tensors: tensors.__delitem__(key)
 
@@ -165,22 +136,13 @@ def put(key: str, *shape: int) -> Callable[[dict[str, Tensor]], None]:
 QUERY = "encoder.layer.1.attention.self.query"
 
 
-def test_a_head_that_is_not_whole_is_left_out(folder: Path) -> None:
-    change_weights(folder, pop("cls.predictions.bias"))
-    encoder = load_encoder(folder)
-    assert encoder.lm_head is None
-    assert "cls.predictions.transform.dense.weight" in encoder.left_out
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (pop(f"bert.{QUERY}.bias"), f"{QUERY}.bias' is missing$"),
         (put("bert.encoder.layer.2.output.dense.bias", 32), "unknown key 'encoder.layer.2.output.dense.bias'; did you"),
-        (put("bert.embeddings.tones.weight", 3), "unknown key 'embeddings.tones.weight'"),
         (put(f"bert.{QUERY}.weight", 32, 31), rf"{QUERY}.weight' has shape \[32, 31\], expected \[32, 32\]"),
         (put("bert.embeddings.position_embeddings.weight", 23, 32), r"shape \[23, 32\], expected \[24, 32\]"),
-        (pop("bert.pooler.dense.bias"), "'pooler.dense.bias' is missing"),
         (
             lambda tensors: tensors.update({f"bert.{QUERY}s.bias": tensors.pop(f"bert.{QUERY}.bias")}),
             f"{QUERY}.bias' is missing; is it '{QUERY}s.bias'",
@@ -203,16 +165,12 @@ def test_a_wrong_key_or_shape_is_refused(folder: Path, change: Callable[..., Non
     ("changes", "message"),
     [
         ({"model_type": "brt"}, "model_type 'brt' is none of bert, .*did you mean 'bert'"),
-        ({"model_type": ...}, "model_type 'None' is none of"),
         ({"is_decoder": "yes"}, "is_decoder is 'yes', the encoder can only do False"),
         ({"is_decoder": True, "model_type": "electra"}, "is_decoder is True, the encoder can only do False"),
-        ({"add_cross_attention": True}, "add_cross_attention is True"),
         ({"position_embedding_type": "relative_key"}, "relative_key', the encoder can only do 'absolute'"),
-        ({"quantization_config": {"bits": 4}}, "quantization_config"),
         ({"hidden_act": "swishy"}, "unknown activation 'swishy'; known are gelu"),
         ({"hidden_size": ..., "hiden_size": 32}, "hidden_size is missing; did you mean 'hiden_size'"),
         ({"hidden_size": "32"}, "hidden_size is '32', expected a number"),
-        ({"hidden_act": 3}, "hidden_act is 3, expected a name"),
         ({"num_attention_heads": 5}, "5 heads do not divide a model of size 32"),
     ],
 )
@@ -237,10 +195,8 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "config.json does not exist"),
         ({"config.json": "{"}, "config.json: not a JSON file"),
         ({"config.json": "[" * 100_000}, "config.json: not a JSON file"),
-        ({"config.json": "[]"}, "expected a JSON object, got a list"),
         ({"model.safetensors": "junk"}, "model.safetensors: not a whole safetensors file .*; fetch it again"),
         (
             {"model.safetensors": "version https://git-lfs.github.com/spec/v1"},
@@ -248,10 +204,7 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
         ),
         ({"model.safetensors": None}, "model.safetensors does not exist; fetch the folder again$"),
         ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .*BertForMaskedLM"),
-        ({"model.safetensors": None, "tf_model.h5": ""}, "the weights in tf_model.h5 are TensorFlow's"),
         ({"model.safetensors": None, "optimizer.pt": "", "best.pt": ""}, "the weights in best.pt are a pickle"),
-        ({"model.safetensors": None, "openvino_model.bin": ""}, "openvino_model.bin are a graph"),
-        ({"config.json": "version https://git-lfs.github.com/spec/v1"}, "config.json: a pointer of git-lfs"),
         (
             {"model.safetensors": None, "model-00002-of-00002.safetensors": ""},
             "index.json is missing beside model-00002",
@@ -260,8 +213,6 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
     ],
 )
 def test_a_folder_that_is_no_model_is_refused(folder: Path, files: dict[str, str | None], message: str) -> None:
-    if not files:
-        (folder / "config.json").unlink()
     for name, text in files.items():
         (folder / name).unlink() if text is None else (folder / name).write_text(text)
     with pytest.raises(WeightsError, match=message):
@@ -273,13 +224,10 @@ def test_a_folder_that_is_no_model_is_refused(folder: Path, files: dict[str, str
     [
         ("bert", {"norm": "pre"}, "bert cannot represent norm='pre'.*; pre-norm is written as 'roberta-prelayernorm'"),
         ("bert", {"position_offset": 2}, "position_offset=2, only 0"),
-        ("bert", {"embedding": 16}, "embedding=16"),
         ("bert", {"token_types": 0}, "token_types=0; 'distilbert' has none"),
-        ("bert", {"family": "brt"}, "family 'brt' is none of bert, "),
         ("roberta", {"position_offset": 2}, "position_offset=2, only 1"),
-        ("roberta-prelayernorm", {"norm": "post"}, "norm='post', only 'pre'"),
         ("distilbert", {"eps": 1e-5}, "eps=1e-05, only 1e-12"),
-        ("distilbert", {"token_types": 2}, "token_types=2, only 0"),
+        ("roberta", {"causal": True}, "roberta cannot represent causal=True, only False"),
         ("electra", {"pooler": True}, "electra has no pooler"),
     ],
 )
@@ -289,23 +237,6 @@ def test_an_encoder_that_the_family_cannot_represent_is_not_written(
     with pytest.raises(WeightsError, match=message):
         export_encoder(build(family, **changes), tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-def test_an_export_that_fails_leaves_the_folder_as_it_was(
-    folder: Path, build: Callable[..., Encoder], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = {f.name: f.read_bytes() for f in folder.iterdir()}
-    monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        export_encoder(build(heads=2), folder)
-    assert {f.name: f.read_bytes() for f in folder.iterdir()} == before
-
-
-def test_an_export_over_the_folder_it_was_loaded_from_replaces_it(folder: Path, randomise: Callable[..., None]) -> None:
-    encoder = load_encoder(folder)
-    randomise(encoder, seed=5)
-    export_encoder(encoder, folder)
-    assert torch.equal(load_encoder(folder).pieces.weight, encoder.pieces.weight)
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert"])

@@ -1,6 +1,5 @@
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from transformers import (
 )
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
-from mha.models.masked_prediction import hidden_piece, mask_piece
 from mha.training.vocabulary import save_tokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -107,47 +105,6 @@ def test_a_model_of_transformers_is_read_at_the_asked_places_alone(
     assert decoded == [(1, 3, VOCAB)], "one vector a text went through the decoder"
 
 
-def test_outside_our_calls_the_model_of_transformers_decodes_every_place(
-    saved: Callable[..., tuple[Path, Any]], pieces: Tensor
-) -> None:
-    folder, oracle = saved(albert())
-    lm = MaskedLM.of(load_model(str(folder)))
-    with pytest.raises(IndexError):
-        lm.log_probabilities(pieces, None, torch.tensor([0, 0, 99]))
-    with torch.no_grad():
-        torch.testing.assert_close(lm.module(input_ids=pieces).logits, oracle(input_ids=pieces).logits)
-
-
-def test_a_model_without_a_masked_lm_head_is_refused(build: Callable[..., Encoder], tmp_path: Path) -> None:
-    export_encoder(build(lm_head=False), tmp_path)
-    save_words(tmp_path)
-    with pytest.raises(
-        ModelError, match=r"has no masked-LM head \(its weights hold none\): it cannot say which of two"
-    ):
-        MaskedLM.of(load_model(str(tmp_path)))
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (lambda: AlbertModel(AlbertConfig(**SIZE, embedding_size=8)), r"'predictions\.\S+' is not among its weights"),
-        (lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_embd=16, n_layer=2, n_head=2)), "has none for a gpt2"),
-        (
-            lambda: BartForConditionalGeneration(
-                BartConfig(vocab_size=VOCAB, d_model=16, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=16)
-            ),
-            "a bart is an encoder with a decoder",
-        ),
-    ],
-)
-def test_made_up_and_left_to_right_heads_are_refused(
-    make: Callable[[], PreTrainedModel], why: str, saved: Callable[..., tuple[Path, Any]]
-) -> None:
-    folder, _ = saved(make())
-    with pytest.raises(ModelError, match=f"has no masked-LM head .*{why}"):
-        MaskedLM.of(load_model(str(folder)))
-
-
 @pytest.mark.parametrize("kind", ["Bert", "Roberta", "DistilBert", "Electra"])
 def test_a_decoder_of_its_own_predicts_as_in_transformers(
     kind: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor, mask: Tensor
@@ -161,23 +118,6 @@ def test_a_decoder_of_its_own_predicts_as_in_transformers(
     torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
     fresh = MaskedLM.of(load_model(str(folder), "random", 3), 3).log_probabilities(pieces, mask, PLACE)
     assert fresh.exp().max() < 0.2, "an untrained head is nearly uniform"
-
-
-def test_the_mask_is_the_piece_that_the_tokenizer_says(folder: Path) -> None:
-    save_words(folder)
-    model = load_model(str(folder))
-    asked = replace(model, special={"mask": 7, "unk": 9})
-    assert (mask_piece(asked), hidden_piece(asked), MaskedLM.of(asked).unknown) == (7, 7, 9)
-    unnamed = replace(model, special={"unk": 9})
-    assert (mask_piece(unnamed), hidden_piece(unnamed)) == (4, 4), "it is known by its usual name"
-
-
-def test_a_tokenizer_without_a_mask_is_refused(folder: Path) -> None:
-    save_words(folder, SPECIAL[:4])
-    model = load_model(str(folder))
-    assert hidden_piece(model) == model.special["unk"]
-    with pytest.raises(ModelError, match=r"no piece for a mask, expected \[MASK\] or <mask>"):
-        MaskedLM.of(model)
 
 
 def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folder: Path, tmp_path: Path) -> None:
@@ -199,14 +139,32 @@ def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folde
     assert found.exp().max() < 0.2, "an untrained head is nearly uniform"
 
 
-@pytest.mark.parametrize("source", ["random", "permuted"])
-def test_controls_of_a_model_of_transformers_follow_their_seed(
-    source: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor
+def bare_bert() -> transformers.BertModel:
+    return transformers.BertModel(transformers.BertConfig(**SIZE))
+
+
+@pytest.mark.parametrize(
+    ("make", "special", "why"),
+    [
+        (bare_bert, SPECIAL, r"no masked-LM head \(its weights hold none\): it cannot say which of two"),
+        (albert, SPECIAL[:4], r"no piece for a mask, expected \[MASK\] or <mask>"),
+        (
+            lambda: AlbertModel(AlbertConfig(**SIZE, embedding_size=8)),
+            SPECIAL,
+            r"'predictions\.\S+' is not among its w",
+        ),
+        (lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_embd=16, n_head=2)), SPECIAL, "has none for a gpt2"),
+        (
+            lambda: BartForConditionalGeneration(BartConfig(vocab_size=VOCAB, d_model=16, encoder_layers=1)),
+            SPECIAL,
+            "a bart is an encoder with a decoder",
+        ),
+    ],
+)
+def test_what_predicts_no_masked_piece_is_refused(
+    make: Callable[[], PreTrainedModel], special: tuple[str, ...], why: str, saved: Callable[..., tuple[Path, Any]]
 ) -> None:
-    folder, _ = saved(albert())
-    one, same, other = (
-        MaskedLM.of(load_model(str(folder), source, seed), seed).log_probabilities(pieces, None, PLACE)
-        for seed in (1, 1, 2)
-    )
-    assert torch.equal(one, same)
-    assert not torch.allclose(one, other)
+    folder, _ = saved(make())
+    save_words(folder, special)
+    with pytest.raises(ModelError, match=why):
+        MaskedLM.of(load_model(str(folder)))

@@ -9,7 +9,6 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoTokenizer
 
 from mha import ModelError, align
-from mha.files.names import WeightsError
 from mha.models import tokenizer as of_folders
 from mha.models.tokenizer import load_tokenizer
 
@@ -68,14 +67,6 @@ def test_a_tokenizer_json_that_transformers_would_not_follow_is_refused(folder: 
     load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
 
 
-def test_a_vocabulary_that_transformers_would_lose_is_refused(folder: Path) -> None:
-    made = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0)], 0, False))
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.save(str(folder / "tokenizer.json"))
-    with pytest.raises(ModelError, match=r"PreTrainedTokenizerFast|cannot cut"):
-        load_tokenizer(folder)
-
-
 def test_a_tokenizer_that_does_not_tell_characters_is_refused_by_name(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
     (folder / "config.json").write_text('{"model_type": "roberta"}')
@@ -101,41 +92,3 @@ def test_the_unknown_piece_is_the_one_that_is_used_whatever_settings_name(folder
     opened, special = load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
     assert special == {"unk": 1}
     assert 1 in opened.encode("жук").ids
-
-
-def test_a_vocabulary_that_git_has_not_fetched_is_refused(folder: Path) -> None:
-    (folder / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\n")
-    with pytest.raises(WeightsError, match=r"tokenizer\.json: a pointer of git-lfs"):
-        load_tokenizer(configured(folder))
-
-
-def test_a_vocabulary_without_a_piece_for_the_unknown_is_refused(folder: Path) -> None:
-    made = Tokenizer(models.WordPiece({"the": 0, "ship": 1}, unk_token="[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.save(str(folder / "tokenizer.json"))
-    configured(folder, tokenizer_class="PreTrainedTokenizerFast")
-    with pytest.raises(ModelError, match=r"its tokenizer cannot cut .*Missing \[UNK\]"):
-        load_tokenizer(folder)
-
-
-def test_a_tokenizer_whose_pieces_have_lost_their_places_is_refused(folder: Path) -> None:
-    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-    class Placeless:
-        """Cuts as `made` does and says that every piece begins where the text does."""
-
-        token_to_id, model = made.token_to_id, made.model
-
-        def encode(self, text: str) -> Any:
-            found = made.encode(text)
-            places = [(0, 0)] * len(found.ids)
-            facts = {"ids": found.ids, "tokens": found.tokens, "special_tokens_mask": found.special_tokens_mask}
-            return type("Encoding", (), {**facts, "offsets": places})
-
-        def encode_batch(self, texts: list[str]) -> list[Any]:
-            return [self.encode(text) for text in texts]
-
-    theirs = AutoTokenizer.from_pretrained(str(folder))
-    of_folders._check_cut(folder, made, theirs, ("the", "mona"))
-    with pytest.raises(ModelError, match="does not say which characters of 'the mona' a piece covers"):
-        of_folders._check_cut(folder, Placeless(), theirs, ("the", "mona"))

@@ -1,6 +1,5 @@
 """Encoders that are made to measure: their tokenizer, their random heads, and heads that are planted by weights."""
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -46,43 +45,6 @@ def test_every_word_is_one_piece_of_the_vocabulary_whatever_its_case() -> None:
     assert vocabulary[model.padding] == "[PAD]"
 
 
-def test_other_words_are_unknown_and_still_one_piece_each() -> None:
-    (pieces,) = align(small().tokenizer, [("ship", "unsinkable", "ship-owner's", "port")])
-    assert pieces.word.tolist() == [-1, 0, 1, 2, 3, -2]
-    assert pieces.ids.tolist()[2:4] == [SPECIAL.index("[UNK]")] * 2
-
-
-def test_a_word_model_says_what_it_is() -> None:
-    model = small()
-    assert (model.layers, model.heads, model.max_pieces) == (2, 3, POSITIONS)
-    assert patterns(model).shape == (2, 3, 10, 10)
-
-
-def test_weights_follow_the_seed_and_leave_the_state_of_torch_alone() -> None:
-    before = torch.get_rng_state()
-    first, again, other = (encoder_of(small(seed)).state_dict() for seed in (0, 0, 1))
-    assert torch.equal(torch.get_rng_state(), before)
-    assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not torch.equal(first["pieces.weight"], other["pieces.weight"])
-    projections = [name for name in first if "attention.project.weight" in name]
-    assert len(projections) == 2
-    assert not any(torch.equal(first[name], other[name]) for name in projections)
-
-
-def test_layers_have_weights_of_their_own() -> None:
-    first, second = (layer.attention.project.weight for layer in encoder_of(small()).layers)
-    assert abs(torch.corrcoef(torch.stack([first.flatten(), second.flatten()]))[0, 1]) < 0.1
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_random_heads_are_neither_uniform_nor_one_hot(seed: int) -> None:
-    """Their entropy, as a share of that of a uniform row."""
-    found = patterns(small(seed))
-    entropy = -(found * found.clamp(min=1e-30).log()).sum(-1).mean(-1) / np.log(found.shape[-1])
-    assert entropy.min() > 0.2
-    assert entropy.max() < 0.95
-
-
 # --- plant_weights
 
 
@@ -117,15 +79,6 @@ def test_heads_that_are_not_planted_keep_their_weights_and_stay_spread() -> None
             for part in (0, 1):
                 assert torch.equal(ours.bias(part)[head], before.bias(part)[head])
             assert patterns(model)[layer, head].max(-1).values.mean() < 0.9
-
-
-def test_several_heads_are_planted_at_once() -> None:
-    model = small()
-    places = {(0, 0): "previous", (0, 2): "next", (1, 1): "same", (1, 2): "first"}
-    plant_weights(model, places)
-    found = patterns(model)
-    for at, place in places.items():
-        assert all(found[at][query, key] > 0.999 for query, key in told(place).items())
 
 
 def test_positions_that_do_not_fit_a_head_are_refused() -> None:

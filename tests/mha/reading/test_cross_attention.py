@@ -11,7 +11,7 @@ import transformers as hub
 
 from mha import SEP, Encoder, ModelError, align, collate, export_encoder, load_model, merge
 from mha.pieces import Pieces
-from mha.reading.cross_attention import KINDS, cross_maps, decoder_input, has_decoder
+from mha.reading.cross_attention import KINDS, cross_maps, decoder_input
 from tests.mha.decoders import BART, SIZES, save_model
 
 SOURCE, TARGET = ["the", "unsinkable", "ship"], ["das", "schiff"]
@@ -48,24 +48,6 @@ def test_the_maps_of_each_kind_are_those_of_transformers(kind_of_model: str, req
     assert bool((torch.stack(found["decoder"]).triu(1) == 0).all())
 
 
-def test_kinds_are_told_apart_where_both_texts_are_as_long(bart: str) -> None:
-    model = load_model(bart, whole=True)
-    source, target = align(model.tokenizer, [["the", "ship"], [*TARGET, "das"]])
-    found = cross_maps(model, source, decoder_input(model, target))
-    assert [len(found[kind]) for kind in KINDS] == [2, 3, 3]
-    assert float(torch.stack(found["cross"]).triu(1).max()) > 0
-
-
-def test_norms_are_weights_times_lengths(bart: str) -> None:
-    model = load_model(bart, whole=True)
-    source, target = align(model.tokenizer, [SOURCE, TARGET])
-    told = decoder_input(model, target)
-    weights, norms = (cross_maps(model, source, told, maps=maps) for maps in ("weights", "norms"))
-    ratio = norms["cross"][1] / weights["cross"][1]
-    torch.testing.assert_close(ratio, ratio[:, :, :1].expand_as(ratio), rtol=1e-4, atol=1e-5)
-    assert float(ratio.std(-1).min()) > 0.01
-
-
 def test_the_decoder_reads_its_start_and_the_target_without_its_end(bart: str) -> None:
     model = load_model(bart, whole=True)
     told = decoder_input(model, align(model.tokenizer, [TARGET])[0])
@@ -85,12 +67,6 @@ def test_rows_of_words_that_attend_to_another_text_sum_to_one(bart: str) -> None
     torch.testing.assert_close(merged[0, :, :, 1], raw[0, :, 2:, 2:5].sum(-1))
     torch.testing.assert_close(merged[0, :, :, SEP], raw[0, :, 2:, 6])
     torch.testing.assert_close(merged.sum(-1), torch.ones(1, 2, 2))
-
-
-def test_without_whole_the_encoder_alone_is_loaded_and_knows_that_it_had_a_decoder(bart: str) -> None:
-    model = load_model(bart)
-    assert (model.layers, model.heads, has_decoder(model)) == (2, 4, True)
-    assert isinstance(model.module, type(load_model(bart, whole=True).module.get_encoder()))
 
 
 def test_what_has_no_decoder_or_cannot_be_followed_is_refused(

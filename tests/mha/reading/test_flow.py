@@ -1,26 +1,13 @@
-from typing import Any
-
 import numpy as np
-import pytest
 from scipy.optimize import linprog
 
-from mha import Encoder, Model
+from mha import Encoder
 from mha.batches import collate
 from mha.models.maps import stream_maps
-from mha.pieces import CLS, SEP, Pieces
 from mha.reading.flow import UNIT, attention_flow, flow_maps
+from tests.mha.conftest import model_of, text_of
 
 ONE_LAYER = [[0.9, 0.1], [0.3, 0.7]]
-
-
-def text_of(counts: list[int]) -> Pieces:
-    word = [CLS, *np.repeat(np.arange(len(counts)), counts).tolist(), SEP]
-    return Pieces(np.arange(5, 5 + len(word), dtype=np.int32), np.array(word, np.int32), len(counts))
-
-
-def model_of(encoder: Encoder) -> Model:
-    facts: dict[str, Any] = {"name": "tiny", "source": "pretrained", "architecture": "bert", "sha256": ""}
-    return Model(module=encoder, tokenizer=None, layers=3, heads=4, max_pieces=24, padding=0, **facts)
 
 
 def test_flows_of_a_network_that_was_solved_by_hand() -> None:
@@ -57,14 +44,8 @@ def test_flows_are_those_of_a_linear_program() -> None:
     assert not np.allclose(flow[2], capacity[2] @ capacity[1] @ capacity[0], atol=0.05)
 
 
-def test_a_layer_that_only_copies_changes_no_flow() -> None:
-    capacity = np.random.default_rng(1).dirichlet(np.ones(3), (1, 3))
-    flow = attention_flow(np.concatenate([capacity, np.eye(3)[None]]))
-    np.testing.assert_allclose(flow[1], flow[0], rtol=0, atol=1e-8)
-
-
 def test_flow_of_a_model_is_that_of_its_half_residual_layers_and_rollout_that_of_the_stream(encoder: Encoder) -> None:
-    batch, rolled = collate([text_of([1, 2, 1])]), []
+    batch, rolled = collate([text_of(1, 2, 1)]), []
     found = flow_maps(model_of(encoder), batch)
     assert [*found] == ["weights", "rollout", "flow"]
     assert {maps.shape for maps in found.values()} == {(3, 3, 5)}
@@ -74,8 +55,3 @@ def test_flow_of_a_model_is_that_of_its_half_residual_layers_and_rollout_that_of
     stream_maps(model_of(encoder), batch, lambda layer, maps: rolled.append(maps[0].mean(0).numpy()), maps="rollout")
     itself = np.eye(3, 5)
     np.testing.assert_allclose(found["rollout"][0][0], (rolled[0] + itself)[0] / 2, rtol=0, atol=1e-6)
-
-
-def test_several_texts_at_once_are_refused(encoder: Encoder) -> None:
-    with pytest.raises(ValueError, match="one text at a time, not a batch of 2"):
-        flow_maps(model_of(encoder), collate([text_of([1]), text_of([1])]))

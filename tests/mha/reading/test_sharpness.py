@@ -1,12 +1,11 @@
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from mha import Encoder, EncoderConfig, export_encoder, load_encoder, watch
+from mha import Encoder, EncoderConfig, watch
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.reading.sharpness import entropy, random_scores, score_gradient, sharpness
 
@@ -35,35 +34,6 @@ def test_the_gradient_is_that_of_the_formula() -> None:
     by_hand = pattern * (weights - (pattern * weights).sum(-1, keepdim=True))
     assert score_gradient(scores, seed=9) == pytest.approx(float(by_hand.norm(dim=-1).mean()))
     assert score_gradient(1000 * scores, seed=9) < 1e-6
-
-
-def test_random_scores_have_the_variance_of_their_dimension() -> None:
-    assert random_scores(64, 400, 400, seed=0).var() == pytest.approx(64, rel=0.1)
-    assert not torch.equal(random_scores(4, 3, 3, seed=0), random_scores(4, 3, 3, seed=1))
-
-
-def test_sharpness_does_not_depend_on_how_the_weights_are_written(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    plain = Encoder(replace(CONFIG, scale=False), lm_head=True)
-    with torch.no_grad():
-        for layer in plain.layers:
-            layer.attention.project.weight.normal_(0, 0.7)
-    plain.eval()
-    export_encoder(plain, tmp_path)
-    written = load_encoder(tmp_path)
-    assert sharpness(written, [batch()]) == pytest.approx(sharpness(plain, [batch()]), rel=1e-4)
-    assert plain.pieces.weight.grad is None or not plain.pieces.weight.grad.any()
-
-
-def test_sharpness_of_flat_patterns_is_the_logarithm_of_the_keys() -> None:
-    torch.manual_seed(0)
-    encoder = Encoder(CONFIG, lm_head=True).eval()
-    with torch.no_grad():
-        for layer in encoder.layers:
-            layer.attention.project.weight[:16].zero_()
-    found, norm = sharpness(encoder, [batch()])
-    assert found == pytest.approx((6 * math.log(3) + 4 * math.log(4)) / 10, abs=1e-5)
-    assert norm > 0
 
 
 @torch.no_grad()

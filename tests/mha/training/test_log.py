@@ -22,11 +22,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "log.jsonl"
 
 
-def test_every_line_is_an_object_with_event_step_and_numbers(path: Path) -> None:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [(line["event"], line["step"], line["loss"]) for line in lines] == [("step", n, n / 3) for n in (0, 2, 4, 6)]
-
-
 def test_lines_of_later_steps_go(path: Path) -> None:
     truncate_log(path, 4)
     assert steps(path) == [0, 2, 4]
@@ -43,15 +38,6 @@ def test_a_half_written_line_goes_and_lines_can_follow(path: Path) -> None:
     log.write("step", 8)
     log.close()
     assert steps(path) == [0, 2, 4, 6, 8]
-
-
-def test_a_process_that_does_not_write_leaves_no_file(tmp_path: Path) -> None:
-    log = TrainingLog(tmp_path / "log.jsonl", writes=False)
-    log.write("step", 1)
-    log.force()
-    log.close()
-    truncate_log(tmp_path / "log.jsonl", 1)
-    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_full_disk_is_an_error_that_names_the_file(

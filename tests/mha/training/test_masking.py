@@ -39,11 +39,6 @@ def test_of_the_masked_pieces_eighty_ten_ten_are_hidden_replaced_and_left() -> N
     assert (hidden.pieces[~hidden.masked] == ROWS[~hidden.masked]).all()
 
 
-def test_all_masked_pieces_are_hidden_where_that_is_asked_for() -> None:
-    hidden = mask_rows(ROWS, VOCABULARY, Masking(0.3, hidden=1.0, random=0.0), 0, 1)
-    assert (hidden.pieces[hidden.masked] == MASK).all()
-
-
 def test_whole_words_are_masked_together() -> None:
     hidden = mask_rows(ROWS, VOCABULARY, Masking(0.3, whole_word=True), 0, 1)
     inner = ~VOCABULARY.begins[ROWS]
@@ -55,15 +50,6 @@ def test_whole_words_are_masked_together() -> None:
     assert abs(hidden.masked[words].mean() - 0.3) < 4 * np.sqrt(0.21 / words.sum())
 
 
-def test_what_is_masked_depends_on_seed_step_and_row_alone() -> None:
-    masking = Masking(0.2)
-    hidden = mask_rows(ROWS, VOCABULARY, masking, 3, 7)
-    again = mask_rows(ROWS[:5], VOCABULARY, masking, 3, 7)
-    assert (hidden.pieces[:5] == again.pieces).all()
-    for seed, step in ((4, 7), (3, 8)):
-        assert (mask_rows(ROWS, VOCABULARY, masking, seed, step).masked != hidden.masked).any()
-
-
 def test_every_row_has_something_to_predict() -> None:
     for whole_word in (False, True):
         hidden = mask_rows(ROWS, VOCABULARY, Masking(1e-9, whole_word=whole_word), 0, 1)
@@ -71,34 +57,6 @@ def test_every_row_has_something_to_predict() -> None:
             assert (hidden.masked & VOCABULARY.begins[ROWS]).sum(1).tolist() == [1] * len(ROWS)
         else:
             assert hidden.masked.sum(1).tolist() == [1] * len(ROWS)
-
-
-def test_a_row_of_padding_has_nothing_to_predict() -> None:
-    assert not mask_rows(np.zeros((1, 8), np.int32), VOCABULARY, Masking(), 0, 1).masked.any()
-
-
-def test_a_batch_names_the_masked_pieces_and_their_gold_in_order() -> None:
-    hidden = mask_rows(ROWS, VOCABULARY, Masking(0.3), 0, 1)
-    batch = hidden.batch(slice(2, 5))
-    flat = torch.from_numpy(ROWS[2:5].astype(np.int64)).flatten()
-    assert batch.pieces.shape == (3, 64)
-    assert batch.masked.tolist() == sorted(batch.masked.tolist())
-    assert (flat[batch.masked] == batch.gold).all()
-    assert int((batch.pieces.flatten() != flat).sum()) <= len(batch.gold) == int(hidden.masked[2:5].sum())
-
-
-def test_the_rows_themselves_are_not_changed() -> None:
-    before = ROWS.copy()
-    mask_rows(ROWS, VOCABULARY, Masking(0.5, whole_word=True), 0, 1)
-    assert (before == ROWS).all()
-
-
-@pytest.mark.parametrize(
-    "change", [{"rate": 0.0}, {"rate": 1.0}, {"hidden": -0.1}, {"hidden": 0.8, "random": 0.3}], ids=str
-)
-def test_shares_that_are_none_are_refused(change: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="share"):
-        Masking(**change)
 
 
 def test_answers_are_masked_wherever_they_stand_and_nothing_else_is() -> None:
@@ -131,3 +89,22 @@ def test_next_pieces_are_predicted_within_their_document_and_nothing_is_hidden()
     batch = asked.batch(slice(0, 2))
     assert batch.gold.tolist() == [a, b, sep, c, sep, c, b, a, c, b, a, sep]
     assert batch.blocks.tolist()[0] == [0, 0, 0, 0, 1, 1, 1, -1]
+
+
+def test_what_is_masked_depends_on_seed_step_and_row_alone() -> None:
+    masking = Masking(0.2)
+    hidden = mask_rows(ROWS, VOCABULARY, masking, 3, 7)
+    again = mask_rows(ROWS[:5], VOCABULARY, masking, 3, 7)
+    assert (hidden.pieces[:5] == again.pieces).all()
+    for seed, step in ((4, 7), (3, 8)):
+        assert (mask_rows(ROWS, VOCABULARY, masking, seed, step).masked != hidden.masked).any()
+
+
+def test_a_batch_names_the_masked_pieces_and_their_gold_in_order() -> None:
+    hidden = mask_rows(ROWS, VOCABULARY, Masking(0.3), 0, 1)
+    batch = hidden.batch(slice(2, 5))
+    flat = torch.from_numpy(ROWS[2:5].astype(np.int64)).flatten()
+    assert batch.pieces.shape == (3, 64)
+    assert batch.masked.tolist() == sorted(batch.masked.tolist())
+    assert (flat[batch.masked] == batch.gold).all()
+    assert int((batch.pieces.flatten() != flat).sum()) <= len(batch.gold) == int(hidden.masked[2:5].sum())

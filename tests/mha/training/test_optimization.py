@@ -29,11 +29,6 @@ def test_the_rate_ends_at_its_floor() -> None:
         assert rate(60, decay=decay, floor=0.1) == pytest.approx(1.1)
 
 
-def test_without_warm_up_the_first_step_is_below_the_peak_already() -> None:
-    assert rate(1, warmup=0, steps=10) == pytest.approx(1.8)
-    assert rate(10, warmup=10, steps=10) == 2.0
-
-
 def test_matrices_decay_and_biases_and_norms_do_not() -> None:
     encoder = Encoder(SHAPE, lm_head=True)
     matrices, vectors = parameter_groups(encoder, 0.3)

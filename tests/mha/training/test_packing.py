@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,11 +30,6 @@ def test_a_document_goes_where_it_leaves_the_least_room() -> None:
     assert [lengths_of(row) for row in rows] == [[7, 3], [4]]
 
 
-def test_rows_begin_with_cls_end_documents_with_sep_and_fill_with_padding() -> None:
-    (row,) = pack(documents(2, 1), VOCABULARY, 9)
-    assert row.tolist() == [CLS, WORD, WORD, SEP, CLS, WORD, SEP, PAD, PAD]
-
-
 @given(st.lists(st.integers(1, 40), max_size=60), st.integers(3, 30), st.integers(1, 8))
 def test_no_piece_is_lost_added_or_moved_within_its_document(sizes: list[int], length: int, buffer: int) -> None:
     draws = np.random.default_rng(0)
@@ -52,25 +46,6 @@ def test_no_piece_is_lost_added_or_moved_within_its_document(sizes: list[int], l
     assert sum(map(len, parts)) == sum(sizes)
 
 
-def test_with_a_bounded_buffer_rows_come_before_the_texts_end() -> None:
-    read = 0
-
-    def stream() -> object:
-        nonlocal read
-        for text in documents(*[7] * 1000):
-            read += 1
-            yield text
-
-    next(pack(stream(), VOCABULARY, 10, buffer=4))
-    assert read == 5
-
-
-def test_packed_rows_of_mixed_lengths_are_nearly_full() -> None:
-    sizes = np.random.default_rng(0).geometric(1 / 25, 3000)
-    rows = np.stack([*pack(documents(*sizes), VOCABULARY, 128)])
-    assert (rows != PAD).mean() > 0.98
-
-
 def test_a_long_document_is_cut_before_a_word() -> None:
     text = np.array([WORD, INNER, WORD, INNER, INNER, WORD], np.int32)
     assert [len(part) for part in cut(text, 4, VOCABULARY.begins)] == [2, 4]
@@ -84,8 +59,3 @@ def test_positions_restart_with_each_document_and_padding_is_in_none() -> None:
     places, blocks = places_and_blocks(row, VOCABULARY)
     assert places.tolist() == [[0, 1, 2, 0, 1, 2, 3, 0]]
     assert blocks.tolist() == [[0, 0, 0, 1, 1, 1, 1, -1]]
-
-
-def test_rows_too_short_for_a_document_are_refused() -> None:
-    with pytest.raises(ValueError, match="rows of 2 pieces are too short"):
-        next(pack(documents(1), VOCABULARY, 2))

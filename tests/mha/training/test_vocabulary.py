@@ -2,16 +2,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
-import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
 from mha.models.tokenizer import load_tokenizer
-from mha.pieces import CLS, SEP, align
 from mha.training.vocabulary import (
     SPECIAL,
     Vocabulary,
@@ -35,16 +31,6 @@ def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
     return Vocabulary(train_tokenizer(TEXTS, request.param))
 
 
-def test_special_pieces_have_the_ids_zero_to_four_and_begin_no_ordinary_list(vocabulary: Vocabulary) -> None:
-    assert [vocabulary.special[name] for name in SPECIAL] == [0, 1, 2, 3, 4]
-    assert vocabulary.ordinary.tolist() == list(range(5, vocabulary.size))
-
-
-def test_the_size_is_a_limit(vocabulary: Vocabulary) -> None:
-    assert vocabulary.size <= 300
-    assert train_tokenizer(TEXTS, VocabularySettings(20)).get_vocab_size() == 20
-
-
 def test_what_is_saved_is_opened_by_transformers_and_by_the_project_alike(
     vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
@@ -55,13 +41,6 @@ def test_what_is_saved_is_opened_by_transformers_and_by_the_project_alike(
     assert theirs(text)["input_ids"] == ours.encode(text).ids == vocabulary.tokenizer.encode(text).ids
     assert (theirs.pad_token_id, theirs.mask_token_id, theirs.model_max_length) == (0, 4, 77)
     assert tokenizer_fingerprint(ours) == vocabulary.fingerprint
-
-
-def test_pieces_are_aligned_to_words(vocabulary: Vocabulary) -> None:
-    (pieces,) = align(vocabulary.tokenizer, [["The", "monarch", ",", "rattled"]])
-    assert (pieces.word[0], pieces.word[-1]) == (CLS, SEP)
-    assert not pieces.missing()
-    assert (np.diff(pieces.word[1:-1]) >= 0).all()
 
 
 @pytest.mark.slow
@@ -92,24 +71,10 @@ def test_rare_characters_make_a_word_unknown() -> None:
     assert few.encode("riddle:").tokens[1:-1] == ["[UNK]", "[UNK]"]
 
 
-def test_text_that_looks_like_a_special_piece_is_text(vocabulary: Vocabulary) -> None:
-    (pieces,) = vocabulary.encode(["a [MASK] the [CLS]"])
-    assert not set(pieces.tolist()) & {2, 3, 4}
-
-
 def test_pieces_that_begin_a_word_are_known(vocabulary: Vocabulary) -> None:
     (pieces,) = vocabulary.encode(["monarch rattle monarch"])
     assert vocabulary.begins[pieces].sum() == 3
     assert vocabulary.begins[:5].all()
-
-
-def test_texts_are_gone_through_lazily(vocabulary: Vocabulary) -> None:
-    def endless() -> Iterator[str]:
-        while True:
-            yield "mona"
-
-    stream = iter(vocabulary.encode(endless(), together=3))
-    assert [len(next(stream)) for _ in range(7)] == [len(next(iter(vocabulary.encode(["mona"]))))] * 7
 
 
 @pytest.mark.parametrize(
@@ -126,20 +91,6 @@ def test_settings_that_make_no_sense_are_refused(change: dict[str, object], mess
         VocabularySettings(**change)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("settings", KINDS, ids=lambda settings: settings.kind)
-def test_no_texts_give_no_vocabulary(settings: VocabularySettings) -> None:
-    with pytest.raises(VocabularyError, match="no word"):
-        train_tokenizer(["", "  "], settings)
-
-
-def test_a_tokenizer_without_a_mask_is_refused(vocabulary: Vocabulary) -> None:
-    from tokenizers import Tokenizer, models
-
-    bare = Tokenizer(models.WordLevel({"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3}, unk_token="[UNK]"))
-    with pytest.raises(VocabularyError, match=r"no piece \[MASK\]"):
-        Vocabulary(bare)
-
-
 def test_padding_and_truncation_do_not_change_the_fingerprint(vocabulary: Vocabulary) -> None:
     from tokenizers import Tokenizer
 
@@ -149,10 +100,3 @@ def test_padding_and_truncation_do_not_change_the_fingerprint(vocabulary: Vocabu
     assert tokenizer_fingerprint(other) == vocabulary.fingerprint
     other.add_tokens(["more"])
     assert tokenizer_fingerprint(other) != vocabulary.fingerprint
-
-
-def test_a_full_disk_is_an_error_of_the_system(
-    vocabulary: Vocabulary, tmp_path: Path, largest_file: Callable[[int], AbstractContextManager[None]]
-) -> None:
-    with largest_file(200), pytest.raises(OSError, match="File too large"):
-        save_tokenizer(vocabulary.tokenizer, tmp_path, 16)

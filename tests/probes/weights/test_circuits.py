@@ -7,8 +7,8 @@ import torch
 
 from mha import Encoder, Model, align, collate, record
 from mha.models.circuits import CircuitError, layer_inputs, readouts
+from mha.pieces import whole_words
 from mha.planted.heads import plant_weights, word_model
-from mha.training.whole_words import whole_words
 from probes import Corpus
 from probes.records import Document, Sentence
 from probes.scoring.aligned import Aligned
