@@ -110,14 +110,3 @@ def test_a_head_has_a_sink_in_the_texts_in_which_it_attends_to_the_first_token(t
     ]
     with intervene(two_layers, *planted):
         assert sink_share(two_layers, [whole]) == pytest.approx(3 / 8)
-
-
-def test_the_first_token_itself_is_not_asked(two_layers: Encoder) -> None:
-    pattern = to_first(0.29)
-    pattern[0, 0] = torch.eye(WHOLE)[0]
-    with intervene(two_layers, *(Attend(layer, {0: pattern, 1: pattern}) for layer in range(2))):
-        assert sink_share(two_layers, [rows([0] * WHOLE)]) == 0.0
-
-
-def test_only_texts_that_fill_a_row_are_read(two_layers: Encoder) -> None:
-    assert math.isnan(sink_share(two_layers, [rows([0] * 4 + [1] * 4)]))

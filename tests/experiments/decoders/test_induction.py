@@ -8,7 +8,7 @@ from experiments.claims.claim import Work
 from experiments.decoders import induction
 from experiments.decoders.induction import one_layer
 from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
-from experiments.decoders.induction_statements import ONE, TWO, abruptness, fall, rise, statements
+from experiments.decoders.induction_statements import ONE, TWO, abruptness, rise, statements
 from experiments.decoders.repeated_pieces import INDUCTION
 from mha import Encoder, EncoderConfig
 from tests.experiments.findings.planted import rules_in
@@ -42,10 +42,6 @@ def test_abruptness_depends_on_the_shape_of_a_course_alone(shape: Any, expected:
         measured = {"steps": [step * stretch for step in steps], INDUCTION: [shape(step) for step in steps]}
         assert abruptness(measured) == pytest.approx(expected, rel=0.01)
     assert math.isnan(abruptness({"steps": [0.0, 5.0], INDUCTION: [0.1, 0.1]}))
-
-
-def test_the_fall_is_read_between_checkpoints() -> None:
-    assert fall(course([0.0] * 5, [0.0, 0.0, -0.2, -0.4, -1.1]), 150.0, 650.0) == pytest.approx(-0.75 + 0.1)
 
 
 def told(grown: bool) -> list[str]:

@@ -107,15 +107,6 @@ def test_none_holds_where_it_is_the_other_way_round(work: Work, monkeypatch: pyt
     assert verdicts(found, work, monkeypatch) == ["holds", *["does not hold"] * 9]
 
 
-def test_nothing_is_decided_where_seeds_differ_more_than_cells(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = planted({}, {}, across=0.55)
-    for cell in set(SECTION.cells) - {NONE}:
-        for seed, sign in enumerate((-1, 1, 0)):
-            for name in (AGREEMENT, LOSS, ACROSS):
-                found[cell][seed][name][-1] += 0.1 * sign * (-1 if cell == CONTROL else 1)
-    assert set(verdicts(found, work, monkeypatch)[1:]) == {"not decided"}
-
-
 @pytest.mark.slow
 def test_small_trainings_are_followed_and_taken_up(work: Work) -> None:
     small = {

@@ -2,15 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.config.config import CorpusPart
 from experiments.config.train_config import TrainSection
 from experiments.interventions.syntax_measures import (
-    Attachment,
     attention_on_arcs,
     best_head_attachment,
     held_out_arcs,
 )
-from mha import Encoder, load_model, record
+from mha import Encoder, record
 from probes.scoring.tally import Sums
 
 TRAIN = TrainSection.model_validate(
@@ -73,11 +71,3 @@ def test_attention_on_arcs_is_the_mean_over_words_heads_layers_and_batches() -> 
         found.append(float(mean.flatten() @ cells))
     assert attention_on_arcs(encoder, batches) == pytest.approx(np.mean(found), rel=1e-5)
     assert 0 < np.mean(found) < 1
-
-
-def test_attachment_of_a_trained_model_is_a_share_and_the_same_twice() -> None:
-    attachment = Attachment(*(CorpusPart(name="grammar", documents=4, seed=seed) for seed in (1, 2)))
-    model = load_model("minilm")
-    first = attachment.of(model)
-    assert 0.3 < first < 1
-    assert attachment.of(model) == first

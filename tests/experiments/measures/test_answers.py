@@ -110,23 +110,6 @@ def test_what_cannot_be_asked_is_refused_before_a_training(config: Path, changes
         load_config(config, changes)
 
 
-@pytest.mark.slow
-def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path) -> None:
-    changes = ["answers.shortest=90", "answers.longest=99"]
-    with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise held_out_share"):
-        run(load_config(config, changes), tmp_path / "out")
-
-
-@pytest.mark.slow
-def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
-    changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
-    found = Run.open(run(load_config(config, changes), tmp_path / "out"))
-    told, (lost,) = found.tables["answers"], [one for one in found.record.dropped or () if "answers:" in one.reason]
-    assert lost.reason == "answers: longer than the model (12 pieces)"
-    assert len(told) + lost.count == 20
-    assert "one_head" not in found.tables
-
-
 def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_questions_and_mean_correlations() -> None:
     odds = [1.0, 2.0, -1.0, 3.0, 0.5, 1.5, -2.0, 1.0]
     table = pd.DataFrame({"text": range(8), "words": [1, 1, 2, 2, 5, 5, 9, 9], "answer": "a", "log_odds": odds})

@@ -9,11 +9,10 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from experiments.config.config import ConfigError
 from experiments.measures.minimal_pairs import FOLDED, MinimalPairsMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
-from mha import Encoder, ModelError, export_encoder, load_model
+from mha import Encoder, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from reports import Run
 from tests.experiments.measures.conftest import told
@@ -108,50 +107,6 @@ def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
         "masked": ("masked", 2, 1),
         "pll": ("pll", 3, 0),
     }
-
-
-def test_the_seed_of_the_grammar_s_pairs_is_heard(ask: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    prints = []
-    for seed in (71, 72):
-        folder = ask('behaviour.corpora=["grammar"]', "behaviour.first=15", f"behaviour.seed={seed}")
-        prints.append(json.loads((folder / "run.json").read_text("utf-8"))["facts"]["minimal_pairs"]["grammar"])
-    assert prints[0]["items"] == prints[1]["items"] == 15
-    assert prints[0]["fingerprint"] != prints[1]["fingerprint"]
-
-
-def test_a_model_without_a_head_is_refused_before_anything_is_scored(
-    ask: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(
-        "experiments.run.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
-    )
-    with pytest.raises(ModelError, match="has no masked-LM head"):
-        ask('behaviour.corpora=["grammar"]', model=tiny)
-    assert not (tmp_path / "runs" / "quick").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ('behaviour.corpora=["blimb"]', "behaviour: unknown minimal pairs 'blimb'; did you mean 'blimp'"),
-        ('behaviour.corpora=["grammar", "grammar"]', "behaviour: minimal pairs 'grammar' are named twice"),
-        ("behaviour.first=0", "behaviour.first: Input should be greater than or equal to 1"),
-        ("behaviour.method='guess'", "behaviour.method: Input should be 'auto', 'masked' or 'pll'"),
-        ("behaviour.corpus='grammar'", "unknown key 'behaviour.corpus'; did you mean 'corpora'"),
-    ],
-)
-def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, complaint: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load_config(base, (change,))
-    assert complaint in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_path_is_relative_to_the_config_file(base: Path, tmp_path: Path, pairs: Path) -> None:
-    config = tmp_path / "here.toml"
-    config.write_text(base.read_text("utf-8") + '\n[behaviour]\ncorpora = ["sleepers.txt"]\n', "utf-8")
-    assert load_config(config).behaviour.corpora == (str(pairs.resolve()),)
 
 
 NAN = float("nan")

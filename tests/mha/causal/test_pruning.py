@@ -1,6 +1,4 @@
-import importlib.util
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -15,9 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from mha.attention import AttentionError, MultiHeadAttention
-from mha.causal.interventions import Ablate, intervene
 from mha.causal.pruning import PruningError, smaller, zeroed
-from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.encoder import Encoder
 from mha.encoder.families import FAMILIES
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
@@ -25,8 +22,6 @@ from mha.hooks import record, watch
 from mha.models.circuits import scores_between
 from mha.models.folders import ModelError
 from mha.planted.heads import word_model
-from mha.training.checkpoints import CheckpointError, find_checkpoint
-from mha.training.train import train
 
 HEADS, HEAD_DIM, MODEL = 4, 8, 32
 GATES = torch.tensor([[0, 1, 0.37, 1], [0, 0, 0, 0], [1, 0, 0.37, 0]])
@@ -76,21 +71,6 @@ def test_both_give_the_outputs_of_the_gated_model(
     assert all(torch.equal(tensor, before[name]) for name, tensor in encoder.state_dict().items())
 
 
-def test_a_smaller_encoder_has_the_weights_of_the_heads_that_are_left_alone(encoder: Encoder) -> None:
-    small = smaller(encoder, GATES)
-    assert small.config == replace(encoder.config, pruned=((0, 0), (1, 0), (1, 1), (1, 2), (1, 3), (2, 1), (2, 3)))
-    assert [layer.attention.left.tolist() for layer in small.layers] == [[1, 2, 3], [], [0, 2]]
-    fewer = sum(p.numel() for p in encoder.parameters()) - sum(p.numel() for p in small.parameters())
-    assert fewer == 7 * (4 * MODEL * HEAD_DIM + 3 * HEAD_DIM)
-    ours, theirs = small.layers[2].attention, encoder.layers[2].attention
-    rows = theirs.project.weight.view(3, HEADS, HEAD_DIM, MODEL)[:, [0, 2]]
-    assert torch.equal(ours.project.weight, rows.reshape(6 * HEAD_DIM, MODEL))
-    assert torch.equal(ours.output.weight[:, :HEAD_DIM], theirs.W_O[0].T)
-    assert torch.equal(ours.output.weight[:, HEAD_DIM:], theirs.W_O[2].T * torch.tensor(0.37))
-    assert torch.equal(ours.output.bias, theirs.output.bias)
-    assert (ours.project.out_features, ours.output.in_features) == (48, 16)
-
-
 def test_packed_rows_and_chosen_pieces_are_those_of_the_gated_model(encoder: Encoder, pieces: Tensor) -> None:
     blocks = torch.tensor([[0] * 4 + [1] * 5, [0] * 6 + [-1] * 3, [0] * 2 + [1] * 2 + [-1] * 5])
     places = torch.tensor([[*range(4), *range(5)], [*range(6), 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0, 0]])
@@ -128,25 +108,6 @@ def test_hooks_see_all_heads_under_their_own_numbers(encoder: Encoder, pieces: T
     assert seen["head_output"][0].shape == (3, HEADS, 9, HEAD_DIM)
 
 
-def test_what_changes_a_head_changes_the_one_of_that_number(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    small = smaller(encoder, SWITCHES)
-    for layer, head in ((0, 3), (2, 2), (2, 1), (1, 0)):
-        with gated(encoder, SWITCHES), intervene(encoder, Ablate(layer, head)):
-            expected = encoder(pieces, mask)
-        with intervene(small, Ablate(layer, head)):
-            close(small(pieces, mask), expected)
-        with intervene(small, Ablate(layer, head, how="mean", mean=torch.full((HEAD_DIM,), 9.0))):
-            moved = not torch.allclose(small(pieces, mask), small(pieces), atol=1e-2)
-        assert moved or not SWITCHES[layer, head], "nobody reads what is written for a head that is gone"
-    with record(small) as seen:
-        small(pieces, mask)
-    lengths: list[Tensor] = []
-    with watch(small, lambda seen: lengths.append(seen.written_norms()), ["head_output"]):
-        small(pieces, mask)
-    assert [(length.transpose(0, 1).flatten(1) > 0).any(1).tolist() for length in lengths] == SWITCHES.bool().tolist()
-    assert len(seen["pattern"]) == 3
-
-
 def test_pruning_twice_is_pruning_once(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
     first, second = GATES.clone(), torch.full((3, HEADS), 0.5)
     second[0, 3] = second[2, 2] = 0
@@ -170,13 +131,6 @@ def test_a_smaller_encoder_is_made_full_again(encoder: Encoder, pieces: Tensor, 
         close(half(pieces, mask), small(pieces, mask))
 
 
-def test_a_frozen_encoder_stays_frozen(encoder: Encoder) -> None:
-    for parameter in encoder.parameters():
-        parameter.requires_grad_(False)
-    for pruned in (smaller(encoder, GATES), zeroed(smaller(encoder, GATES), GATES)):
-        assert not any(parameter.requires_grad for parameter in pruned.parameters())
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_smaller_encoder_comes_back_from_disk(
     family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor, mask: Tensor
@@ -192,14 +146,6 @@ def test_a_smaller_encoder_comes_back_from_disk(
     assert torch.equal(again(pieces, mask), small(pieces, mask))
     export_encoder(encoder, tmp_path)
     assert "pruned_heads" not in json.loads((tmp_path / "config.json").read_text())
-
-
-def test_an_encoder_that_does_not_divide_scores_is_written_smaller_too(
-    build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
-) -> None:
-    small = smaller(build(layers=3, scale=False), GATES)
-    export_encoder(small, tmp_path)
-    close(load_encoder(tmp_path)(pieces), small(pieces))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -313,20 +259,6 @@ def test_heads_that_cannot_have_been_taken_out_are_refused(
     assert str(path) in str(caught.value)
 
 
-def test_matrices_that_do_not_fit_the_heads_taken_out_are_refused(encoder: Encoder, tmp_path: Path) -> None:
-    export_encoder(encoder, tmp_path)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"pruned_heads": {"1": [0]}}))
-    with pytest.raises(WeightsError, match=r"has shape \[32, 32\], expected \[24, 32\] \(from config.json\)"):
-        load_encoder(tmp_path)
-
-
-def test_the_heads_taken_out_are_kept_in_order_and_once() -> None:
-    config = EncoderConfig(layers=2, heads=4, model=32, pruned=((1, 2), (0, 3), (1, 2), (0, 1)))
-    assert config.pruned == ((0, 1), (0, 3), (1, 2))
-    assert EncoderConfig().pruned == ()
-
-
 def test_gates_that_do_not_fit_are_refused(encoder: Encoder) -> None:
     for change in (smaller, zeroed):
         for wrong in (torch.ones(3, 5), torch.ones(2, 4)):
@@ -408,52 +340,3 @@ def test_gradients_are_those_of_the_full_size_encoder(encoder: Encoder, pieces: 
     nn.utils.clip_grad_norm_(small.parameters(), 1.0)
     torch.optim.AdamW(small.parameters()).step()
     assert masked_lm_loss(small, masked_batch(pieces, mask)) < losses[0]
-
-
-@pytest.mark.parametrize("watched", [False, True])
-def test_half_precision_and_dropout_leave_an_empty_layer_working(
-    watched: bool, encoder: Encoder, pieces: Tensor, mask: Tensor
-) -> None:
-    small = smaller(replace_dropout(encoder), GATES).train()
-    with torch.autocast("cpu", torch.bfloat16):
-        if watched:
-            with record(small) as seen:
-                loss = masked_lm_loss(small, masked_batch(pieces, mask))
-            assert [pattern.shape[1] for pattern in seen["pattern"]] == [HEADS] * 3
-        else:
-            loss = masked_lm_loss(small, masked_batch(pieces, mask))
-    loss.backward()
-    assert all(bool(p.grad.isfinite().all()) for p in small.parameters() if p.grad is not None)
-
-
-def replace_dropout(encoder: Encoder) -> Encoder:
-    again = Encoder(replace(encoder.config, dropout=0.1, attention_dropout=0.1), pooler=True, lm_head=True)
-    again.load_state_dict(encoder.state_dict())
-    return again
-
-
-def _script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[2] / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_an_encoder_with_fewer_heads_is_trained_and_gone_on_with(tmp_path: Path) -> None:
-    small = _script("small_training")
-    task = small.make_task(tmp_path)
-    task = replace(task, encoder=replace(task.encoder, pruned=((0, 1),)))
-    settings = replace(small.SETTINGS, steps=6, states=2)
-    last = train(tmp_path / "a", task, settings)
-    before = load_file(last / "model.safetensors")
-    shutil.rmtree(last)
-    again = load_file(train(tmp_path / "a", task, settings, resume=True) / "model.safetensors")
-    assert all(torch.equal(tensor, before[name]) for name, tensor in again.items())
-    encoder = load_encoder(find_checkpoint(tmp_path / "a"))
-    assert encoder.config.pruned == ((0, 1),)
-    assert encoder.layers[0].attention.left.tolist() == [0]
-    whole = replace(task, encoder=replace(task.encoder, pruned=()))
-    with pytest.raises(CheckpointError, match=r"the encoder's pruned = \[\[0, 1\]\], not \[\]"):
-        train(tmp_path / "a", whole, settings, resume=True)

@@ -160,28 +160,6 @@ def test_layers_below_are_not_run_again(texts: TextBatch) -> None:
     assert ran == [1, 2, 2]
 
 
-def test_chosen_pieces_alone_are_read(texts: TextBatch) -> None:
-    reader, chosen = ours(), torch.tensor([1, 10, 20])
-    variants: list[Variant] = [(Ablate(1, 2),), (Ablate(2, 0),)]
-    with sweeping(reader) as sweep:
-        asked = replace(texts, selected=chosen)
-        found = dict(
-            zip((0, 1), (o[0] for _, o in sweep.run(asked, variants, sweep.trace(asked), pieces=1)), strict=True)
-        )
-    for number, variant in enumerate(variants):
-        whole = one_at_a_time(reader, texts, variant).flatten(0, 1)
-        torch.testing.assert_close(found[number], whole[chosen], rtol=0, atol=1e-9)
-
-
-def test_a_head_or_layer_that_does_not_exist_is_an_error(texts: TextBatch) -> None:
-    with sweeping(ours()) as sweep:
-        trace = sweep.trace(texts)
-        with pytest.raises(HookError, match=r"layer index 3 does not exist in this model \(3 layers, from 0\)"):
-            list(sweep.run(texts, [(Ablate(3, 0),)], trace))
-        with pytest.raises(HookError, match=r"head index 4 is outside layer 1 \(4 heads, from 0\)"):
-            list(sweep.run(texts, [(Ablate(1, 4),)], trace))
-
-
 def test_an_encoder_that_lost_heads_is_refused_and_one_that_was_made_whole_is_read(texts: TextBatch) -> None:
     encoder = ours().module.float()
     assert isinstance(encoder, Encoder)

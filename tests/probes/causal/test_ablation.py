@@ -11,7 +11,7 @@ from transformers import DistilBertConfig, DistilBertModel
 
 from mha import Ablate, MaskedLM, Model, intervene, record
 from mha.models.hub import load_hub_model
-from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, UNIFORM, WAYS, ZERO, Heads, mean_outputs, measure
+from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, WAYS, ZERO, Heads, mean_outputs, measure
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts
 from probes.minimal_pairs import Kind, MinimalPair
@@ -129,62 +129,9 @@ def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
     assert all(float((found[number] - found[0]).abs().max()) > 1e-3 for number in range(1, len(SETS)))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", WAYS)
-@pytest.mark.parametrize("name", BEHAVIOURS)
-def test_sizes_of_batches_and_the_order_of_texts_change_nothing(
-    name: str, how: str, behaviour: Callable[..., Behaviour]
-) -> None:
-    asked = behaviour(name)
-    expected = measure(asked, SETS, how)
-    for batch_pieces, side_by_side in ((1, 1), (40, 100), (2000, 1), (2000, 10_000)):
-        found = measure(asked, SETS, how, batch_pieces=batch_pieces, side_by_side=side_by_side)
-        torch.testing.assert_close(found, expected, rtol=0, atol=1e-6 * texts_an_item(asked))
-    turned = measure(behaviour(name, turned=True), SETS, how)
-    assert torch.equal(turned.flip(1), expected)
-
-
-def test_the_mean_is_over_real_pieces_pooled_or_at_each_position(behaviour: Callable[..., Behaviour]) -> None:
-    asked = behaviour("loss")
-    every, found = outputs(asked), mean_outputs(asked)
-    longest = max(len(one.text) for one in asked.prompts)
-    assert found.by_position.shape == (LAYERS, HEADS, longest, 8)
-    assert len({len(one.text) for one in asked.prompts}) > 1
-    for layer in range(LAYERS):
-        pooled = torch.cat([one[layer] for one in every], 1).mean(1)
-        torch.testing.assert_close(found.pooled[layer], pooled, rtol=0, atol=1e-6)
-        for place in range(longest):
-            there = [one[layer][:, place] for one in every if one[layer].shape[1] > place]
-            torch.testing.assert_close(
-                found.by_position[layer][:, place], torch.stack(there).mean(0), rtol=0, atol=1e-6
-            )
-
-
 def test_means_that_are_given_are_used(behaviour: Callable[..., Behaviour]) -> None:
     asked = behaviour("loss")
     means = mean_outputs(asked)
     nothing = replace(means, pooled=torch.zeros_like(means.pooled), by_position=torch.zeros_like(means.by_position))
     for how in (MEAN, POSITION_MEAN):
         torch.testing.assert_close(measure(asked, SETS, how, means=nothing), measure(asked, SETS, ZERO))
-
-
-@pytest.mark.parametrize("name", ["embedding", "embedding of distilbert"])
-def test_without_any_head_switched_off_an_embedding_is_its_intact_self(
-    name: str, behaviour: Callable[..., Behaviour]
-) -> None:
-    asked = behaviour(name)
-    found = measure(asked, [(), ((1, 1),)], UNIFORM)
-    torch.testing.assert_close(found[0], torch.ones_like(found[0]), rtol=0, atol=1e-6)
-    assert float(found[1].max()) < 1
-
-
-def test_every_text_is_counted_once_under_all_sets(behaviour: Callable[..., Behaviour]) -> None:
-    told: list[int] = []
-    measure(behaviour("pairs"), SETS, step=told.append, batch_pieces=30)
-    assert sum(told) == len(behaviour("pairs").prompts)
-    assert len(told) > 1
-
-
-def test_another_way_of_ablation_is_refused_by_name(behaviour: Callable[..., Behaviour]) -> None:
-    with pytest.raises(ValueError, match="unknown ablation 'noise'; the ways are 'zero', 'uniform', 'mean', 'mean by"):
-        measure(behaviour("loss"), SETS, "noise")

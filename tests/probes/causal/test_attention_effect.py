@@ -65,16 +65,6 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
     assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [ATTENDS, ATTENDS, NEITHER]
 
 
-def test_what_was_measured_beside_stands_at_its_head_and_the_rest_is_missing() -> None:
-    importance = pd.Series([5.0, 1.0], index=pd.MultiIndex.from_tuples([(1, 1), (0, 0)]))
-    found = link(scores(), {"grammar": costs()}, {"grammar": {"importance": importance}}, roles=[ROLE])
-    assert found[found.variant == "verb->subject"].importance.tolist()[0::3] == [1.0, 5.0]
-    assert found.importance.isna().sum() == 6
-    assert found.patching.isna().all()
-    assert found.transfer.isna().all()
-    assert not found.transfer_significant.any()
-
-
 def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
     places = pd.MultiIndex.from_tuples(PLACES[:4])
     numbers = {"transfer": [2.0, 0.1, 0, 1], "transfer_low": [1.0, -1, 0, 0.5], "transfer_high": [3.0, 1, 0, 2]}
@@ -87,10 +77,6 @@ def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
     assert rows.transfer_significant.tolist() == [True, False, False, True, False]
     together = rank_correlations(found, replicates=20, seed=1)
     assert "transfer" in set(together["one"])
-
-
-def test_a_behaviour_without_a_role_is_linked_to_nothing() -> None:
-    assert link(scores(), {"blimp": costs()}, {}, roles=[ROLE]).empty
 
 
 def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None:

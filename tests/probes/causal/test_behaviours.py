@@ -91,15 +91,6 @@ def test_the_loss_is_that_of_masked_pieces_by_hand(lm: MaskedLM, aligned: Aligne
         assert float(read(behaviour, [i])[0]) == pytest.approx(np.mean(right), abs=1e-6)
 
 
-def test_what_is_masked_is_a_function_of_the_text_and_the_seed(lm: MaskedLM, model: Model, aligned: Aligned) -> None:
-    texts = aligned.texts.take(range(len(aligned.texts)))
-    turned = Aligned.of(model, MemoryTexts(texts[::-1]))
-    places = [[one.places for one in masked_pieces(lm, some, seed=0).prompts] for some in (aligned, turned)]
-    assert places[0] == places[1][::-1]
-    assert places[0] != [one.places for one in masked_pieces(lm, aligned, seed=1).prompts]
-    assert [len(one) for one in places[0]] == [max(1, round(0.15 * (len(text) - 2))) for text in aligned.pieces]
-
-
 def test_an_embedding_is_the_mean_over_real_pieces(model: Model, aligned: Aligned) -> None:
     behaviour = sentence_embeddings(model, aligned)
     batch = list(range(len(aligned.pieces)))
@@ -159,12 +150,6 @@ def test_donors_do_not_depend_on_the_order_of_texts_even_of_equal_ones() -> None
 def test_a_text_without_another_one_has_no_donor(texts: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(BehaviourError, match="e: resampling takes another text for every one, and there is none"):
         asked(*texts).donors([0])
-
-
-def test_values_are_summed_by_item() -> None:
-    behaviour = asked((1,), (2,), (3,), items=(1, 0, 1))
-    batches = [([2, 0], torch.tensor([[1.0, 2.0], [10.0, 20.0]])), ([1], torch.tensor([[5.0], [50.0]]))]
-    assert of_items(behaviour, iter(batches), 2).tolist() == [[5, 3], [50, 30]]
 
 
 def test_a_tie_is_half_right() -> None:

@@ -15,7 +15,6 @@ from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from mha.planted.heads import word_model
-from probes.causal.ablation import measure
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, of_items, preferences
 from probes.causal.importance import Slopes, by_layer, slopes
 from probes.minimal_pairs import Kind, MinimalPair
@@ -125,18 +124,6 @@ def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], m
     torch.testing.assert_close(axes, derivative.transpose(0, 1), rtol=0, atol=1e-6)
 
 
-def test_half_the_squared_length_is_what_a_small_step_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    behaviour = embedding(tiny())
-    monkeypatch.setattr("probes.causal.importance._along", lambda unit, *others: unit.T)
-    axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL)
-    predicted = axes.predicted * len(axes.slopes)  # a sum over axes, not a mean over directions
-    for layer, head in ((0, 1), (1, 2)):
-        gates = torch.ones(LAYERS, HEADS, dtype=torch.float64)
-        gates[layer, head] -= 0.01
-        lost = 1 - torch.stack(read(behaviour, gates)[1])
-        torch.testing.assert_close(lost, 0.01**2 * predicted[:, layer, head], rtol=0.05, atol=0)
-
-
 @pytest.mark.parametrize("make", [loss, embedding])
 def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], Behaviour]) -> None:
     behaviour = make(tiny())
@@ -147,13 +134,6 @@ def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], B
         torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
     turned = replace(behaviour, prompts=list(reversed(behaviour.prompts)))
     torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
-
-
-def test_all_texts_are_told_of() -> None:
-    told: list[int] = []
-    slopes(loss(tiny()), LAYERS, HEADS, batch_pieces=10, step=told.append)
-    assert sum(told) == 6
-    assert len(told) > 1
 
 
 def test_no_parameter_gets_a_gradient_and_none_is_changed() -> None:
@@ -196,31 +176,6 @@ def test_slopes_that_cancel_over_texts_do_not_cancel_in_importance() -> None:
     assert abs(float(own.mean())) < 1e-6
     assert float(found.importance[:, head[0], head[1]].mean()) == pytest.approx(float(own.abs().mean()))
     assert abs(float(own.cumsum(0)[1::2].abs().sum())) < 1e-5, "what accumulation would make of it"
-
-
-@pytest.mark.parametrize("head", [(0, 2), (1, 1)])
-@pytest.mark.parametrize("read_out", [True, False])
-def test_importance_and_ablation_point_to_the_planted_head_alone(head: tuple[int, int], read_out: bool) -> None:
-    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, read=read_out)
-    behaviour = pairs(model, "none")
-    importance = slopes(behaviour, LAYERS, HEADS).importance.mean(0)
-    sets = [(), *(((layer, number),) for layer in range(LAYERS) for number in range(HEADS))]
-    values = measure(behaviour, sets).mean(1)
-    cost = (values[0] - values[1:]).view(LAYERS, HEADS)
-    for found in (importance, cost):
-        others = found.clone()
-        others[head] = 0
-        assert float(others.abs().max()) < 1e-6
-        assert (float(found[head]) > 0.5) == read_out
-        assert abs(float(found[head])) < 1e-6 or read_out
-
-
-def test_a_noisy_planted_head_stands_out() -> None:
-    head = (0, 2)
-    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, noise=0.02)
-    importance = slopes(pairs(model, "none"), LAYERS, HEADS).importance.mean(0)
-    assert divmod(int(importance.argmax()), HEADS) == head
-    assert float(importance.flatten().sort().values[-2]) < 0.2 * float(importance[head])
 
 
 def test_layers_are_made_equally_long_and_empty_ones_stay_so() -> None:

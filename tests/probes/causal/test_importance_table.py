@@ -7,7 +7,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from mha.pieces import Pieces
 from mha.planted.heads import word_model
-from probes.causal.behaviours import Embedding, Predictions, Prompt
+from probes.causal.behaviours import Predictions, Prompt
 from probes.causal.importance import Slopes
 from probes.causal.importance_table import CHECKS, COLUMNS, correlations, importance_table, taylor_table
 from probes.evidence.question import Effort
@@ -66,11 +66,3 @@ def test_where_nothing_varies_there_is_no_correlation() -> None:
     assert np.isnan([row.spearman, row.spearman_low, row.pearson, row.pearson_high]).all()
     table = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0]])
     np.testing.assert_allclose(correlations(table, table), [1, np.nan])
-
-
-def test_an_embedding_is_told_in_the_same_columns() -> None:
-    plain = behaviour()
-    own = Embedding("embedding", "cosine", plain.reader, plain.prompts, plain.clusters)
-    table = importance_table(own, slopes(directed=True), None, SHAPE, EFFORT)
-    assert set(table.unit) == {"cosine"}
-    assert (table.predicted > 0).all()

@@ -43,11 +43,6 @@ def test_the_best_head_is_sought_among_those_that_stay() -> None:
     assert all_stay.change == 0
 
 
-def test_questions_that_a_split_does_not_ask_are_left_out() -> None:
-    one = split([[1, 2], [1, 2]])
-    assert migration_table([one, one], [one, Split({}, {})], np.ones((1, 2), bool), EFFORT).empty
-
-
 def test_heads_are_scored_while_others_are_off(model: Model, random_documents: Callable[..., list[Document]]) -> None:
     texts = MemoryTexts(random_documents(4, sentences=1, longest=9, seed=3))
     probes = [get_probe("position")]

@@ -21,12 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_is_read_file_by_file(folder: Path) -> None:
-    pairs = list(open_pairs(str(folder)).stream())
-    assert [pair.kind.paradigm for pair in pairs] == ["a"] * 3 + ["b"] * 2
-    assert open_pairs(str(folder)).name == folder.name
-
-
 def test_first_takes_that_many_of_each_file(folder: Path) -> None:
     assert [pair.kind.paradigm for pair in open_pairs(str(folder), first=1).stream()] == ["a", "b"]
     assert len(list(open_pairs("grammar", first=7).stream())) == 7
@@ -90,12 +84,3 @@ def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
     assert len(found) == items
     assert sum(isinstance(item, LeftOut) for item in found) == lost
     assert all(item.good != item.bad for item in found if not isinstance(item, LeftOut))
-
-
-@pytest.mark.parametrize(("name", "phenomenon"), [("reflexives", "reflexives"), ("pronouns", "pronoun choice")])
-def test_the_grammar_s_other_pairs_have_names_of_their_own(name: str, phenomenon: str) -> None:
-    found = list(open_pairs(f"grammar-{name}", first=4, seed=2).stream())
-    assert len(found) == 4
-    assert {pair.kind.phenomenon for pair in found} == {phenomenon}
-    with pytest.raises(CorpusError, match=f"did you mean 'grammar-{name}'"):
-        open_pairs(f"grammar-{name[:-1]}")

@@ -84,11 +84,6 @@ def test_blank_lines_between_true_and_false_change_nothing(write: Write) -> None
         list(read_pairs(write("c.txt", 'True\t"A ship, it is said, sinks"', "False\tx")))
 
 
-def test_lines_before_a_fault_are_read_first(write: Write) -> None:
-    stream = read_pairs(write("harbour_1.jsonl", blimp(), "{"))
-    assert next(stream).source == "harbour_1-7"
-
-
 # --- .text and .gold
 
 
@@ -127,11 +122,6 @@ def test_text_and_gold_must_match_line_by_line(gold: list[str], complaint: str, 
     write("sea.gold", *gold)
     with pytest.raises(CorpusError, match=complaint):
         list(read_pairs(text))
-
-
-def test_a_text_without_gold_is_refused(write: Write) -> None:
-    with pytest.raises(CorpusError, match=r"sea.gold: no such file; it says which word of each line of sea.text"):
-        list(read_pairs(write("sea.text", "ships sink")))
 
 
 # --- True and False in turn

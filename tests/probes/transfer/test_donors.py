@@ -5,8 +5,7 @@ import pytest
 from mha.models.masked_prediction import MaskedLM
 from probes.causal.behaviours import BehaviourError, Predictions, Prompt, preferences
 from probes.minimal_pairs import REFLEXIVES, SINGULAR, Kind
-from probes.transfer.donors import draw_donors, received, verb_numbers
-from probes.transfer.margins import measure_transfer
+from probes.transfer.donors import draw_donors, verb_numbers
 from tests.probes.transfer.sentences import asked, pairs
 
 
@@ -64,17 +63,3 @@ def test_other_behaviours_are_refused_and_other_items_left_out_with_the_reason(l
     alone = asked(lm, [pair for pair in made if pair.good[-1] in ("sink", "sinks")])
     with pytest.raises(BehaviourError, match="pairs: none of 8 items has donors"):
         draw_donors(alone, 0)
-
-
-def test_recipients_without_donors_are_left_out(lm: MaskedLM) -> None:
-    made = pairs()
-    few = [pair for pair in made if pair.good[-1] in ("sink", "sinks")] + [made[8], made[9]]
-    behaviour = asked(lm, few)
-    donors, left_out = draw_donors(behaviour, 0)
-    assert left_out
-    assert {one.reason for one in left_out} == {"no donors of another document with another verb"}
-    kept = received(behaviour, donors)
-    assert [one.text.ids.tolist() for one in kept.prompts] == [
-        behaviour.prompts[item].text.ids.tolist() for item in donors.recipients
-    ]
-    assert measure_transfer(behaviour, donors).patched.shape == (3, 6, len(donors.recipients))
