@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from experiments.run.behaviours import Weighed
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
-    from probes.causal.head_sets import HeadSet
+    from probes.causal.ablation import HeadSet
 
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
@@ -77,7 +76,7 @@ TERMS: Final = (
 )
 
 
-class AblationMeasure(Measure):
+class AblationMeasure(BehaviourMeasure):
     """What the model does without some of its heads: every head, every layer, and heads that the probes select."""
 
     name = "ablation"
@@ -102,17 +101,12 @@ class AblationMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
-    "embedding" take a model with a masked-LM head. Nothing is switched off where nothing is said."""
     ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
         default=("zero",), min_length=1
     )
     "What stands in the place of a head, see `probes.causal.ablation.WAYS`."
     layers: bool = True
     "Whether whole layers are switched off as well."
-    items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
     random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
@@ -139,32 +133,29 @@ class AblationMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether behaviours are named, or accuracies downstream; raises where one cannot be opened."""
-        from experiments.run.behaviours import Behaviours
-
         if asked := bool(self.behaviours or self.downstream):
-            Behaviours.of(run, self.behaviours, self.items)
+            self.opened(run)
         return asked
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what every set of heads costs, and the chosen heads against random ones."""
-        from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
+        from probes.causal.ablation_table import ablation_table, contrast_table, joined
 
-        scores = run.verdicts(read.frames)
-        costs, contrasts = [pd.DataFrame(columns=list(COLUMNS))], [pd.DataFrame(columns=list(CONTRASTS))]
+        scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
             sets, elsewhere = self._sets(run, one, scores, labels)
             for way in self.ways:
                 values = one.without([every.heads for every in sets], way)
                 costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
                 contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort, elsewhere=elsewhere))
-        return {"ablations": _joined(costs), "ablation_contrasts": _joined(contrasts)}
+        return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
-        from experiments.run.behaviours import Behaviours, downstream
+        from experiments.run.behaviours import downstream
         from probes.causal.attention_effect import ROLES
 
-        for one in Behaviours.of(run, self.behaviours, self.items).weighed():
+        for one in self.opened(run).weighed():
             own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)
             yield one, self.labels or own
         for part in parts if self.downstream else ():
@@ -175,7 +166,7 @@ class AblationMeasure(Measure):
         self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]
     ) -> tuple[list[HeadSet], dict[str, int]]:
         """Return what is switched off, and how many random heads of each label are of other layers than its own."""
-        from probes.causal.head_sets import against_random, choose_heads, random_sets, single_heads, whole_layers
+        from probes.causal.ablation import against_random, choose_heads, random_sets, single_heads, whole_layers
 
         shape, elsewhere = one.shape, {}
         sets = single_heads(*shape) + (whole_layers(*shape) if self.layers else [])
@@ -231,12 +222,6 @@ class AblationMeasure(Measure):
         return (
             f"Ablated alone, it {_effect(own[0])}." if own and own[0]["behaviour"] == costs["behaviour"].iloc[0] else ""
         )
-
-
-def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all frames; the first one's columns where there are none."""
-    kept = [frame for frame in frames if len(frame)]
-    return pd.concat(kept, ignore_index=True) if kept else frames[0]
 
 
 def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
 from reports.measures.method import Method
@@ -39,7 +38,6 @@ from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
 
 MOST: Final = 8
@@ -121,7 +119,7 @@ TERMS: Final = (
 )
 
 
-class ImportanceMeasure(Measure):
+class ImportanceMeasure(BehaviourMeasure):
     """How much behaviours change with the gates of heads: gradient importance (Michel et al. 2019)."""
 
     name = "importance"
@@ -139,36 +137,22 @@ class ImportanceMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; importance is not measured where nothing is said."
-    items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
     directions: int = Field(default=8, ge=1)
     "Random directions in which sentence embeddings are followed."
     taylor: bool = True
     "Whether every head is also ablated by zero, to say how far Taylor's series tells what that costs."
 
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self._open(run))
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
-
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
-        from probes.causal.importance_table import importance_table, taylor_table
+        from probes.causal.importance import importance_table, taylor_table
 
         told, checks, shape = [], [], (run.model.layers, run.model.heads)
-        for one in self._open(run).weighed():
+        for one in self.opened(run).weighed():
             slopes, values = one.slopes(self.directions), one.singles if self.taylor else None
             told.append(importance_table(one.behaviour, slopes, values, shape, run.effort))
             if values is not None:
                 checks.append(taylor_table(one.behaviour, slopes, values, run.effort))
-        found = {"importance": told, "taylor": checks}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}
+        return tables_of(importance=told, taylor=checks)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

@@ -10,8 +10,7 @@ import altair as alt
 import pandas as pd
 from pydantic import Field
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
@@ -38,7 +37,7 @@ from reports.tables.table import Refuse, Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours, Weighed
+    from experiments.run.behaviours import Weighed
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
     from probes.causal.ablation import Heads
@@ -150,7 +149,7 @@ TERMS: Final = (
 )
 
 
-class PruningMeasure(Measure):
+class PruningMeasure(BehaviourMeasure):
     """What behaviours keep while heads are taken out: by importance, by their own cost, and at random."""
 
     name = "pruning"
@@ -174,8 +173,6 @@ class PruningMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; nothing is taken out where nothing is said."
     items: int = Field(default=500, ge=4)
     "Sentences, or pairs, at the most of each behaviour: heads are chosen on one half, and told of on the other."
     directions: int = Field(default=8, ge=1)
@@ -186,15 +183,6 @@ class PruningMeasure(Measure):
     "Random orders."
     left: float = Field(default=0.5, ge=0, lt=1)
     "Share of the heads, by importance, with which the probes score the heads once more; 0 for not at all."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self._open(run))
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
 
     def of_part(self, run: RunContext, scored: Scored) -> Iterator[pd.DataFrame]:
         """Score heads once more without those that go first; yields a table a behaviour."""
@@ -207,7 +195,7 @@ class PruningMeasure(Measure):
         """Return which heads are best at what before and after the heads of `order` are out."""
         import numpy as np
 
-        from probes.causal.migration import migration_table, score_without
+        from probes.causal.pruning import migration_table, score_without
 
         model, part = run.model, scored.part
         kept = np.ones((model.layers, model.heads), bool)
@@ -229,15 +217,14 @@ class PruningMeasure(Measure):
             values = curves(told_of, orders, removed, step)
             told.append(curve_table(told_of, orders, removed, values, run.effort))
             areas.append(area_table(told_of, orders, removed, values, run.effort))
-        found = {"pruning": told, "pruning_areas": areas, "migration": [rows for rows in read.rows if len(rows)]}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}
+        return tables_of(pruning=told, pruning_areas=areas, migration=[rows for rows in read.rows if len(rows)])
 
     def _orders(self, run: RunContext) -> Iterator[tuple[Weighed, list[Order]]]:
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
         from probes.causal.pruning import COST, IMPORTANCE, halves, random_orders, ranked
 
         shape = (run.model.layers, run.model.heads)
-        for one in self._open(run).weighed():
+        for one in self.opened(run).weighed():
             chosen_on, _ = halves(one.behaviour)
             importance = one.slopes(self.directions).importance[chosen_on].mean(0).numpy()
             singles = one.singles[:, chosen_on].mean(1)

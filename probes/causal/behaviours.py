@@ -6,10 +6,11 @@ preferred, and how near a text's embedding stays to what it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from mha.batches import plan
 from mha.causal.sweep import ModelReader, TextBatch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
+from mha.parallel import in_order
 from mha.pieces import Pieces
 from probes.minimal_pairs import Item, Kind, LeftOut
 from probes.pairs.scores import AUTO, prompted_pairs
@@ -29,6 +31,9 @@ from probes.scoring.hashed_random import draws, random_bits
 
 RATE = 0.15
 "Share of a text's pieces that are masked to measure the loss (Devlin et al. 2019, section 3.1); at least one is."
+
+BATCH_PIECES = 512
+"Pieces of a batch, of which copies are read side by side."
 
 
 class BehaviourError(ValueError):
@@ -133,7 +138,28 @@ class Behaviour:
     @property
     def padding(self) -> int | None:
         """Piece of padding, None for a model whose texts are read without."""
-        raise NotImplementedError
+        reader: Any = self.reader
+        padding: int | None = reader.padding if isinstance(reader, Model) else reader.model.padding
+        return padding
+
+    def measured(
+        self,
+        work: Callable[[Sequence[int]], Float[Tensor, "row text"]],
+        rows: int,
+        pieces: int = BATCH_PIECES,
+        step: Callable[[int], None] = lambda texts: None,
+    ) -> Float[Tensor, "row item"]:
+        """Return the sums over the texts of each item of what `work` gives for a batch, in double precision.
+
+        `pieces` are those of a batch, and `step` is told how many texts were read.
+        """
+        total = torch.zeros(rows, len(self.clusters), dtype=torch.float64)
+        batches = self.batches(pieces)
+        for batch, found in zip(batches, in_order(work, batches), strict=True):
+            item = torch.tensor([self.prompts[i].item for i in batch])
+            total.index_add_(1, item, found.cpu().double())
+            step(len(batch))
+        return total
 
     def values(
         self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant ..."], intact: Tensor
@@ -145,12 +171,6 @@ class Behaviour:
 @dataclass(frozen=True)
 class Predictions(Behaviour):
     """What a masked language model predicts at masked places."""
-
-    @property
-    def padding(self) -> int | None:
-        """Piece of padding, None for a model whose texts are read without."""
-        assert isinstance(self.reader, MaskedLM)
-        return self.reader.model.padding
 
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
@@ -166,12 +186,6 @@ class Predictions(Behaviour):
 @dataclass(frozen=True)
 class Embedding(Behaviour):
     """How near the embedding of a text, the mean of its pieces' vectors, stays to what it is with all heads."""
-
-    @property
-    def padding(self) -> int | None:
-        """Piece of padding, None for a model whose texts are read without."""
-        assert isinstance(self.reader, Model)
-        return self.reader.padding
 
     @property
     def distance(self) -> bool:
@@ -242,17 +256,3 @@ def preferences(lm: MaskedLM, name: str, items: Sequence[Item], *, method: str =
         raise BehaviourError(f"{name}: the model can be asked none of the {len(left_out)} pairs")
     unit = "nats between the two sentences"
     return Predictions(name, unit, lm, asked, tuple(clusters), tuple(kinds), tuple(left_out))
-
-
-def credits(values: Float[Tensor, "*variant item"]) -> Float[Tensor, "*variant item"]:
-    """Return 1 where an item is right, 0 where it is wrong and 0.5 at a tie."""
-    return (values.sign() + 1) / 2
-
-
-def of_items(behaviour: Behaviour, values: Iterator[tuple[Sequence[int], Tensor]], variants: int) -> Tensor:
-    """Return [variant, item], the sums over the texts of each item, of what comes by batch."""
-    total = torch.zeros(variants, len(behaviour.clusters), dtype=torch.float64)
-    for batch, found in values:
-        item = torch.tensor([behaviour.prompts[i].item for i in batch])
-        total.index_add_(1, item, found.cpu().double())
-    return total

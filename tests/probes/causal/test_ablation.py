@@ -1,5 +1,6 @@
 """Ablation: what batches, copies and sweeps give is what one text and one set of heads at a time give."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from transformers import DistilBertConfig, DistilBertModel
 
 from mha import Ablate, MaskedLM, Model, intervene, record
 from mha.models.hub import load_hub_model
-from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, WAYS, ZERO, Heads, mean_outputs, measure
+from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, WAYS, Heads, measure, random_sets
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts
 from probes.minimal_pairs import Kind, MinimalPair
@@ -129,9 +130,38 @@ def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
     assert all(float((found[number] - found[0]).abs().max()) > 1e-3 for number in range(1, len(SETS)))
 
 
-def test_means_that_are_given_are_used(behaviour: Callable[..., Behaviour]) -> None:
-    asked = behaviour("loss")
-    means = mean_outputs(asked)
-    nothing = replace(means, pooled=torch.zeros_like(means.pooled), by_position=torch.zeros_like(means.by_position))
-    for how in (MEAN, POSITION_MEAN):
-        torch.testing.assert_close(measure(asked, SETS, how, means=nothing), measure(asked, SETS, ZERO))
+CHOSEN = ((0, 1), (2, 0), (2, 3))
+
+
+def test_random_heads_are_of_the_same_layers_and_not_chosen() -> None:
+    found = random_sets(CHOSEN, (4, 6), 20, (7,))
+    assert found is not None
+    assert (len(found.sets), found.elsewhere) == (20, 0)
+    for heads in found.sets:
+        assert len(set(heads)) == 3
+        assert not set(heads) & set(CHOSEN)
+        assert Counter(layer for layer, _ in heads) == {0: 1, 2: 2}
+    assert len(set(found.sets)) > 10
+    assert found == random_sets(CHOSEN, (4, 6), 20, (7,))
+    assert found != random_sets(CHOSEN, (4, 6), 20, (8,))
+    assert {head for heads in found.sets for head in heads} == {
+        *((0, head) for head in (0, 2, 3, 4, 5)),
+        *((2, head) for head in (1, 2, 4, 5)),
+    }
+
+
+def test_where_a_layer_has_too_few_others_heads_of_other_layers_stand_in_and_are_counted() -> None:
+    chosen = ((1, 0), (1, 1), (0, 2))
+    found = random_sets(chosen, (3, 3), 30, (0,))
+    assert found is not None
+    assert found.elsewhere == 1
+    for heads in found.sets:
+        assert len(set(heads)) == 3
+        assert not set(heads) & set(chosen)
+        assert (1, 2) in heads
+    assert {layer for heads in found.sets for layer, _ in heads} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("chosen", [(), ((0, 0), (0, 1), (1, 0))])
+def test_nothing_is_held_against_nothing_or_against_fewer(chosen: tuple[tuple[int, int], ...]) -> None:
+    assert random_sets(chosen, (2, 2), 20, (0,)) is None

@@ -1,28 +1,28 @@
 """Costs of heads: numbers by hand, tests against independent ones, and what is not tested."""
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from mha import MaskedLM, Model
-from mha.causal.head_pattern import HeadPattern
 from mha.pieces import Pieces
+from probes.causal.ablation import HeadSet, single_heads, whole_layers
 from probes.causal.ablation_table import (
     ACCURACY,
     ATTRACTED,
-    COLUMNS,
-    CONTRASTS,
     VALUE,
+    DamagingHeads,
     ablation_table,
     contrast_table,
     two_sided,
 )
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
-from probes.causal.downstream import HeadAccuracy
-from probes.causal.head_sets import HeadSet, single_heads, whole_layers
+from probes.causal.downstream import HeadAccuracy, HeadPattern
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, SignFlips
 from probes.minimal_pairs import Kind
@@ -56,7 +56,6 @@ VALUES = np.array([[2.0, -1.0, 3.0, 0.5], [1.0, -1.0, -1.0, 0.5], [2.0, 1.0, 3.0
 
 def test_costs_are_told_by_hand(lm: MaskedLM) -> None:
     frame = ablation_table(pairs(lm, CLUSTERS, (0, 1, 2, None)), "zero", SETS, VALUES, EFFORT)
-    assert list(frame.columns) == [*COLUMNS]
     first = row(frame, VALUE, "1-1")
     assert (first.behaviour, first.unit, first.way) == ("pairs", "nats", "zero")
     assert (first.layer, first["head"], first.heads, first.n, first.clusters) == (0, 0, 1, 4, 3)
@@ -165,7 +164,6 @@ def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataF
 def test_chosen_heads_are_held_against_random_ones_by_hand(lm: MaskedLM) -> None:
     behaviour = pairs(lm, ("a", "b", "c"), (0, 1, 1))
     frame = contrast(behaviour, [[3, 2, 1], [0, 0, 3], [3, 3, 0], [1, 1, 1]])
-    assert list(frame.columns) == [*CONTRASTS]
     told = frame[frame.measure == VALUE].iloc[0]
     assert (told["name"], told.heads, told.draws, told.elsewhere, told.way) == (
         "agreement: all",
@@ -183,3 +181,28 @@ def test_chosen_heads_are_held_against_random_ones_by_hand(lm: MaskedLM) -> None
     assert (told.ci_low, told.ci_high) == pytest.approx(tuple(resamples.interval(resamples.means(less))[:, 0]))
     right = frame[frame.measure == ACCURACY].iloc[0]  # 1 - cost > 0 is right, 0 a tie
     assert (right.cost, right.random_cost) == pytest.approx((2.5 / 3, (1 / 3 + 2 / 3 + 0.5) / 3))
+
+
+def of(name: str, costs: list[float], damage: list[float]) -> DamagingHeads:
+    names = [f"1-{number + 1}" for number in range(len(costs))]
+    return DamagingHeads.of(name, pd.Series(costs, names), pd.Series(damage, names))
+
+
+def test_heads_of_at_least_half_the_damage_are_the_baseline() -> None:
+    """Damage 0.4 goes with 0.2 and more: three heads, which cost 1, 2 and 3."""
+    found = of("1-1", [9, 1, 2, 3, 50, 60, 70], [0.4, 0.21, 0.9, 0.3, 0.19, 0.1, 0.0])
+    assert (found.damage, found.damaging, found.damaging_cost) == (0.4, 3, 2)
+    half = t.ppf(0.975, 2) * math.sqrt(1 + 1 / 3)
+    assert (found.damaging_low, found.damaging_high) == pytest.approx((2 - half, 2 + half))
+
+
+def test_a_head_that_does_most_damage_by_far_has_no_baseline() -> None:
+    found = of("1-1", [9, 1, 2, 3], [0.9, 0.01, 0.02, 0.03])
+    assert found.damaging == 0
+    assert math.isnan(found.damaging_cost)
+
+
+def test_a_harmless_head_is_compared_with_all_but_those_that_help() -> None:
+    """The median damage is 0.01, so heads from -0.01 on are compared with one of 0."""
+    found = of("1-1", [5, 1, 1, 1, 9], [0.0, -0.01, 0.01, 0.5, -0.5])
+    assert (found.damaging, found.damaging_cost, found.damaging_low) == (3, 1, 1)

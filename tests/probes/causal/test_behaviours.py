@@ -14,10 +14,8 @@ from probes.causal.behaviours import (
     BehaviourError,
     Embedding,
     Prompt,
-    credits,
     embeddings,
     masked_pieces,
-    of_items,
     preferences,
     sentence_embeddings,
 )
@@ -58,10 +56,9 @@ def read(behaviour: Behaviour, batch: list[int]) -> torch.Tensor:
 @pytest.mark.parametrize("method", ["auto", "pll"])
 def test_the_value_of_a_pair_is_what_decides_it(lm: MaskedLM, method: str) -> None:
     behaviour = preferences(lm, "ships", PAIRS, method=method)
-    found = of_items(behaviour, ((batch, read(behaviour, batch)[None]) for batch in behaviour.batches(64)), 1)[0]
+    found = behaviour.measured(lambda batch: read(behaviour, list(batch))[None], 1, 64)[0]
     made = decide(lm, PAIRS, method=method).made
     np.testing.assert_allclose(found, [one.good - one.bad for one in made], rtol=0, atol=1e-5)  # up to 16 texts
-    assert credits(found).tolist() == [one.credit for one in made]
     assert (behaviour.clusters, behaviour.kinds, behaviour.decides) == (("one", "two", "two"), (KIND,) * 3, True)
 
 
@@ -150,7 +147,3 @@ def test_donors_do_not_depend_on_the_order_of_texts_even_of_equal_ones() -> None
 def test_a_text_without_another_one_has_no_donor(texts: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(BehaviourError, match="e: resampling takes another text for every one, and there is none"):
         asked(*texts).donors([0])
-
-
-def test_a_tie_is_half_right() -> None:
-    assert credits(torch.tensor([[0.2, -3.0, 0.0]])).tolist() == [[1, 0, 0.5]]

@@ -96,13 +96,6 @@ sleeps VERB 0 root {SLEEPS}"""
     ]
 
 
-def test_a_subject_that_a_pronoun_names_again_is_left_out(tree: Tree) -> None:
-    text = f"man NOUN 2 nsubj {SING}\nsees VERB 0 root {SLEEPS}\nhimself PRON 2 obj {SING}"
-    found = sentence(tree, text, Mention((0,), 0, "e1"), Mention((2,), 2, "e1"))
-    assert isinstance(found, LeftOut)
-    assert found.reason == "the subject is named again in the sentence"
-
-
 def test_items_of_the_grammar_change_one_or_two_words_and_back() -> None:
     items, same, other = (list(islice(number_swapped(seed), 60)) for seed in (4, 4, 5))
     assert items == same != other

@@ -45,14 +45,11 @@ def test_a_line_of_blimp_is_a_pair_of_sentences_cut_at_white_space(write: Write)
     ("line", "complaint"),
     [
         ("{", r":2: not JSON \("),
-        ("[1]", r":2: expected a JSON object, got '\[1\]'"),
         (blimp(UID=None), ":2: 'UID' is missing, expected text; keys of BLiMP are sentence_good, "),
-        (blimp(sentence_bad=""), ":2: 'sentence_bad' is '', expected text"),
         (
             blimp(sentence_bad="half \ud83d"),
             r":2: 'sentence_bad' has half of a character \(the surrogate '.ud83d' alone\)",
         ),
-        (blimp(pairID=None), ":2: 'pairID' is missing, expected text; keys of BLiMP are sentence_good, "),
         (blimp(pairID=[7]), r":2: 'pairID' is \[7\], expected text"),
     ],
 )
@@ -110,9 +107,7 @@ def test_the_verb_of_gold_is_replaced_in_the_text(write: Write) -> None:
     ("gold", "complaint"),
     [
         (["1\tsink\tsinks"], r"sea.gold:1: expected index, right form, wrong form, attractors parted by tabs, got '1"),
-        (["x\tsink\tsinks\t0"], r"sea.gold:1: expected index"),
         (["0\tsink\tsinks\t0"], r"sea.text:1: expected 'sink' as word 0 \(from 0\), got 'ships'"),
-        (["9\tsink\tsinks\t0"], r"sea.text:1: expected 'sink' as word 9 \(from 0\), got only 2 words"),
         ([], r"sea.gold: ends after 0 lines, sea.text has more; expected one line each"),
         (["1\tsink\tsinks\t0"] * 2, r"sea.gold:2: no sentence for this line, sea.text has only 1 lines"),
     ],
@@ -141,7 +136,6 @@ def test_true_and_false_in_turn_are_pairs_and_one_right_sentence_is_one_cluster(
     [
         (["False\tships sinks"], r"simple.txt:1: expected 'True', a tab and a sentence, got 'False\\tships sinks'"),
         (["True\tships sink", "True\tships sink"], "simple.txt:2: expected 'False', a tab and a sentence"),
-        (["True"], "simple.txt:1: expected 'True', a tab and a sentence, got 'True'"),
         (["True\tships sink"], "simple.txt:1: the last True has no False after it"),
     ],
 )
@@ -158,9 +152,6 @@ def test_items_of_open_sesame_with_the_same_right_sentence_are_one_cluster(write
     found = list(read_pairs(write("agr.0.tsv", *lines)))
     assert [one.source for one in found] == ["agr.0:1", "agr.0:1", "agr.0:3"]
     assert swapped(found[0]) == [("does", "do")]
-
-
-# --- files
 
 
 # --- the table of nonce sentences
@@ -193,11 +184,8 @@ def test_nonce_sentences_of_is_and_are_are_left_out_as_published(write: Write) -
     [
         ((HEADER.replace("n_attr", "n"),), ":1: no column 'n_attr', expected a header with pattern, "),
         ((HEADER, nonce("paints", "correct")), ":2: expected two lines of 10 columns, got ''"),
-        ((HEADER, "a\tb", nonce("paint", "wrong")), r":2: expected two lines of 10 columns, got 'a\\tb'"),
         ((HEADER, nonce("paints", "wrong"), nonce("paint", "wrong")), ":2: expected one sentence in two lines"),
-        ((HEADER, nonce("paints", "correct"), nonce("paint", "wrong", sent="Stones .")), ":2: expected one sentence"),
         ((HEADER, nonce("paints", "correct", "30"), nonce("paint", "wrong")), ":2: expected the verb's place"),
-        ((HEADER, nonce("paints", "correct", "-"), nonce("paint", "wrong")), ":2: .* got '-', '1' and 'sing'"),
         ((HEADER, nonce("paints", "correct", number="x"), nonce("paint", "wrong")), ":2: .* got '5', '1' and 'x'"),
     ],
 )

@@ -48,20 +48,6 @@ def spread(encoder: Encoder) -> None:
             parameter += 1
 
 
-def fixed(**logits: float) -> Callable[[Encoder], None]:
-    """Return what gives an encoder these logits at every place, and 0 for every other piece."""
-
-    def fill(encoder: Encoder) -> None:
-        head = encoder.lm_head
-        assert head is not None
-        for parameter in (head.transform.weight, head.transform.bias, head.norm.bias, head.decoder.bias):
-            parameter.zero_()
-        for piece, logit in logits.items():
-            head.decoder.bias[IDS[piece]] = logit
-
-    return fill
-
-
 KIND = Kind("p", attractors=2)
 
 
@@ -81,13 +67,6 @@ def only(decisions: Decisions) -> Decision:
     assert not decisions.left_out
     (made,) = decisions.made
     return made
-
-
-def test_a_tie_counts_half_and_is_near(built: Callable[..., MaskedLM]) -> None:
-    tied = only(decide(built(fixed(the=3.0)), [ONE_PIECE]))
-    assert (tied.credit, tied.near) == (0.5, True)
-    apart = only(decide(built(fixed(sinks=0.01)), [ONE_PIECE]))
-    assert (apart.credit, apart.near) == (1, False)
 
 
 def oracle(model: BertForMaskedLM, ids: list[int]) -> list[torch.Tensor]:

@@ -1,5 +1,3 @@
-import random
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,12 +60,6 @@ def test_a_group_of_which_everything_is_left_out_has_no_accuracy(table: pd.DataF
     lost = row(table, "attractors", attractors=7)
     assert (lost.n, lost.left_out, lost.method) == (0, 1, "")
     assert np.isnan([lost.accuracy, lost.ci_low, lost.ci_high]).all()
-
-
-def test_the_order_of_the_pairs_changes_nothing(table: pd.DataFrame) -> None:
-    shuffled = Decisions(random.Random(4).sample(DECIDED.made, len(DECIDED.made)), DECIDED.left_out[::-1])
-    again = pair_table({"invented": shuffled}, replicates=200, seed=0)
-    pd.testing.assert_frame_equal(again, table, check_exact=True)
 
 
 def test_drawing_equal_clusters_together_is_the_bootstrap_over_clusters() -> None:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
+from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
 from mha import Attend, Encoder, EncoderConfig, intervene
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
 

@@ -9,8 +9,8 @@ from typing import Any
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, Row
 from experiments.claims.trained import trainings
-from experiments.decoders.in_context import SINK_AT
-from experiments.decoders.induction_measures import (
+from experiments.interventions.in_context import SINK_AT
+from experiments.interventions.induction_measures import (
     COPIED,
     EARLY,
     HAS_ROLE,
@@ -24,8 +24,8 @@ from experiments.decoders.induction_measures import (
     ablations,
     course_of,
 )
-from experiments.decoders.induction_statements import ONE, TWO, Course, abruptness, statements
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
+from experiments.interventions.induction_statements import ONE, TWO, Course, abruptness, statements
+from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
 from experiments.training.checkpoints import read_checkpoints
 
 COURSES = (

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.in_context import early_and_late, score_batches, sink_share
+from experiments.interventions.in_context import early_and_late, score_batches, sink_share
 from mha import Attend, Encoder, EncoderConfig, intervene, record
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import SPECIAL, Vocabulary, VocabularySettings, train_tokenizer

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from experiments.claims.claim import Work
-from experiments.decoders import induction
-from experiments.decoders.induction import one_layer
-from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
-from experiments.decoders.induction_statements import ONE, TWO, abruptness, rise, statements
-from experiments.decoders.repeated_pieces import INDUCTION
+from experiments.interventions import induction
+from experiments.interventions.induction import one_layer
+from experiments.interventions.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
+from experiments.interventions.induction_statements import ONE, TWO, abruptness, rise, statements
+from experiments.interventions.repeated_pieces import INDUCTION
 from mha import Encoder, EncoderConfig
 from tests.experiments.findings.planted import rules_in
 
