@@ -127,9 +127,7 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     if below := [at for at in every if at[0] < induction[0]]:
         before = max(below, key=lambda at: float(selected.strongest[PREVIOUS][at]))
         found[LEFT] = beside_others(
-            encoder,
-            before,
-            lambda heads: float(texts.report.patterns(encoder, heads).strongest[INDUCTION][induction]),
+            encoder, before, lambda heads: float(texts.report.patterns(encoder, heads).strongest[INDUCTION][induction])
         )
     return found
 

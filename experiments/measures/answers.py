@@ -63,10 +63,7 @@ SINGLE_HEADS: Final = Table(
         _TEXT,
         *ONE_HEAD,
         number(
-            "log_odds",
-            "Log-odds of the correct answer with this head alone in its layer, nats.",
-            None,
-            write=decimal,
+            "log_odds", "Log-odds of the correct answer with this head alone in its layer, nats.", None, write=decimal
         ),
     ),
 )

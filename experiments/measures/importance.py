@@ -66,12 +66,7 @@ IMPORTANCE: Final = Table(
             "importance", "Mean over items of |d value / d gate|, in the unit; higher matters more.", NOT_NEGATIVE, "ci"
         ),
         *ends("ci", "importance", decimal3, NOT_NEGATIVE),
-        number(
-            "of_layer",
-            "Importance over the length (L2) of that of the whole layer.",
-            FRACTIONS,
-            write=decimal,
-        ),
+        number("of_layer", "Importance over the length (L2) of that of the whole layer.", FRACTIONS, write=decimal),
         number("predicted", "Cost of ablating the head that its Taylor series predicts, in the unit."),
         number("cost", "Measured cost of ablating the head with zero, in the unit; missing where it was not measured."),
     ),

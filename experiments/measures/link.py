@@ -48,13 +48,7 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
 
-VERDICTS: Final = (
-    "attends, with effect",
-    "attends, no effect",
-    "effect without attention",
-    "neither",
-    "not known",
-)
+VERDICTS: Final = ("attends, with effect", "attends, no effect", "effect without attention", "neither", "not known")
 
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))

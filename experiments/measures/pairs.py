@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from experiments.measures.classifiers import (
-    LEVEL,
-    NAMES,
-    ClassifiersMeasure,
-    counted,
-    in_full_or_folded,
-    note_examples,
-)
+from experiments.measures.classifiers import LEVEL, NAMES, ClassifiersMeasure, counted, in_full_or_folded, note_examples
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, Terms
 from reports.formats import MISSING

@@ -243,14 +243,7 @@ def _map(run: RunFolder, every: pd.DataFrame) -> Matrix:
     )
     marked = (every["p_adjusted"] < LEVEL).tolist()
     shown = HeadMap.of(
-        "share of the answer",
-        every,
-        "share",
-        (run.layers, run.heads),
-        unit="%",
-        factor=100,
-        marked=marked,
-        about=about,
+        "share of the answer", every, "share", (run.layers, run.heads), unit="%", factor=100, marked=marked, about=about
     )
     return Matrix("Every head, at all places at once", [shown], "patching.csv")
 

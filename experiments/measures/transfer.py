@@ -87,10 +87,7 @@ TERMS: Final = (
         "other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
         "(arXiv 2606.08292).",
     ),
-    (
-        "margin",
-        "The log-odds, in nats, of the correct against the incorrect verb form.",
-    ),
+    ("margin", "The log-odds, in nats, of the correct against the incorrect verb form."),
     (
         "over the mean",
         "The margin with the same answer, less that with the head’s mean output over masked verbs. A head transfers "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ class AblatedMeasure:
         return int(self.place.max()) + 1
 
     @property
-    def about(self) -> dict[str, object]:
+    def about(self) -> dict[str, Any]:
         """Return the columns that say of what, and of how many items, numbers are."""
         items = {"n": self.values.shape[1], "clusters": self.clusters}
         return {"behaviour": self.behaviour, "unit": self.unit, **items}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +116,7 @@ def curve_table(
         cost = (by_order[:, :1] - by_order).reshape(len(measured.values), -1)
         intact = np.tile(np.array(removed) == 0, len(orders))
         costs = measured.estimate(cost, effort, "cost")
-        told = {"order": [order.name for order in orders for _ in removed]}
+        told: dict[str, Any] = {"order": [order.name for order in orders for _ in removed]}
         told |= {"draw": [order.draw for order in orders for _ in removed], "removed": [*removed] * len(orders)}
         told |= {"value": measured.values.mean(1), **costs}
         told |= {end: np.where(intact, np.nan, costs[end]) for end in ("ci_low", "ci_high")}

@@ -17,10 +17,7 @@ SECTION = PatternsSection.model_validate(
 )
 
 
-@pytest.mark.parametrize(
-    ("loss", "lost", "verdicts"),
-    [(2.05, 0.01, ["holds"] * 3), (2.5, 0.2, ["does not hold"] * 3)],
-)
+@pytest.mark.parametrize(("loss", "lost", "verdicts"), [(2.05, 0.01, ["holds"] * 3), (2.5, 0.2, ["does not hold"] * 3)])
 def test_the_verdict_follows_loss_and_agreement(
     loss: float, lost: float, verdicts: list[str], work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,13 +20,7 @@ from probes.records import Document
 from probes.scoring.aligned import Aligned
 
 LAYERS = HEADS = 3
-SETS: Sequence[Heads] = [
-    (),
-    ((0, 1),),
-    ((2, 0),),
-    ((0, 0), (1, 2), (2, 1)),
-    tuple((1, head) for head in range(HEADS)),
-]
+SETS: Sequence[Heads] = [(), ((0, 1),), ((2, 0),), ((0, 0), (1, 2), (2, 1)), tuple((1, head) for head in range(HEADS))]
 SENTENCES = [
     ("the ships are old", "the ships is old"),
     ("the old ship is unsinkable .", "the old ships unsinkable ."),
