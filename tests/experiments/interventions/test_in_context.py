@@ -1,4 +1,3 @@
-import math
 from pathlib import Path
 
 import pytest
@@ -59,10 +58,6 @@ def test_without_a_head_its_output_is_its_mean(decoder: Encoder) -> None:
     expected = late_minus_early(decoder.lm_head(x), one.pieces[0])
     assert early_and_late(decoder, [one], [(0, 1)]).score == pytest.approx(expected, abs=1e-4)
     assert abs(early_and_late(decoder, [one]).score - expected) > 1e-3
-
-
-def test_places_count_from_the_start_of_a_document(decoder: Encoder) -> None:
-    assert math.isnan(early_and_late(decoder, [batch([0] * 8 + [1] * 8)]).late)
 
 
 def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Path) -> None:

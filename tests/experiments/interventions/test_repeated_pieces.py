@@ -49,15 +49,6 @@ def test_every_query_stands_twice_and_what_followed_it_follows_again(
     assert all(int(count.max()) == 2 for count in counts)
 
 
-def test_other_seeds_are_other_texts_and_small_vocabularies_are_refused(
-    texts: RepeatedPieces, vocabulary: Vocabulary
-) -> None:
-    assert torch.equal(RepeatedPieces.draw(vocabulary, 40, LENGTH, 3).ids, texts.ids)
-    assert not torch.equal(RepeatedPieces.draw(vocabulary, 40, LENGTH, 4).ids, texts.ids)
-    with pytest.raises(ValueError, match="ordinary pieces are too few for rows of 4000"):
-        RepeatedPieces.draw(vocabulary, 1, 4000, 3)
-
-
 def planted(texts: RepeatedPieces, role: str) -> Tensor:
     pattern = torch.zeros(len(texts.ids), LENGTH, LENGTH)
     pattern[texts.row, texts.second, texts.gold[role]] = 0.75
@@ -74,15 +65,6 @@ def test_a_planted_head_is_found_and_has_no_other_role(role: str, texts: Repeate
     }
     assert found.attention[role][1, 0] == pytest.approx(0.75)
     assert found.strongest[role][1, 1] < 0.5
-
-
-def test_a_head_of_the_second_layer_changes_with_what_is_taken_out_of_the_first(
-    texts: RepeatedPieces, decoder: Encoder
-) -> None:
-    whole, without = texts.patterns(decoder), texts.patterns(decoder, [(0, 0)])
-    for role in whole.attention:
-        assert torch.equal(whole.attention[role][0], without.attention[role][0])
-        assert not torch.equal(whole.attention[role][1], without.attention[role][1])
 
 
 def test_copying_is_the_share_of_second_times_whose_next_piece_is_the_likeliest(

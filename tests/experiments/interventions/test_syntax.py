@@ -6,17 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
 from experiments.claims.claim import Work
-from experiments.config.train_config import ArcsSection, TrainSection
+from experiments.config.train_config import TrainSection
 from experiments.interventions import syntax
 from experiments.interventions.syntax import (
     ACROSS,
     AGREEMENT,
     ATTACHMENT,
     ATTENTION,
-    CONTROL,
     EARLY,
     LATE,
     LOSS,
@@ -40,31 +38,6 @@ GIVEN: dict[str, Any] = {
     "report": {"name": "grammar", "documents": 6, "seed": 1},
 }
 SECTION = SyntaxSection.model_validate(GIVEN)
-
-
-def test_cells_differ_in_sign_and_steps_alone() -> None:
-    assert SECTION.cells == {
-        NONE: None,
-        REWARDED: ArcsSection(weight=1.0),
-        PUNISHED: ArcsSection(weight=-1.0),
-        EARLY: ArcsSection(weight=-1.0, last_step=5),
-        LATE: ArcsSection(weight=-1.0, first_step=11),
-        CONTROL: ArcsSection(weight=-1.0, control=True),
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"early": 20}, "steps of a training of 20 steps"),
-        ({"late": 21}, "steps of a training of 20 steps"),
-        ({"train": {**GIVEN["train"], "arcs": {"weight": 1.0}}}, "train.arcs is set by the cells"),
-        ({"weight": 0.0}, "greater than 0"),
-    ],
-)
-def test_a_schedule_that_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        SyntaxSection.model_validate(GIVEN | change)
 
 
 def planted(agreement: Mapping[str, float], loss: Mapping[str, float], across: float) -> dict[str, Any]:
@@ -166,18 +139,6 @@ def test_heads_are_selected_on_one_corpus_and_counted_on_the_other() -> None:
     }
     assert best_head_attachment(select, report) == (12 + 5) / 30
     assert np.isnan(best_head_attachment({}, report))
-
-
-def test_arcs_of_held_out_batches_lie_in_the_texts_of_their_batch() -> None:
-    found = held_out_arcs(TRAIN, 2)
-    assert len(found) == 2
-    for batch, arcs in found:
-        rows, length = batch.pieces.shape
-        row, query, key = np.unravel_index(arcs.cells.numpy(), (rows, length, length))
-        blocks = batch.blocks.numpy()
-        assert (blocks[row, query] == blocks[row, key]).all()
-        assert (blocks[row, query] >= 0).all()
-        assert (query != key).all()
 
 
 def test_attention_on_arcs_is_the_mean_over_words_heads_layers_and_batches() -> None:

@@ -14,7 +14,7 @@ import torch
 from experiments.measures.ablation import AblationMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
-from mha import Ablate, MaskedLM, ModelError, intervene, load_model
+from mha import Ablate, MaskedLM, intervene, load_model
 from probes.causal.ablation_table import ACCURACY, ATTRACTED, VALUE
 from probes.causal.behaviours import preferences
 from probes.causal.head_sets import choose_heads
@@ -39,11 +39,6 @@ def ablate(base: Path, tmp_path: Path) -> Callable[..., Path]:
         return run(config, tmp_path / "runs", overwrite=True)
 
     return ablate
-
-
-@pytest.fixture
-def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
 
 
 def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -79,17 +74,6 @@ def test_a_run_tells_what_heads_cost(ablate: Callable[..., Path], speaker: Path,
     assert one.cost == pytest.approx(float(values[0] - values[1]), abs=1e-6)
     assert len(contrasts) == 4, "two of texts, and of pairs value and accuracy"
     assert "ablation" in json.loads((folder / "run.json").read_text("utf-8"))["stages"]
-
-
-@pytest.mark.usefixtures("without_page")
-def test_a_model_without_a_head_is_refused_before_anything_is_scored(
-    ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "experiments.run.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
-    )
-    with pytest.raises(ModelError, match="has no masked-LM head"):
-        ablate(tiny, 'ablation.behaviours=["embedding", "loss"]')
 
 
 COLUMNS = ["label", "variant", "layer", "head", "split", "margin", "grade"]

@@ -1,64 +1,16 @@
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.patching import ALL, PATCHING, PatchingError, PatchingMeasure
-from experiments.run.config import load_config
-from experiments.run.run import run
-from mha import ModelError
-from probes.pairs.number_swaps import NumberSwap, number_swapped
+from experiments.measures.patching import ALL, PATCHING, PatchingMeasure
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import of_heads
-from tests.experiments.measures.readers import whole_words
-
-FEW = ("corpus.select.documents=2", "corpus.report.documents=2", 'probes.names=["position"]', "scoring.flips=99")
-
-
-@pytest.fixture(scope="session")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a masked LM that has whole words for the sentences that are patched."""
-    folder, words = tmp_path_factory.mktemp("models") / "reader", set[str]()
-    for seed in (1, 2):
-        for one, _ in zip(number_swapped(seed), range(60), strict=False):
-            if isinstance(one, NumberSwap):
-                words |= {word.lower() for word in (*one.clean, *one.corrupted, one.wrong)}
-    return whole_words(folder, words)
-
-
-@pytest.fixture
-def ask(base: Path, reader: Path, tmp_path: Path) -> Callable[..., Run]:
-    """Return the function that runs the reader with changes as of --set."""
-
-    def ask(*changes: str, model: Path = reader) -> Run:
-        config = load_config(base, (*FEW, "patching.enabled=true", f"model.name='{model}'", *changes))
-        return Run.open(run(config, tmp_path / "runs", overwrite=True))
-
-    return ask
-
-
-def test_a_model_that_cannot_be_asked_is_refused_with_the_reason(
-    ask: Callable[..., Run], tiny: Path, reader: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(ModelError, match="has no masked-LM head"):
-        ask(model=tiny)
-    config = json.loads((reader / "tokenizer.json").read_text("utf-8"))
-    vocabulary = config["model"]["vocab"]
-    config["model"]["vocab"] = {word if place < 5 else f"x{word}": place for word, place in vocabulary.items()}
-    silent = tmp_path / "silent"
-    silent.mkdir()
-    for file in reader.iterdir():
-        (silent / file.name).write_bytes(file.read_bytes())
-    (silent / "tokenizer.json").write_text(json.dumps(config), "utf-8")
-    with pytest.raises(PatchingError, match=r"can be tested on none of 3: "):
-        ask("patching.items=3", model=silent)
-
 
 FACTS = {"items": 150, "clusters": 61, "clean": 4.25, "corrupted": -3.5, "right_clean": 0.96, "right_corrupted": 0.08}
 FACTS |= {"estimate_rho": 0.83, "estimate_low": 0.61, "estimate_high": 0.97, "estimate_slope": 0.5}

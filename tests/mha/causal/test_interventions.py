@@ -87,12 +87,3 @@ def test_a_head_attends_as_told_where_it_is_told_and_as_it_would_elsewhere(
     assert torch.equal(seen["pattern"][0][:, [0, 2, 3]], own["pattern"][0][:, [0, 2, 3]])
     assert not torch.allclose(after, before, atol=1e-3)
     torch.testing.assert_close(encoder(pieces, mask), before, rtol=0, atol=1e-5)
-
-
-def test_patterns_for_other_heads_or_of_another_shape_are_refused(encoder: Encoder, pieces: Tensor) -> None:
-    for heads, message in (
-        ({4: torch.zeros(3, 9, 9)}, r"head index 4 is outside layer 0 \(4 heads"),
-        ({1: torch.zeros(3, 9, 8)}, r"head index 1 is \(3, 9, 8\), expected \(3, 9, 9\)"),
-    ):
-        with pytest.raises(HookError, match=message), intervene(encoder, Attend(0, heads)):
-            encoder(pieces)

@@ -107,29 +107,6 @@ def test_hooks_see_all_heads_under_their_own_numbers(encoder: Encoder, pieces: T
     assert seen["head_output"][0].shape == (3, HEADS, 9, HEAD_DIM)
 
 
-def test_pruning_twice_is_pruning_once(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    first, second = GATES.clone(), torch.full((3, HEADS), 0.5)
-    second[0, 3] = second[2, 2] = 0
-    at_once, twice = smaller(encoder, first * second), smaller(smaller(encoder, first), second)
-    assert at_once.config == twice.config
-    close(twice(pieces, mask), at_once(pieces, mask))
-
-
-def test_a_smaller_encoder_is_made_full_again(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    small = smaller(encoder, GATES)
-    full = zeroed(small, torch.ones(3, HEADS))
-    assert full.config == encoder.config
-    close(full(pieces, mask), small(pieces, mask))
-    ours, theirs = full.layers[2].attention, encoder.layers[2].attention
-    assert torch.equal(ours.W_Q[2], theirs.W_Q[2])
-    assert torch.equal(ours.bias(2)[2], theirs.bias(2)[2])
-    assert not ours.W_Q[1].any()
-    assert not ours.W_O[3].any()
-    half = zeroed(small, torch.full((3, HEADS), 0.5))
-    with gated(small, torch.full((3, HEADS), 0.5)):
-        close(half(pieces, mask), small(pieces, mask))
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_smaller_encoder_comes_back_from_disk(
     family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor, mask: Tensor
@@ -271,20 +248,3 @@ def test_a_model_to_be_scored_has_all_its_heads() -> None:
     with pytest.raises(ModelError, match=r"planted-0: 2 of its 6 heads were taken out, .*mha\.causal\.pruning\.zeroed"):
         replace(model, module=small)
     replace(model, module=zeroed(small, torch.ones(2, 3)))
-
-
-def test_attention_to_other_pieces_is_pruned_too() -> None:
-    whole = MultiHeadAttention(MODEL, HEADS).eval()
-    draws = torch.Generator().manual_seed(0)
-    query, key, value = (torch.randn(2, n, MODEL, generator=draws) for n in (3, 5, 5))
-    small, none = deepcopy(whole), deepcopy(whole)
-    with torch.no_grad():
-        whole.W_O[[0, 3]] = 0
-    small.prune([3, 0])
-    none.prune(range(HEADS))
-    mask = torch.arange(5) < torch.tensor([5, 3])[:, None]
-    close(small(query, key, value, mask), whole(query, key, value, mask))
-    assert torch.equal(none(query, key, value, mask), whole.output.bias.expand(2, 3, MODEL))
-    with record(none) as seen:
-        assert torch.equal(none(query, key, value, mask), whole.output.bias.expand(2, 3, MODEL))
-    close(seen["pattern"][0], (mask / mask.sum(1, keepdim=True))[:, None, None].expand(2, HEADS, 3, 5))

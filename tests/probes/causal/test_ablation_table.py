@@ -148,11 +148,6 @@ def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: M
         assert row(frame, measure, "1-2").ci_low == 0
 
 
-def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:
-    frame = ablation_table(pairs(lm, ("d",) * 4, (1,) * 4), "zero", SETS, VALUES, EFFORT)
-    assert frame[["ci_low", "ci_high", "p", "p_adjusted"]].isna().all(axis=None)
-
-
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Return the contrast of a first set, which is chosen, with all others; the intact value is 1 everywhere."""
     sets = [HeadSet("selected", "agreement: all", ((0, 1), (2, 4)), by="specialised")]

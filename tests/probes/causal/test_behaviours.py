@@ -7,14 +7,12 @@ import pytest
 import torch
 
 from mha import MaskedLM, Model
-from mha.causal.sweep import TextBatch
 from mha.pieces import Pieces
 from probes.causal.behaviours import (
     Behaviour,
     BehaviourError,
     Embedding,
     Prompt,
-    embeddings,
     masked_pieces,
     preferences,
     sentence_embeddings,
@@ -88,18 +86,6 @@ def test_the_loss_is_that_of_masked_pieces_by_hand(lm: MaskedLM, aligned: Aligne
         assert float(read(behaviour, [i])[0]) == pytest.approx(np.mean(right), abs=1e-6)
 
 
-def test_an_embedding_is_the_mean_over_real_pieces(model: Model, aligned: Aligned) -> None:
-    behaviour = sentence_embeddings(model, aligned)
-    batch = list(range(len(aligned.pieces)))
-    texts = behaviour.texts(batch)
-    assert texts.real is not None
-    output = torch.randn(*texts.ids.shape, 24, generator=torch.Generator().manual_seed(0))
-    for row, text in enumerate(aligned.pieces):
-        torch.testing.assert_close(embeddings(output, texts)[row], output[row, : len(text)].mean(0))
-    same = torch.ones(2, 3, 5)
-    torch.testing.assert_close(embeddings(same, TextBatch(torch.ones(2, 3, dtype=torch.long))), torch.ones(2, 5))
-
-
 def test_the_value_of_an_embedding_is_its_cosine_with_the_intact_one(model: Model, aligned: Aligned) -> None:
     behaviour = sentence_embeddings(model, aligned)
     texts = behaviour.texts([0])
@@ -132,15 +118,6 @@ def test_the_donor_is_the_next_text_of_another_item_with_other_pieces() -> None:
     assert behaviour.order == [1, 4, 0, 3, 2]
     assert behaviour.donors([0, 1, 2, 3, 4]) == [2, 0, 3, 2, 0]
     assert behaviour.donors([4, 2]) == [0, 3]
-
-
-def test_donors_do_not_depend_on_the_order_of_texts_even_of_equal_ones() -> None:
-    texts = [(5,), (5,), (6, 2), (6, 2), (4, 1), (9, 9, 9)]
-    for order in ([0, 1, 2, 3, 4, 5], [5, 3, 1, 4, 2, 0], [2, 0, 5, 4, 1, 3]):
-        behaviour = asked(*(texts[i] for i in order))
-        donors = behaviour.donors(range(6))
-        found = {texts[i]: texts[order[donor]] for i, donor in zip(order, donors, strict=True)}
-        assert found == {(5,): (4, 1), (4, 1): (6, 2), (6, 2): (9, 9, 9), (9, 9, 9): (6, 2)}
 
 
 @pytest.mark.parametrize("texts", [((1, 2),), ((1, 2), (1, 2))])

@@ -10,7 +10,6 @@ from mha import Ablate, MaskedLM, Model
 from mha.models.hub import load_hub_model
 from probes import get_probe
 from probes.causal.ablation import WAYS, measure
-from probes.causal.behaviours import BehaviourError
 from probes.causal.downstream import head_accuracy
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.results import pooled_sums
@@ -18,7 +17,6 @@ from probes.records import Document
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Question
-from probes.words.position import BROAD
 
 PROBES = [get_probe(name) for name in ("position", "dependency", "coreference")]
 HEAD = (2, 1)
@@ -79,15 +77,3 @@ def test_heads_of_the_same_layer_and_above_change_nothing(deep: Model, texts: Me
     assert torch.equal(found[1:3], found[:1].expand(2, -1))
     assert torch.equal(found[4], found[3])
     assert 0 < float(found[0].mean()) < 1
-
-
-def test_a_label_that_nobody_asks_about_and_broad_attention_are_refused(
-    lm: MaskedLM, texts: MemoryTexts, random_documents: Callable[..., list[Document]]
-) -> None:
-    deep = lm.model
-    aligned = Aligned.of(deep, texts)
-    with pytest.raises(BehaviourError, match="3-2 on dependency dependent->head vocative: no text has such a question"):
-        head_accuracy(deep, aligned, PROBES[1], ("dependency", "dependent->head", "vocative"), HEAD)
-    long = Aligned.of(deep, MemoryTexts(random_documents(6, sentences=6, longest=6)))
-    with pytest.raises(BehaviourError, match="asks for broad attention, which has no right key"):
-        head_accuracy(deep, long, PROBES[0], ("position", BROAD, "broad"), HEAD)

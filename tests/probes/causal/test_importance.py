@@ -127,18 +127,6 @@ def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], m
     torch.testing.assert_close(axes, derivative.transpose(0, 1), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("make", [loss, embedding])
-def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], Behaviour]) -> None:
-    behaviour = make(tiny())
-    found = slopes(behaviour, LAYERS, HEADS).slopes
-    assert torch.equal(found, slopes(behaviour, LAYERS, HEADS).slopes)
-    for batch_pieces in (1, 20, 10_000):
-        again = slopes(behaviour, LAYERS, HEADS, batch_pieces=batch_pieces).slopes
-        torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
-    turned = replace(behaviour, prompts=list(reversed(behaviour.prompts)))
-    torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
-
-
 def test_no_parameter_gets_a_gradient_and_none_is_changed() -> None:
     model = tiny()
     for number, parameter in enumerate(model.module.parameters()):

@@ -66,14 +66,6 @@ def test_orders_go_from_the_lowest_on() -> None:
     assert random_orders((2, 3), 1, seed=6) != [one]
 
 
-@pytest.mark.parametrize(
-    ("heads", "step", "expected"),
-    [(10, 0.5, [0, 5, 10]), (10, 0.3, [0, 3, 6, 9, 10]), (4, 0.1, [0, 1, 2, 3, 4]), (144, 1.0, [0, 144])],
-)
-def test_points_are_evenly_spaced_and_go_to_the_end(heads: int, step: float, expected: list[int]) -> None:
-    assert removals(heads, step) == expected
-
-
 def test_halves_are_of_clusters_and_parts_keep_their_values() -> None:
     behaviour = pairs()
     behaviour = replace(behaviour, clusters=tuple(name.split()[0] for name in behaviour.clusters))

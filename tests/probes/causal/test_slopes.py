@@ -45,10 +45,6 @@ def loss(model: Model) -> Predictions:
     return Predictions("loss", "nats", MaskedLM.of(model), asked, ("a", "b"))
 
 
-def embedding(model: Model) -> Embedding:
-    return Embedding("embedding", "cosine", model, [Prompt(text(2 + i, i), i) for i in range(3)], ("a", "b", "c"))
-
-
 def moved(behaviour: Predictions | Embedding, number: int, layer: int, by: float) -> Tensor:
     """Return what is derived of a text, [head * query * key, ...], with each of its weights in a layer moved alone."""
     pieces = len(behaviour.prompts[number].text)
@@ -99,17 +95,6 @@ def test_slopes_are_those_of_finite_differences_of_every_weight(pieces: int) -> 
     expected = torch.stack([by_token(behaviour, [0, 1]), by_token(behaviour, [2])])
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
     assert float(expected.min()) > 1e-5
-
-
-@pytest.mark.slow
-def test_of_an_embedding_they_are_the_length_of_its_derivative() -> None:
-    behaviour = embedding(tiny())
-    found = weight_slopes(behaviour, LAYERS, HEADS, directions=400)
-    expected = torch.stack([by_token(behaviour, [number]) for number in range(3)])
-    torch.testing.assert_close(found, expected, rtol=0.2, atol=0)
-    few = weight_slopes(behaviour, LAYERS, HEADS, directions=2)
-    assert not torch.allclose(few, found, rtol=1e-3)
-    assert not torch.equal(few, weight_slopes(behaviour, LAYERS, HEADS, directions=2, seed=1))
 
 
 def test_a_head_that_writes_nothing_has_no_slope_and_no_parameter_gets_a_gradient() -> None:

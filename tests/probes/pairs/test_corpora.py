@@ -56,19 +56,6 @@ def test_escapes_in_pairs_are_read_and_a_pair_the_other_way_round_is_left_out(tm
     assert (pair.good, again.reason[:35]) == (("(", "it", "sinks"), "the same two sentences, the other w")
 
 
-def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Path) -> None:
-    with pytest.raises(CorpusError, match="unknown minimal pairs 'blimb'; did you mean 'blimp'"):
-        open_pairs("blimb")
-    with pytest.raises(CorpusError, match=r"known are grammar, .*, negation, role-reversal, blimp, "):
-        open_pairs("/no/where")
-    (folder / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"no file of minimal pairs in the folder, expected names ending in .jsonl"):
-        open_pairs(str(folder / "empty"))
-    (folder / "empty" / "c.txt").touch()
-    with pytest.raises(CorpusError, match=r"c.txt: no pair in the file \(0 bytes\)"):
-        list(open_pairs(str(folder / "empty")).stream())
-
-
 @pytest.mark.parametrize(
     ("name", "items", "lost"),
     [

@@ -173,12 +173,6 @@ def test_both_forms_take_the_place_of_the_verb_of_a_nonce_sentence(write: Write)
     assert swapped(pair) == [("paints", "paint")]
 
 
-def test_nonce_sentences_of_is_and_are_are_left_out_as_published(write: Write) -> None:
-    (item,) = read_pairs(write("nonce.tab", HEADER, nonce("are", "correct", number="plur"), nonce("is", "wrong")))
-    kind = Kind("nonce", "generated", 1, "plural", "subject-verb agreement")
-    assert item == LeftOut("nonce:N_V 3", kind, "is and are are left out")
-
-
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [

@@ -141,22 +141,6 @@ def test_a_shared_word_that_is_asked_for_is_masked_and_compared_between_the_sent
     assert found.good != found.bad
 
 
-@pytest.mark.parametrize(
-    ("word", "reason"),
-    [
-        ("whistles", "asks for a word that the vocabulary lacks"),
-        ("unsinkable", "the word that is asked for has several pieces"),
-    ],
-)
-def test_a_shared_word_that_is_unknown_or_in_pieces_is_left_out(
-    word: str, reason: str, built: Callable[..., MaskedLM]
-) -> None:
-    asked = MinimalPair("here", KIND, ("ships", "port", word), ("port", "ships", word), shared=2)
-    found = decide(built(spread), [asked])
-    assert found.left_out == [LeftOut("here", KIND, reason)]
-    assert not found.made
-
-
 def test_a_pair_is_written_as_before_since_samples_are_drawn_by_that() -> None:
     """`[ablation] items` and the like take pairs by a hash of their `repr`: a new field must not change whose it is."""
     pair = MinimalPair("s", Kind("agreement", "simple", 1), ("it", "is"), ("it", "are"))
