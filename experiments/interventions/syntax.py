@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -123,7 +123,7 @@ MEASURES = (
 CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
-Course = Mapping[str, list[Any]]
+Course = Mapping[str, Sequence[Any]]
 "ClaimMeasure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
 Courses = Mapping[str, Mapping[int, Course]]
@@ -200,7 +200,7 @@ def measure(section: SyntaxSection, work: Work) -> ClaimResult:
         for seed, folder in folders.items():
             found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
             work.progress(f"measure {cell}", len(found[cell]), len(folders))
-    return ClaimResult(_measures(found), _statements(found, section))
+    return ClaimResult(course_measures(found, MEASURES), _statements(found, section))
 
 
 def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path) -> dict[str, list[Any]]:
@@ -210,22 +210,15 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def _measures(found: Courses) -> list[ClaimMeasure]:
-    return [
-        ClaimMeasure(
-            name,
-            unit,
-            tuple(
-                Row(cell, step, seed, float(value))
-                for cell, courses in found.items()
-                for seed, course in courses.items()
-                for step, value in zip(course["steps"], course[key], strict=True)
-                if value is not None
-            ),
-            axis="step",
-        )
-        for key, name, unit in MEASURES
-    ]
+def course_measures(found: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
+    """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
+    courses = [(cell, seed, course) for cell, by in found.items() for seed, course in by.items()]
+
+    def rows(key: str) -> tuple[Row, ...]:
+        points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))
+        return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points if value is not None)
+
+    return [ClaimMeasure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
 def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:

@@ -225,7 +225,6 @@ class AblationMeasure(BehaviourMeasure):
 
 
 def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Return the rows of comparisons by the first way of ablation."""
     return _rows(contrasts[contrasts["way"] == costs["way"].iloc[0]]) if len(contrasts) else []
 
 
@@ -238,7 +237,6 @@ def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
-    """Return the map of what every head costs."""
     one, scale = rows.iloc[0], scale_of(rows.iloc[0])
     return HeadMap.of(
         f"{behaviour_text(one)} ({one['way']})",
@@ -255,7 +253,6 @@ def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
 
 
 def _summary(rows: pd.DataFrame) -> str:
-    """Say what stands out of a behaviour, in a few sentences."""
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
     sure = heads.loc[heads["p_adjusted"] < LEVEL, "cost"]
     costly, helping = (sure > 0).sum(), (sure < 0).sum()
@@ -270,7 +267,6 @@ def _summary(rows: pd.DataFrame) -> str:
 
 
 def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
-    """Yield what stands out, the heads that cost most, all layers, and how alike ways of ablation order the heads."""
     groups = _groups(rows)
     first, heads, layers = (groups[0], *(groups[0][groups[0]["kind"] == kind] for kind in ("head", "layer")))
     yield Paragraph(_summary(first))
@@ -295,7 +291,6 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
 
 
 def _columns(groups: Sequence[pd.DataFrame]) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the title of each group of costs, and by the names of heads and layers what they cost."""
     titles, first = [], groups[0]["way"].iloc[0]
     for group in groups:
         one, unit = group.iloc[0], scale_of(group.iloc[0]).unit
@@ -309,18 +304,15 @@ def _rows(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _more(row: Row) -> bool:
-    """Return whether selected heads cost significantly more than random ones."""
     return bool(row["p"] < LEVEL and row["ci_low"] > 0)
 
 
 def _difference(row: Row) -> str:
-    """Write how much more selected heads cost than random ones, with its interval."""
     told = scale_of(row).cost
     return f"{told(row['difference'])} [{told(row['ci_low'])}, {told(row['ci_high'])}]"
 
 
 def _random(row: Row) -> str:
-    """Write the mean cost of random heads, with its range."""
     told = scale_of(row).cost
     return f"{told(row['random_cost'])} ({told(row['random_least'])} to {told(row['random_most'])})"
 
@@ -341,7 +333,6 @@ COMPARED: Final = (
 
 
 def _sentence(row: Row) -> str:
-    """Say what came out of a comparison."""
     heads, scale, p = row["heads"].split(), scale_of(row), f"p = {p_value(row['p'])}".replace("= <", "<")
     some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
     largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
@@ -375,7 +366,6 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _effect(row: Row) -> str:
-    """Say what one head costs, and whether surely."""
     told, title = f"{cost_text(row)} {scale_of(row).unit}", behaviour_text(row)
     if is_distance(row):
         surely = "significantly" if row["p_adjusted"] < LEVEL else "not significantly"

@@ -215,7 +215,6 @@ def _roles(scores: pd.DataFrame) -> dict[str, str]:
 
 
 def _map(rows: pd.DataFrame, run: RunFolder, roles: Mapping[str, str]) -> HeadMap:
-    """Return the map of the gates of a behaviour at a price."""
     behaviour, price = rows["behaviour"].iloc[0], rows["price"].iloc[0]
     return HeadMap.of(
         f"{behaviour}: gates, price {price:g}",
@@ -253,7 +252,6 @@ def _survivors(gates: pd.DataFrame, price: float) -> pd.DataFrame:
 
 
 def _prices(behaviour: str, gates: pd.DataFrame, path: pd.DataFrame) -> TextTable:
-    """Return the table of each price and measure: what it costs, and who survives."""
     how = "along with the weights of a copy" if gates["weights"].any() else "with the weights as they are"
     rows = path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records")
 
@@ -265,7 +263,6 @@ def _prices(behaviour: str, gates: pd.DataFrame, path: pd.DataFrame) -> TextTabl
 
 
 def _last(gates: pd.DataFrame, roles: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the heads that survive the highest price that any does, with what they attend to."""
     open_ones = gates[gates["gate"] > 0]
     if open_ones.empty:
         return

@@ -48,7 +48,6 @@ _RUN: Final = (*RUN, BEHAVIOUR, UNIT)
 
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
-    """Return the columns of a correlation and its interval."""
     return (
         correlation(name, meaning, name),
         *ends(name, f"the {name.capitalize()} correlation", decimal, CORRELATIONS),
@@ -195,12 +194,10 @@ def _scale(rows: pd.DataFrame) -> NumberScale:
 
 
 def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the most important heads first."""
     return rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
 
 
 def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
-    """Yield the maps of a behaviour: importance, and its share of a layer."""
     one, scale, shape = rows.iloc[0], _scale(rows), (run.layers, run.heads)
     about = f"{one['behaviour']} · n\u00a0{count(int(one['n']))} · clusters\u00a0{count(int(one['clusters']))}"
     yield HeadMap.of(
@@ -218,7 +215,6 @@ def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
 
 
 def _most_important(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the most important heads."""
     scale = _scale(rows)
     columns = (
         IMPORTANCE["name"].shown("Head", "row"),
@@ -232,7 +228,6 @@ def _most_important(rows: pd.DataFrame) -> TextTable:
 
 
 def _summary(rows: pd.DataFrame, taylor: Mapping[Any, Any] | None) -> str:
-    """Say how far predictions agree with ablation."""
     first = rows.iloc[0]
     few = f" ⚠ Only {count(int(first['clusters']))} clusters." if first["clusters"] < FEW_CLUSTERS else ""
     about = f"n = {count(int(first['n']))}, in {_scale(rows).unit}."

@@ -192,7 +192,6 @@ class PruningMeasure(BehaviourMeasure):
                 yield self._migrated(run, scored, one.behaviour.name, orders[0].heads[:out])
 
     def _migrated(self, run: RunContext, scored: Scored, name: str, order: Heads) -> pd.DataFrame:
-        """Return which heads are best at what before and after the heads of `order` are out."""
         import numpy as np
 
         from probes.causal.pruning import migration_table, score_without
@@ -253,7 +252,6 @@ class PruningMeasure(BehaviourMeasure):
 
 
 def _chart(rows: pd.DataFrame) -> Chart:
-    """Return what is left of a behaviour while heads are ablated, a line an order."""
     one = rows.iloc[0]
     scale = scale_of(one)
     values = scale.factor * rows["value"]
@@ -283,7 +281,6 @@ def _points(rows: pd.DataFrame, order: str) -> Iterator[dict[str, Any]]:
 
 
 def _areas(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the areas of a behaviour and measure, beside those of random orders."""
     one, scale = rows.iloc[0], scale_of(rows.iloc[0])
 
     def random(row: Row) -> str:
@@ -301,7 +298,6 @@ def _areas(rows: pd.DataFrame) -> TextTable:
 
 
 def _with_accuracy(name: str) -> Callable[[Row], str]:
-    """Return what writes the head of a column of migration, and its accuracy."""
     out = name == "best"
     return lambda row: f"{row[name]}{' (out)' * (out and not row['stays'])}, {percent(row[f'{name}_accuracy'])}"
 
@@ -318,7 +314,6 @@ LABELS: Final = (
 
 
 def _migration(rows: pd.DataFrame) -> str:
-    """Say how many labels have another best head without the least important ones."""
     first, lost = rows.iloc[0], rows[~rows["stays"]]
     up, down = ((rows["ci_low"] > 0).sum(), (rows["ci_high"] < 0).sum())
     return (
@@ -331,7 +326,6 @@ def _migration(rows: pd.DataFrame) -> str:
 
 
 def _changes(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the labels that change most surely."""
     sure = rows["ci_low"].combine(-rows["ci_high"], max)
     ordered = rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
     title = "Best heads and their accuracy on the report split, in %"

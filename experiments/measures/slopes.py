@@ -99,7 +99,6 @@ class SlopesMeasure(BehaviourMeasure):
 
 
 def _steepness(behaviour: str, slopes: pd.DataFrame) -> Iterator[Block]:
-    """Yield what was read for a behaviour, and of each layer how many times that at words the slopes elsewhere are."""
     first, layers = slopes.iloc[0], slopes.pivot_table(index="layer", columns="token", values="slope")
     rough = " So few documents make the numbers rough." if first["clusters"] < FEW_CLUSTERS else ""
     special = [token for token in TOKENS[:-1] if token in layers]

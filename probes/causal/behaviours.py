@@ -114,7 +114,6 @@ class Behaviour:
         return found
 
     def _apart(self, one: int, other: int) -> bool:
-        """Return whether two texts are of different items and have different pieces."""
         text, donor = self.prompts[one], self.prompts[other]
         return text.item != donor.item and not np.array_equal(text.text.ids, donor.text.ids)
 

@@ -87,7 +87,6 @@ def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[
 
 
 def _with_copy(behaviour: Behaviour) -> Behaviour:
-    """Return the behaviour of a copy of the model, whose weights may be trained."""
     lm = behaviour.reader
     if not (isinstance(lm, MaskedLM) and isinstance(lm.module, Encoder)):
         raise BehaviourError(

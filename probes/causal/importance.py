@@ -115,7 +115,6 @@ def followed(
 def _along(
     unit: Float[Tensor, "text model"], behaviour: Behaviour, batch: Sequence[int], directions: int, seed: int
 ) -> Float[Tensor, "direction text"]:
-    """Return the parts of embeddings of length 1 in random directions."""
     drawn = []
     for text in batch:
         random = np.random.default_rng(draws(seed, "directions", behaviour.prompts[text].text.ids.tobytes()))

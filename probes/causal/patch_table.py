@@ -129,7 +129,6 @@ def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
 
 
 def _tests(sums: _Sums, effort: Effort) -> tuple[Numbers, Numbers]:
-    """Return the two-sided p of each head, and that which is corrected for all heads."""
     places = range(len(sums.clusters))
     both = np.concatenate([sums.gained, -sums.gained], axis=1)
     found = SignFlips.draw(places, effort.flips, effort.seed).test(places, both, np.zeros((len(both), 1)))

@@ -221,7 +221,6 @@ def _gradients(lm: MaskedLM, texts: TextBatch, forms: Tensor) -> list[Tensor]:
 
 
 def _difference(logits: Float[Tensor, "*variant batch vocab"], forms: Tensor) -> Float[Tensor, "*variant batch"]:
-    """Return the logit of the right form less that of the wrong one."""
     row = torch.arange(len(forms))
     return logits[..., row, forms[:, 0]] - logits[..., row, forms[:, 1]]
 
@@ -239,7 +238,6 @@ def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
 
 
 def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece role"]:
-    """Return 1 where a piece has a role; padding has none."""
     found = torch.zeros(len(items), width, len(ROLES))
     for row, item in zip(found, items, strict=True):
         row[torch.arange(len(item.roles)), torch.tensor(item.roles)] = 1

@@ -105,7 +105,6 @@ def _margins(
 
 
 def _patches(given: Float[Tensor, "version item layer head head_dim"], places: Tensor) -> Iterator[Patch]:
-    """Yield a patch of the masked place for every version, layer and head."""
     for version in given:
         for layer in range(version.shape[1]):
             for head in range(version.shape[2]):
