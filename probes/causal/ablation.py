@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -28,31 +29,20 @@ WAYS = (ZERO, UNIFORM, MEAN, POSITION_MEAN, RESAMPLE)
 pieces of the texts of the behaviour (pooled), or over those at the same position; its output on another text."""
 
 
-@dataclass(frozen=True)
-class Means:
-    """The mean output of every head over the texts of a behaviour."""
-
-    pooled: Float[Tensor, "layer head head_dim"]
-    by_position: Float[Tensor, "layer head position head_dim"]
-
-
-def mean_outputs(behaviour: Behaviour) -> Means:
-    """Read all texts and return the mean output of every head, before W_O, over pieces that are no padding."""
+def mean_outputs(
+    behaviour: Behaviour, by_position: bool
+) -> Float[Tensor, "layer head head_dim"] | Float[Tensor, "layer head position head_dim"]:
+    """Return the mean output of every head, before W_O, over all pieces of all texts that are no padding."""
     longest = max(len(one.text) for one in behaviour.prompts)
-    total: Tensor | None = None
-    count = torch.zeros(longest, dtype=torch.float64)
+    total, count = torch.zeros(()), torch.zeros(longest, dtype=torch.float64)
     for batch in behaviour.batches(BATCH_PIECES):
         texts = behaviour.texts(batch)
         outputs = torch.stack(head_outputs(behaviour.reader, texts)).cpu().double()
         real = torch.ones_like(texts.ids) if texts.real is None else texts.real
         summed = torch.einsum("lbhqd,bq->lhqd", outputs, real.double())
-        width = summed.shape[2]
-        if total is None:
-            total = summed.new_zeros(*summed.shape[:2], longest, summed.shape[3])
-        total[:, :, :width] += summed
-        count[:width] += real.sum(0)
-    assert total is not None, "a behaviour has texts"
-    return Means((total.sum(2) / count.sum()).float(), (total / count[:, None]).float())
+        total = total + F.pad(summed, (0, 0, 0, longest - summed.shape[2]))
+        count[: summed.shape[2]] += real.sum(0)
+    return (total / count[:, None] if by_position else total.sum(2) / count.sum()).float()
 
 
 def measure(
@@ -69,9 +59,9 @@ def measure(
     `how` is one of WAYS. Neither `batch_pieces`, the pieces of a batch, nor `side_by_side`, those of its copies, change
     a number but by rounding. `step` is told how many texts were read under all sets.
     """
-    means = mean_outputs(behaviour) if how in (MEAN, POSITION_MEAN) else None
+    mean = mean_outputs(behaviour, how == POSITION_MEAN) if how in (MEAN, POSITION_MEAN) else None
     with sweeping(behaviour.reader) as sweep:
-        work = partial(_values, sweep, behaviour, sets, how, means, side_by_side)
+        work = partial(_values, sweep, behaviour, sets, how, mean, side_by_side)
         return behaviour.measured(work, len(sets), batch_pieces, step)
 
 
@@ -81,7 +71,7 @@ def _values(
     behaviour: Behaviour,
     sets: Sequence[Heads],
     how: str,
-    means: Means | None,
+    mean: Tensor | None,
     side_by_side: int,
     batch: Sequence[int],
 ) -> Float[Tensor, "set text"]:
@@ -89,22 +79,18 @@ def _values(
     trace = sweep.trace(texts)
     others = _others(behaviour, batch, texts) if how == RESAMPLE else None
     layers = len(trace.seen) if behaviour.below is None else behaviour.below
-    variants = [tuple(_change(head, how, means, others) for head in heads if head[0] < layers) for heads in sets]
+    variants = [tuple(_change(head, how, mean, others) for head in heads if head[0] < layers) for heads in sets]
     values = trace.output.new_zeros(len(sets), len(batch))
     for numbers, output in sweep.run(texts, variants, trace, pieces=side_by_side):
         values[numbers] = behaviour.values(batch, texts, output, trace.output)
     return values
 
 
-def _change(head: tuple[int, int], how: str, means: Means | None, others: Sequence[Tensor] | None) -> Ablate:
+def _change(head: tuple[int, int], how: str, mean: Tensor | None, others: Sequence[Tensor] | None) -> Ablate:
     layer, number = head
     if others is not None:
         return Ablate(layer, number, how, other=others[layer][:, number])
-    if how == MEAN and means is not None:
-        return Ablate(layer, number, "mean", mean=means.pooled[layer, number])
-    if how == POSITION_MEAN and means is not None:
-        return Ablate(layer, number, "mean", mean=means.by_position[layer, number])
-    return Ablate(layer, number, how)
+    return Ablate(layer, number, how) if mean is None else Ablate(layer, number, "mean", mean=mean[layer, number])
 
 
 def _others(behaviour: Behaviour, batch: Sequence[int], texts: TextBatch) -> list[Tensor]:

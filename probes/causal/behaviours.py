@@ -125,14 +125,7 @@ class Behaviour:
     def texts(self, batch: Sequence[int]) -> TextBatch:
         """Return a batch as the model reads it."""
         asked = [self.prompts[i] for i in batch]
-        width = max(len(one.text) for one in asked)
-        ids = np.full((len(asked), width), self.padding or 0, np.int64)
-        for row, one in zip(ids, asked, strict=True):
-            row[: len(one.text)] = one.text.ids
-        lengths = torch.tensor([len(one.text) for one in asked])
-        real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-        chosen = [row * width + place for row, one in enumerate(asked) for place in one.places]
-        return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+        return text_batch([one.text for one in asked], [one.places for one in asked], self.padding)
 
     @property
     def padding(self) -> int | None:
@@ -165,6 +158,18 @@ class Behaviour:
     ) -> Float[Tensor, "variant text"]:
         """Return the value of each text of a batch, on the device of what the model gives, changed and unchanged."""
         raise NotImplementedError
+
+
+def text_batch(texts: Sequence[Pieces], places: Sequence[Sequence[int]], padding: int | None) -> TextBatch:
+    """Return texts as a model reads them, padded at the end, to be asked at the `places` of each."""
+    width = max(map(len, texts))
+    ids = np.full((len(texts), width), padding or 0, np.int64)
+    for row, text in zip(ids, texts, strict=True):
+        row[: len(text)] = text.ids
+    lengths = torch.tensor([len(text) for text in texts])
+    real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
+    chosen = [row * width + place for row, of in enumerate(places) for place in of]
+    return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
-from probes.causal.behaviours import BATCH_PIECES
+from probes.causal.behaviours import BATCH_PIECES, text_batch
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
@@ -227,14 +227,7 @@ def _difference(logits: Float[Tensor, "*variant batch vocab"], forms: Tensor) ->
 
 def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
     """Return the clean or the corrupted sentences as the model reads them, which is asked at their verbs."""
-    texts = [getattr(item, version) for item in items]
-    width = max(len(text) for text in texts)
-    ids = torch.full((len(texts), width), lm.model.padding or 0)
-    for row, text in zip(ids, texts, strict=True):
-        row[: len(text)] = torch.from_numpy(text.ids.astype(np.int64))
-    lengths = torch.tensor([len(text) for text in texts])
-    real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-    return TextBatch(ids, real, torch.arange(len(texts)) * width + torch.tensor([item.place for item in items]))
+    return text_batch([getattr(item, version) for item in items], [[item.place] for item in items], lm.model.padding)
 
 
 def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece role"]:
