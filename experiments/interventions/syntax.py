@@ -210,9 +210,9 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def course_measures(found: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
+def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
     """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
-    courses = [(cell, seed, course) for cell, by in found.items() for seed, course in by.items()]
+    courses = [(cell, seed, course) for cell, by in cells.items() for seed, course in by.items()]
 
     def rows(key: str) -> tuple[Row, ...]:
         points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))

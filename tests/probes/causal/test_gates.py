@@ -9,7 +9,7 @@ from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from probes.causal.ablation import measure
-from probes.causal.behaviours import BehaviourError, Embedding, Predictions, Prompt, preferences
+from probes.causal.behaviours import Embedding, Predictions, Prompt, preferences
 from probes.causal.gates import gate_heads, gated_values
 from probes.minimal_pairs import Kind, MinimalPair
 
@@ -90,8 +90,3 @@ def test_weights_may_be_trained_along_in_a_copy() -> None:
     frozen = gate_heads(behaviour, SHAPE, 0.3, settings)
     assert frozen.behaviour.reader.module is model.module
     assert float(found.values(behaviour).mean()) > float(frozen.values(behaviour).mean())
-
-
-def test_weights_of_other_models_stay() -> None:
-    with pytest.raises(BehaviourError, match=r"only of our Encoder with a masked-LM head.*weights = false"):
-        gate_heads(embedding(planted()), SHAPE, 0.1, GateSettings(), weights=True)
