@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.run.measure import BehaviourMeasure, Frames, Read
+from experiments.config.section import BehaviourNames
+from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
@@ -76,7 +77,7 @@ TERMS: Final = (
 )
 
 
-class AblationMeasure(BehaviourMeasure):
+class AblationMeasure(Measure):
     """What the model does without some of its heads: every head, every layer, and heads that the probes select."""
 
     name = "ablation"
@@ -101,12 +102,17 @@ class AblationMeasure(BehaviourMeasure):
         ),
     )
 
+    behaviours: BehaviourNames = ()
+    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
+    "embedding" take a model with a masked-LM head. Nothing is switched off where nothing is said."""
     ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
         default=("zero",), min_length=1
     )
     "What stands in the place of a head, see `probes.causal.ablation.WAYS`."
     layers: bool = True
     "Whether whole layers are switched off as well."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
     random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
@@ -133,8 +139,10 @@ class AblationMeasure(BehaviourMeasure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether behaviours are named, or accuracies downstream; raises where one cannot be opened."""
+        from experiments.run.behaviours import Behaviours
+
         if asked := bool(self.behaviours or self.downstream):
-            self.opened(run)
+            Behaviours.of(run, self.behaviours, self.items)
         return asked
 
     def measure(self, run: RunContext, read: Read) -> Frames:
@@ -152,10 +160,10 @@ class AblationMeasure(BehaviourMeasure):
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
-        from experiments.run.behaviours import downstream
+        from experiments.run.behaviours import Behaviours, downstream
         from probes.causal.attention_effect import ROLES
 
-        for one in self.opened(run).weighed():
+        for one in Behaviours.of(run, self.behaviours, self.items).weighed():
             own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)
             yield one, self.labels or own
         for part in parts if self.downstream else ():

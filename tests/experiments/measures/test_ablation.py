@@ -15,9 +15,9 @@ from experiments.measures.ablation import AblationMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Ablate, MaskedLM, intervene, load_model
+from probes.causal.ablation import choose_heads
 from probes.causal.ablation_table import ACCURACY, ATTRACTED, VALUE
 from probes.causal.behaviours import preferences
-from probes.causal.head_sets import choose_heads
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
 from reports.scores.thresholds import RunThresholds

@@ -28,8 +28,6 @@ GATES = torch.tensor([[0, 1, 0.37, 1], [0, 0, 0, 0], [1, 0, 0.37, 0]])
 SWITCHES = (GATES > 0).float()
 HUB: dict[str, Callable[[], hub.PreTrainedConfig]] = {
     "bert": lambda: hub.BertConfig(**_sizes("hidden_size", "num_hidden_layers", "num_attention_heads")),
-    "roberta": lambda: hub.RobertaConfig(**_sizes("hidden_size", "num_hidden_layers", "num_attention_heads")),
-    "distilbert": lambda: hub.DistilBertConfig(**_sizes("dim", "n_layers", "n_heads"), hidden_dim=48),
     "gpt2": lambda: hub.GPT2Config(**_sizes("n_embd", "n_layer", "n_head"), bos_token_id=2, eos_token_id=3),
     "llama": lambda: hub.LlamaConfig(
         **_sizes("hidden_size", "num_hidden_layers", "num_attention_heads"), intermediate_size=48, num_key_value_heads=2
