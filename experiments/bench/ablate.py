@@ -25,9 +25,8 @@ from experiments.bench.records import Goal, end, exits_with_2, goal_table, machi
 from mha import load_model
 from mha.models.model import Model
 from probes import Document
-from probes.causal.ablation import BATCH_PIECES, measure
-from probes.causal.behaviours import sentence_embeddings
-from probes.causal.head_sets import single_heads
+from probes.causal.ablation import measure, single_heads
+from probes.causal.behaviours import BATCH_PIECES, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned
 

@@ -1,1 +1,1 @@
-"""Claims about training interventions: attention to syntax, fixed patterns, fewer heads."""
+"""Claims about what encoders and decoders learn where their heads or their attention are changed."""

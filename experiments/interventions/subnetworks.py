@@ -144,7 +144,6 @@ class Retraining:
         return found
 
     def _trained(self, encoder: Encoder, name: str, seed: int) -> Encoder:
-        """Return an encoder after more steps; taken up where it was cut off."""
         section = self.section
         update = {"steps": section.retrain, "learning_rate": section.learning_rate, "warmup": section.retrain // 10}
         settings = training_settings(section.train.model_copy(update=update), self.rows, seed)
@@ -153,7 +152,6 @@ class Retraining:
         return load_encoder(train(folder, task, settings, resume=True))
 
     def _examine(self, encoder: Encoder, of: Model) -> dict[str, float]:
-        """ClaimMeasure an encoder, some heads of which may be gone, with the tokenizer of another model."""
         ones = torch.ones(encoder.config.layers, encoder.config.heads)
         model = replace(of, module=zeroed(encoder.eval(), ones))  # of full size, with the same outputs
         return {

@@ -2,23 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+import torch
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.config.config import CorpusPart
-from experiments.config.train_config import ArcsSection
-from experiments.interventions.syntax_measures import Attachment, attention_on_arcs, held_out_arcs
+from experiments.config.train_config import ArcsSection, TrainSection
+from experiments.inputs.corpora import open_part
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
-from mha import Encoder, load_model
+from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
+from experiments.training.train import encoder_config, training_settings
+from mha import Encoder, Model, load_model
+from mha.encoder.masked_lm import MaskedBatch
+from mha.training.objective import ArcBatch, MaskedLMObjective
+from mha.training.task import Task, evaluation_batches
+from probes import get_probe
+from probes.scoring.prepared import Exam
+from probes.scoring.score import Settings
+from probes.scoring.tally import Pooled
+
+TO_HEAD = "dependent->head"
+"The direction of a word to the word that it depends on."
+
+
+def held_out_arcs(train: TrainSection, batches: int) -> list[tuple[MaskedBatch, ArcBatch]]:
+    """Return the first held-out batches of a training, masked as for its evaluation, with the arcs of their texts."""
+    material = open_material(train)
+    vocabulary = open_vocabulary(train, material)
+    rows, held = open_rows(train, material, vocabulary)
+    settings = training_settings(train, rows, 0)
+    gold = open_arcs(train.model_copy(update={"arcs": ArcsSection(weight=0.0)}), vocabulary)
+    assert gold is not None
+    task = Task(encoder_config(train, vocabulary), vocabulary, rows, held)
+    found = []
+    for number, batch in enumerate(evaluation_batches(task, settings, 0, 1)[:batches]):
+        own = held.rows[number * settings.rows : (number + 1) * settings.rows]
+        (arcs,) = gold.batches(np.asarray(own), vocabulary, [slice(None)])
+        found.append((batch, arcs))
+    return found
+
+
+@torch.no_grad()
+def attention_on_arcs(encoder: Encoder, batches: list[tuple[MaskedBatch, ArcBatch]]) -> float:
+    """Return the attention that a word gives to its head and dependents, mean over words, heads and layers.
+
+    In [0, 1]; the mean of batches (Chen et al. 2023 call its sum over heads syntactic attention structure).
+    """
+    objective = MaskedLMObjective(encoder.eval())
+    return float(np.mean([objective(batch, arcs)[1].item() for batch, arcs in batches]))
+
+
+def best_head_attachment(select: Pooled, report: Pooled) -> float:
+    """Return the share of words whose head is found by the head of attention that is best for their relation.
+
+    The best is selected by `select` and evaluated by `report`; relations that either lacks are left out. In [0, 1];
+    NaN where none is left (the "implicit parse" of Chen et al. 2023, after Clark et al. 2019, section 4.2).
+    """
+    right = words = 0.0
+    for question, sums in report.items():
+        _, variant, label = question
+        if variant == TO_HEAD and label != "all" and not label.endswith(":*") and question in select:
+            best = int(_hits(select, question).argmax())
+            right += float(_hits(report, question)[best])
+            words += float(sums.n.sum())
+    return right / words if words else float("nan")
+
+
+def _hits(pooled: Pooled, question: tuple[str, str, str]) -> npt.NDArray[np.float64]:
+    hits: npt.NDArray[np.float64] = pooled[question].hits.sum(0)
+    return hits
+
+
+@dataclass
+class Attachment:
+    """What the best heads of models with one tokenizer find, of the texts of two corpora."""
+
+    select: CorpusPart
+    report: CorpusPart
+    _exams: list[Exam] = field(default_factory=list)
+    "Made for the first model."
+
+    def of(self, model: Model) -> float:
+        """Return `best_head_attachment` of a model."""
+        if not self._exams:
+            self._exams = [self._exam(model, part) for part in (self.select, self.report)]
+        select, report = (exam.put(model) for exam in self._exams)
+        return best_head_attachment(select, report)
+
+    def _exam(self, model: Model, part: CorpusPart) -> Exam:
+        return Exam.of(model, open_part(part).sentences(), [get_probe("dependency")], {}, Settings())
+
 
 NONE, REWARDED, PUNISHED = "no term", "rewarded", "punished"
 EARLY, LATE = "punished early", "punished late"
@@ -38,7 +123,7 @@ MEASURES = (
 CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
-Course = Mapping[str, list[Any]]
+Course = Mapping[str, Sequence[Any]]
 "ClaimMeasure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
 Courses = Mapping[str, Mapping[int, Course]]
@@ -115,7 +200,7 @@ def measure(section: SyntaxSection, work: Work) -> ClaimResult:
         for seed, folder in folders.items():
             found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
             work.progress(f"measure {cell}", len(found[cell]), len(folders))
-    return ClaimResult(_measures(found), _statements(found, section))
+    return ClaimResult(course_measures(found, MEASURES), _statements(found, section))
 
 
 def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path) -> dict[str, list[Any]]:
@@ -125,22 +210,15 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def _measures(found: Courses) -> list[ClaimMeasure]:
-    return [
-        ClaimMeasure(
-            name,
-            unit,
-            tuple(
-                Row(cell, step, seed, float(value))
-                for cell, courses in found.items()
-                for seed, course in courses.items()
-                for step, value in zip(course["steps"], course[key], strict=True)
-                if value is not None
-            ),
-            axis="step",
-        )
-        for key, name, unit in MEASURES
-    ]
+def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
+    """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
+    courses = [(cell, seed, course) for cell, by in cells.items() for seed, course in by.items()]
+
+    def rows(key: str) -> tuple[Row, ...]:
+        points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))
+        return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points if value is not None)
+
+    return [ClaimMeasure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
 def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from experiments.run.behaviours import Weighed
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
-    from probes.causal.head_sets import HeadSet
+    from probes.causal.ablation import HeadSet
 
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
@@ -147,17 +147,16 @@ class AblationMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what every set of heads costs, and the chosen heads against random ones."""
-        from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
+        from probes.causal.ablation_table import ablation_table, contrast_table, joined
 
-        scores = run.verdicts(read.frames)
-        costs, contrasts = [pd.DataFrame(columns=list(COLUMNS))], [pd.DataFrame(columns=list(CONTRASTS))]
+        scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
             sets, elsewhere = self._sets(run, one, scores, labels)
             for way in self.ways:
                 values = one.without([every.heads for every in sets], way)
                 costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
                 contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort, elsewhere=elsewhere))
-        return {"ablations": _joined(costs), "ablation_contrasts": _joined(contrasts)}
+        return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
@@ -175,7 +174,7 @@ class AblationMeasure(Measure):
         self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]
     ) -> tuple[list[HeadSet], dict[str, int]]:
         """Return what is switched off, and how many random heads of each label are of other layers than its own."""
-        from probes.causal.head_sets import against_random, choose_heads, random_sets, single_heads, whole_layers
+        from probes.causal.ablation import against_random, choose_heads, random_sets, single_heads, whole_layers
 
         shape, elsewhere = one.shape, {}
         sets = single_heads(*shape) + (whole_layers(*shape) if self.layers else [])
@@ -233,14 +232,7 @@ class AblationMeasure(Measure):
         )
 
 
-def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all frames; the first one's columns where there are none."""
-    kept = [frame for frame in frames if len(frame)]
-    return pd.concat(kept, ignore_index=True) if kept else frames[0]
-
-
 def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Return the rows of comparisons by the first way of ablation."""
     return _rows(contrasts[contrasts["way"] == costs["way"].iloc[0]]) if len(contrasts) else []
 
 
@@ -253,7 +245,6 @@ def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
-    """Return the map of what every head costs."""
     one, scale = rows.iloc[0], scale_of(rows.iloc[0])
     return HeadMap.of(
         f"{behaviour_text(one)} ({one['way']})",
@@ -270,7 +261,6 @@ def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
 
 
 def _summary(rows: pd.DataFrame) -> str:
-    """Say what stands out of a behaviour, in a few sentences."""
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
     sure = heads.loc[heads["p_adjusted"] < LEVEL, "cost"]
     costly, helping = (sure > 0).sum(), (sure < 0).sum()
@@ -285,7 +275,6 @@ def _summary(rows: pd.DataFrame) -> str:
 
 
 def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
-    """Yield what stands out, the heads that cost most, all layers, and how alike ways of ablation order the heads."""
     groups = _groups(rows)
     first, heads, layers = (groups[0], *(groups[0][groups[0]["kind"] == kind] for kind in ("head", "layer")))
     yield Paragraph(_summary(first))
@@ -310,7 +299,6 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
 
 
 def _columns(groups: Sequence[pd.DataFrame]) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the title of each group of costs, and by the names of heads and layers what they cost."""
     titles, first = [], groups[0]["way"].iloc[0]
     for group in groups:
         one, unit = group.iloc[0], scale_of(group.iloc[0]).unit
@@ -324,18 +312,15 @@ def _rows(frame: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _more(row: Row) -> bool:
-    """Return whether selected heads cost significantly more than random ones."""
     return bool(row["p"] < LEVEL and row["ci_low"] > 0)
 
 
 def _difference(row: Row) -> str:
-    """Write how much more selected heads cost than random ones, with its interval."""
     told = scale_of(row).cost
     return f"{told(row['difference'])} [{told(row['ci_low'])}, {told(row['ci_high'])}]"
 
 
 def _random(row: Row) -> str:
-    """Write the mean cost of random heads, with its range."""
     told = scale_of(row).cost
     return f"{told(row['random_cost'])} ({told(row['random_least'])} to {told(row['random_most'])})"
 
@@ -356,7 +341,6 @@ COMPARED: Final = (
 
 
 def _sentence(row: Row) -> str:
-    """Say what came out of a comparison."""
     heads, scale, p = row["heads"].split(), scale_of(row), f"p = {p_value(row['p'])}".replace("= <", "<")
     some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
     largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
@@ -390,7 +374,6 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _effect(row: Row) -> str:
-    """Say what one head costs, and whether surely."""
     told, title = f"{cost_text(row)} {scale_of(row).unit}", behaviour_text(row)
     if is_distance(row):
         surely = "significantly" if row["p_adjusted"] < LEVEL else "not significantly"

@@ -63,10 +63,7 @@ SINGLE_HEADS: Final = Table(
         _TEXT,
         *ONE_HEAD,
         number(
-            "log_odds",
-            "Log-odds of the correct answer with this head alone in its layer, nats.",
-            None,
-            write=decimal,
+            "log_odds", "Log-odds of the correct answer with this head alone in its layer, nats.", None, write=decimal
         ),
     ),
 )
@@ -200,7 +197,6 @@ class AnswersMeasure(Measure):
         return fit
 
     def _flows(self, run: RunContext, questions: Sequence[Sequence[str]], asked: Sequence[Prompt]) -> pd.DataFrame:
-        """Return the rank correlations of the first questions of the right length, each once."""
         from probes.causal.attribution import correlations, first_places
 
         lengths = range(self.shortest, self.longest + 1)
@@ -248,7 +244,6 @@ class AnswersMeasure(Measure):
 
 
 def _one_head(run: RunContext, asked: Sequence[Prompt]) -> pd.DataFrame:
-    """Return the log-odds of questions where each head in turn is the only one of its layer."""
     from probes.causal.ablation import measure
     from probes.causal.attribution import as_behaviour, one_head_left
 
@@ -265,7 +260,6 @@ def _one_head(run: RunContext, asked: Sequence[Prompt]) -> pd.DataFrame:
 
 
 def _right(log_odds: pd.Series) -> str:
-    """Write the share of answers that are right, with its interval."""
     from scipy.stats import binomtest
 
     hits, n = int((log_odds > 0).sum()), len(log_odds)

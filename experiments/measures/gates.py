@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.config.section import EMBEDDING, BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.config.section import EMBEDDING
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
 from reports.measures.method import Method
@@ -34,7 +34,6 @@ from reports.tables.table import Refuse, Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
     from probes.causal.gates import Gated
@@ -106,7 +105,7 @@ TERMS: Final = (
 )
 
 
-class GatesMeasure(Measure):
+class GatesMeasure(BehaviourMeasure):
     """Gates of heads that are learned and pay for being open (Louizos et al. 2018; Voita et al. 2019, section 6)."""
 
     name = "gates"
@@ -124,8 +123,6 @@ class GatesMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; no gates are learned where nothing is said."
     items: int = Field(default=500, ge=4)
     "Sentences, or pairs, at the most of each behaviour: gates are learned on one half, and told of on the other."
     prices: tuple[float, ...] = Field(default=(0.003, 0.01, 0.03, 0.1), min_length=1)
@@ -152,18 +149,13 @@ class GatesMeasure(Measure):
         from mha.encoder.encoder import Encoder
         from probes.causal.behaviours import BehaviourError
 
-        self._open(run)
+        self.opened(run)
         if self.weights and (EMBEDDING in self.behaviours or not isinstance(run.lm.module, Encoder)):
             raise BehaviourError(
                 "gates.weights: weights are trained along only of models of the BERT family with a masked-LM head, and "
                 'not on "embedding"; leave them as they are (weights = false)'
             )
         return True
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the gate of every head at every price, and the behaviour with them."""
@@ -172,15 +164,14 @@ class GatesMeasure(Measure):
 
         gates: list[pd.DataFrame] = []
         paths: list[pd.DataFrame] = []
-        for behaviour in self._open(run):
+        for behaviour in self.opened(run):
             learned_on, told_of = (taken(behaviour, half) for half in halves(behaviour))
             for price in self.prices:
                 found = self._learn(run, learned_on, price)
                 told = (gate_table(found, told_of), path_table(found, told_of, run.effort))
                 for frames, rows in zip((gates, paths), told, strict=True):
                     frames.append(rows.assign(price=price, weights=self.weights))
-        tables = {"gates": gates, "gate_paths": paths}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
+        return tables_of(gates=gates, gate_paths=paths)
 
     def _learn(self, run: RunContext, behaviour: Behaviour, price: float) -> Gated:
         from mha.causal.gates import GateSettings
@@ -224,7 +215,6 @@ def _roles(scores: pd.DataFrame) -> dict[str, str]:
 
 
 def _map(rows: pd.DataFrame, run: RunFolder, roles: Mapping[str, str]) -> HeadMap:
-    """Return the map of the gates of a behaviour at a price."""
     behaviour, price = rows["behaviour"].iloc[0], rows["price"].iloc[0]
     return HeadMap.of(
         f"{behaviour}: gates, price {price:g}",
@@ -262,7 +252,6 @@ def _survivors(gates: pd.DataFrame, price: float) -> pd.DataFrame:
 
 
 def _prices(behaviour: str, gates: pd.DataFrame, path: pd.DataFrame) -> TextTable:
-    """Return the table of each price and measure: what it costs, and who survives."""
     how = "along with the weights of a copy" if gates["weights"].any() else "with the weights as they are"
     rows = path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records")
 
@@ -274,7 +263,6 @@ def _prices(behaviour: str, gates: pd.DataFrame, path: pd.DataFrame) -> TextTabl
 
 
 def _last(gates: pd.DataFrame, roles: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the heads that survive the highest price that any does, with what they attend to."""
     open_ones = gates[gates["gate"] > 0]
     if open_ones.empty:
         return

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
 from reports.measures.method import Method
@@ -39,7 +38,6 @@ from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
 
 MOST: Final = 8
@@ -50,7 +48,6 @@ _RUN: Final = (*RUN, BEHAVIOUR, UNIT)
 
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
-    """Return the columns of a correlation and its interval."""
     return (
         correlation(name, meaning, name),
         *ends(name, f"the {name.capitalize()} correlation", decimal, CORRELATIONS),
@@ -68,12 +65,7 @@ IMPORTANCE: Final = Table(
             "importance", "Mean over items of |d value / d gate|, in the unit; higher matters more.", NOT_NEGATIVE, "ci"
         ),
         *ends("ci", "importance", decimal3, NOT_NEGATIVE),
-        number(
-            "of_layer",
-            "Importance over the length (L2) of that of the whole layer.",
-            FRACTIONS,
-            write=decimal,
-        ),
+        number("of_layer", "Importance over the length (L2) of that of the whole layer.", FRACTIONS, write=decimal),
         number("predicted", "Cost of ablating the head that its Taylor series predicts, in the unit."),
         number("cost", "Measured cost of ablating the head with zero, in the unit; missing where it was not measured."),
     ),
@@ -121,7 +113,7 @@ TERMS: Final = (
 )
 
 
-class ImportanceMeasure(Measure):
+class ImportanceMeasure(BehaviourMeasure):
     """How much behaviours change with the gates of heads: gradient importance (Michel et al. 2019)."""
 
     name = "importance"
@@ -139,36 +131,22 @@ class ImportanceMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; importance is not measured where nothing is said."
-    items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
     directions: int = Field(default=8, ge=1)
     "Random directions in which sentence embeddings are followed."
     taylor: bool = True
     "Whether every head is also ablated by zero, to say how far Taylor's series tells what that costs."
 
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self._open(run))
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
-
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
-        from probes.causal.importance_table import importance_table, taylor_table
+        from probes.causal.importance import importance_table, taylor_table
 
         told, checks, shape = [], [], (run.model.layers, run.model.heads)
-        for one in self._open(run).weighed():
+        for one in self.opened(run).weighed():
             slopes, values = one.slopes(self.directions), one.singles if self.taylor else None
             told.append(importance_table(one.behaviour, slopes, values, shape, run.effort))
             if values is not None:
                 checks.append(taylor_table(one.behaviour, slopes, values, run.effort))
-        found = {"importance": told, "taylor": checks}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}
+        return tables_of(importance=told, taylor=checks)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -216,12 +194,10 @@ def _scale(rows: pd.DataFrame) -> NumberScale:
 
 
 def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the most important heads first."""
     return rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
 
 
 def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
-    """Yield the maps of a behaviour: importance, and its share of a layer."""
     one, scale, shape = rows.iloc[0], _scale(rows), (run.layers, run.heads)
     about = f"{one['behaviour']} · n\u00a0{count(int(one['n']))} · clusters\u00a0{count(int(one['clusters']))}"
     yield HeadMap.of(
@@ -239,7 +215,6 @@ def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
 
 
 def _most_important(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the most important heads."""
     scale = _scale(rows)
     columns = (
         IMPORTANCE["name"].shown("Head", "row"),
@@ -253,7 +228,6 @@ def _most_important(rows: pd.DataFrame) -> TextTable:
 
 
 def _summary(rows: pd.DataFrame, taylor: Mapping[Any, Any] | None) -> str:
-    """Say how far predictions agree with ablation."""
     first = rows.iloc[0]
     few = f" ⚠ Only {count(int(first['clusters']))} clusters." if first["clusters"] < FEW_CLUSTERS else ""
     about = f"n = {count(int(first['n']))}, in {_scale(rows).unit}."

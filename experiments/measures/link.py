@@ -48,13 +48,7 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
 
-VERDICTS: Final = (
-    "attends, with effect",
-    "attends, no effect",
-    "effect without attention",
-    "neither",
-    "not known",
-)
+VERDICTS: Final = ("attends, with effect", "attends, no effect", "effect without attention", "neither", "not known")
 
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
@@ -253,7 +247,6 @@ class LinkMeasure(Measure):
 
 
 def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:
-    """Return for each behaviour what the ablation of every single head costs, by one of the ways."""
     single = ablated[(ablated["kind"] == "head") & (ablated["way"] == way) & (ablated["measure"] == "value")]
     columns = {"ci_low": "cost_low", "ci_high": "cost_high"}
     kept = [*PLACE, "cost", "ci_low", "ci_high", "p_adjusted"]
@@ -289,12 +282,10 @@ TRANSFERRED: Final = {name: name for name in ("transfer", "transfer_low", "trans
 
 
 def _named(role: Sequence[str]) -> str:
-    """Return probe, label and direction."""
     return f"{role[1]}, {role[2]} ({role[3]})"
 
 
 def _summary(linked: pd.DataFrame) -> str:
-    """Say how many heads of all roles attend and have an effect."""
     both, attends, hurts = (int((linked["verdict"] == one).sum()) for one in (BOTH, ATTENDS, EFFECT))
     roles = linked.groupby(ROLE).ngroups
     return (
@@ -309,7 +300,6 @@ def _costly(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdicts(roles: Mapping[tuple[str, ...], pd.DataFrame]) -> TextTable:
-    """Return the table of the heads of every verdict by role."""
     told = []
     for role, rows in roles.items():
         heads = {verdict: of["name"].tolist() for verdict, of in _costly(rows).groupby("verdict")}
@@ -322,7 +312,6 @@ def _verdicts(roles: Mapping[tuple[str, ...], pd.DataFrame]) -> TextTable:
 
 
 def _correlations(found: pd.DataFrame, roles: Mapping[tuple[str, ...], pd.DataFrame]) -> Iterator[TableBlock]:
-    """Yield the table of how alike measures order the heads, by role, of what was measured."""
     known = {tuple(row[name] for name in (*ROLE, "one", "other")): row for row in found.to_dict("records")}
     pairs = [pair for pair in COMPARED if any((*role, *pair) in known for role in roles)]
     if pairs:
@@ -340,14 +329,12 @@ def _rho(row: Mapping[Any, Any] | None) -> str | Cell:
 
 
 def _heads(rows: pd.DataFrame) -> TextTable:
-    """Return the table of heads that attend, then those with an effect, then those that cost most."""
     rank = rows["verdict"].map({BOTH: 0, ATTENDS: 1, EFFECT: 2}).fillna(3)
     heads = _costly(rows).assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
     return TextTable.of("Heads that attend, then those with an effect, then those that cost most", HEADS, heads)
 
 
 def _chart(role: Sequence[str], rows: pd.DataFrame) -> Chart:
-    """Return what heads attend to against what they cost, a dot a head."""
     told = [
         {
             "accuracy": 100 * row["accuracy"],

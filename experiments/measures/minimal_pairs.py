@@ -139,7 +139,6 @@ class MinimalPairsMeasure(Measure):
 
 
 def _corpora(run: RunContext) -> list[PairCorpus]:
-    """Return the pairs that the config names."""
     from probes.pairs.corpora import open_pairs
 
     section = run.config.behaviour
@@ -147,7 +146,6 @@ def _corpora(run: RunContext) -> list[PairCorpus]:
 
 
 def _of_corpus(rows: pd.DataFrame) -> Iterator[Block]:
-    """Yield what came out of a corpus, and those of its groupings that have something to compare."""
     levels = {str(level): part.to_dict("records") for level, part in rows.groupby("level")}
     yield Paragraph(_summary(levels["corpus"][0], levels.get("attractors", ())))
     several = len(levels.get("paradigm", ())) > 1
@@ -162,7 +160,6 @@ def _of_corpus(rows: pd.DataFrame) -> Iterator[Block]:
 
 
 def _summary(whole: Row, attractors: Sequence[Row]) -> str:
-    """Say what came out of a corpus, in a few sentences."""
     if not whole["n"]:
         return f"Nothing was decided; pairs left out: {count(whole['left_out'])}."
     verdict = f"the interval {VERDICTS[said][0]}" if (said := _verdict(whole)) else "too few clusters for a verdict"
@@ -174,7 +171,6 @@ def _summary(whole: Row, attractors: Sequence[Row]) -> str:
 
 
 def _rough(row: Row) -> bool:
-    """Return whether the interval rests on few clusters."""
     return bool(0 < row["clusters"] < FEW_CLUSTERS)
 
 
@@ -194,7 +190,6 @@ def _accuracy(row: Row) -> str:
 
 
 def _name(row: Row) -> str:
-    """Return which pairs a row is about."""
     if row["level"] == "corpus":
         return "all pairs"
     if row["level"] == "attractors":

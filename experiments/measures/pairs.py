@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from experiments.measures.classifiers import (
-    LEVEL,
-    NAMES,
-    ClassifiersMeasure,
-    counted,
-    in_full_or_folded,
-    note_examples,
-)
+from experiments.measures.classifiers import LEVEL, NAMES, ClassifiersMeasure, counted, in_full_or_folded, note_examples
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, Terms
 from reports.formats import MISSING
@@ -91,7 +84,6 @@ class PairsMeasure(Measure):
 
 
 def _of_scope(run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> pd.DataFrame:
-    """Return the rows of the tasks of one scope."""
     from probes.trained.pair_leads import FEATURES, PairProbing, pair_table
     from probes.trained.probing import Probing
 
@@ -143,12 +135,10 @@ def _sentences(selected: Sequence[Mapping[Any, Any]]) -> Iterator[str]:
 
 
 def _met(row: Mapping[Any, Any], baseline: str) -> bool:
-    """Return whether there is such a baseline, and a test of the lead over it."""
     return not math.isnan(row[f"{baseline}_p"])
 
 
 def _heads_above(baseline: str, title: str) -> TextColumn:
-    """Return the column of how many heads lead a baseline significantly."""
     tip = f"Heads with an adjusted p below {LEVEL}, of all heads."
     above = f"{baseline}_above"
     return TextColumn(title, lambda row: f"{row[above]} of {row['heads']}" if _met(row, baseline) else MISSING, tip=tip)

@@ -200,7 +200,6 @@ class PatchingMeasure(Measure):
 
 
 def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
-    """Return so many sentences, and those that were passed over."""
     from probes.minimal_pairs import LeftOut
     from probes.pairs.number_swaps import number_swapped
 
@@ -237,26 +236,17 @@ def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[st
 
 
 def _map(run: RunFolder, every: pd.DataFrame) -> Matrix:
-    """Return the map of all heads."""
     about = (
         "Percent of the difference between the clean and the corrupted answer. A dot: significantly different from 0."
     )
     marked = (every["p_adjusted"] < LEVEL).tolist()
     shown = HeadMap.of(
-        "share of the answer",
-        every,
-        "share",
-        (run.layers, run.heads),
-        unit="%",
-        factor=100,
-        marked=marked,
-        about=about,
+        "share of the answer", every, "share", (run.layers, run.heads), unit="%", factor=100, marked=marked, about=about
     )
     return Matrix("Every head, at all places at once", [shown], "patching.csv")
 
 
 def _strongest(patched: pd.DataFrame, ranked: pd.DataFrame) -> TextTable:
-    """Return the table of the strongest heads by role of the place."""
     roles = [str(role) for role in patched["role"].drop_duplicates() if role != ALL]
     shares = {(row["name"], row["role"]): float(row["share"]) for row in patched.to_dict("records")}
     columns = (
@@ -281,7 +271,6 @@ def _share(shares: Mapping[tuple[str, str], float], role: str, row: Mapping[Any,
 
 
 def _asked(facts: Mapping[str, Any], every: pd.DataFrame) -> Iterator[str]:
-    """Say what was read, and whether the model knows the answer."""
     clusters = int(every["clusters"].max())
     if clusters < FEW_CLUSTERS:
         yield f"⚠ Only {count(clusters)} documents: intervals are rough, and tests have little power."
@@ -296,7 +285,6 @@ def _asked(facts: Mapping[str, Any], every: pd.DataFrame) -> Iterator[str]:
 
 
 def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
-    """Say which heads bring the answer back."""
     if ranked.empty:
         yield (
             "On average nothing is lost by the corruption: the model does not use the number of the subject here, "
@@ -315,7 +303,6 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
 
 
 def _quick(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Say how far quick measures agree with patching, or why they could not be made."""
     for title, of in (("The first-order estimate", "estimate"), ("Direct logit attribution", "direct")):
         if f"{of}_rho" in facts:
             rho, low, high, slope = (facts.get(f"{of}_{name}", math.nan) for name in ("rho", "low", "high", "slope"))

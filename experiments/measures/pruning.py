@@ -10,8 +10,7 @@ import altair as alt
 import pandas as pd
 from pydantic import Field
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
@@ -38,7 +37,7 @@ from reports.tables.table import Refuse, Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours, Weighed
+    from experiments.run.behaviours import Weighed
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
     from probes.causal.ablation import Heads
@@ -150,7 +149,7 @@ TERMS: Final = (
 )
 
 
-class PruningMeasure(Measure):
+class PruningMeasure(BehaviourMeasure):
     """What behaviours keep while heads are taken out: by importance, by their own cost, and at random."""
 
     name = "pruning"
@@ -174,8 +173,6 @@ class PruningMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; nothing is taken out where nothing is said."
     items: int = Field(default=500, ge=4)
     "Sentences, or pairs, at the most of each behaviour: heads are chosen on one half, and told of on the other."
     directions: int = Field(default=8, ge=1)
@@ -187,15 +184,6 @@ class PruningMeasure(Measure):
     left: float = Field(default=0.5, ge=0, lt=1)
     "Share of the heads, by importance, with which the probes score the heads once more; 0 for not at all."
 
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self._open(run))
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
-
     def of_part(self, run: RunContext, scored: Scored) -> Iterator[pd.DataFrame]:
         """Score heads once more without those that go first; yields a table a behaviour."""
         out = round(run.model.layers * run.model.heads * (1 - self.left)) if self.left else 0
@@ -204,10 +192,9 @@ class PruningMeasure(Measure):
                 yield self._migrated(run, scored, one.behaviour.name, orders[0].heads[:out])
 
     def _migrated(self, run: RunContext, scored: Scored, name: str, order: Heads) -> pd.DataFrame:
-        """Return which heads are best at what before and after the heads of `order` are out."""
         import numpy as np
 
-        from probes.causal.migration import migration_table, score_without
+        from probes.causal.pruning import migration_table, score_without
 
         model, part = run.model, scored.part
         kept = np.ones((model.layers, model.heads), bool)
@@ -229,15 +216,14 @@ class PruningMeasure(Measure):
             values = curves(told_of, orders, removed, step)
             told.append(curve_table(told_of, orders, removed, values, run.effort))
             areas.append(area_table(told_of, orders, removed, values, run.effort))
-        found = {"pruning": told, "pruning_areas": areas, "migration": [rows for rows in read.rows if len(rows)]}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}
+        return tables_of(pruning=told, pruning_areas=areas, migration=[rows for rows in read.rows if len(rows)])
 
     def _orders(self, run: RunContext) -> Iterator[tuple[Weighed, list[Order]]]:
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
         from probes.causal.pruning import COST, IMPORTANCE, halves, random_orders, ranked
 
         shape = (run.model.layers, run.model.heads)
-        for one in self._open(run).weighed():
+        for one in self.opened(run).weighed():
             chosen_on, _ = halves(one.behaviour)
             importance = one.slopes(self.directions).importance[chosen_on].mean(0).numpy()
             singles = one.singles[:, chosen_on].mean(1)
@@ -266,7 +252,6 @@ class PruningMeasure(Measure):
 
 
 def _chart(rows: pd.DataFrame) -> Chart:
-    """Return what is left of a behaviour while heads are ablated, a line an order."""
     one = rows.iloc[0]
     scale = scale_of(one)
     values = scale.factor * rows["value"]
@@ -296,7 +281,6 @@ def _points(rows: pd.DataFrame, order: str) -> Iterator[dict[str, Any]]:
 
 
 def _areas(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the areas of a behaviour and measure, beside those of random orders."""
     one, scale = rows.iloc[0], scale_of(rows.iloc[0])
 
     def random(row: Row) -> str:
@@ -314,7 +298,6 @@ def _areas(rows: pd.DataFrame) -> TextTable:
 
 
 def _with_accuracy(name: str) -> Callable[[Row], str]:
-    """Return what writes the head of a column of migration, and its accuracy."""
     out = name == "best"
     return lambda row: f"{row[name]}{' (out)' * (out and not row['stays'])}, {percent(row[f'{name}_accuracy'])}"
 
@@ -331,7 +314,6 @@ LABELS: Final = (
 
 
 def _migration(rows: pd.DataFrame) -> str:
-    """Say how many labels have another best head without the least important ones."""
     first, lost = rows.iloc[0], rows[~rows["stays"]]
     up, down = ((rows["ci_low"] > 0).sum(), (rows["ci_high"] < 0).sum())
     return (
@@ -344,7 +326,6 @@ def _migration(rows: pd.DataFrame) -> str:
 
 
 def _changes(rows: pd.DataFrame) -> TextTable:
-    """Return the table of the labels that change most surely."""
     sure = rows["ci_low"].combine(-rows["ci_high"], max)
     ordered = rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
     title = "Best heads and their accuracy on the report split, in %"

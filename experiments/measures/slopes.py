@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.config.section import BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
 from reports.measures.method import Method
@@ -22,7 +21,6 @@ from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
 
 TOKENS: Final = ("[CLS]", "[SEP]", "other")
@@ -59,7 +57,7 @@ TERMS: Final = (
 )
 
 
-class SlopesMeasure(Measure):
+class SlopesMeasure(BehaviourMeasure):
     """How much behaviours change with single attention weights, by what they are on (Clark et al. 2019)."""
 
     name = "slopes"
@@ -76,32 +74,19 @@ class SlopesMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    "As in [ablation]; slopes are not measured where nothing is said."
-    items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
     directions: int = Field(default=8, ge=1)
     "Random directions in which sentence embeddings are followed."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self._open(run))
-
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the slopes of all behaviours."""
         from probes.causal.slopes import slope_table, weight_slopes
 
         frames, shape = [], (run.model.layers, run.model.heads)
-        for behaviour in self._open(run):
+        for behaviour in self.opened(run):
             step = run.counter(f"slopes, {behaviour.name}", len(behaviour.prompts))
             found = weight_slopes(behaviour, *shape, directions=self.directions, seed=run.config.seed, step=step)
             frames.append(slope_table(behaviour, found, shape, run.effort))
-        return {"slopes": pd.concat(frames, ignore_index=True)}
+        return tables_of(slopes=frames)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -114,7 +99,6 @@ class SlopesMeasure(Measure):
 
 
 def _steepness(behaviour: str, slopes: pd.DataFrame) -> Iterator[Block]:
-    """Yield what was read for a behaviour, and of each layer how many times that at words the slopes elsewhere are."""
     first, layers = slopes.iloc[0], slopes.pivot_table(index="layer", columns="token", values="slope")
     rough = " So few documents make the numbers rough." if first["clusters"] < FEW_CLUSTERS else ""
     special = [token for token in TOKENS[:-1] if token in layers]

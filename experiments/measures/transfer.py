@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.config.section import EMBEDDING, LOSS, BehaviourNames
-from experiments.run.measure import Frames, Measure, Read
+from experiments.config.section import EMBEDDING, LOSS
+from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, Points, TableBlock, Terms
 from reports.formats import cost, count, names, percent, signed
 from reports.measures.method import Method
@@ -36,7 +36,6 @@ from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
     from probes.minimal_pairs import LeftOut
@@ -88,10 +87,7 @@ TERMS: Final = (
         "other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
         "(arXiv 2606.08292).",
     ),
-    (
-        "margin",
-        "The log-odds, in nats, of the correct against the incorrect verb form.",
-    ),
+    ("margin", "The log-odds, in nats, of the correct against the incorrect verb form."),
     (
         "over the mean",
         "The margin with the same answer, less that with the head’s mean output over masked verbs. A head transfers "
@@ -119,7 +115,7 @@ HEADS: Final = TRANSFER.text_columns(
 "Of the table of a behaviour's heads."
 
 
-class TransferMeasure(Measure):
+class TransferMeasure(BehaviourMeasure):
     """Whether what heads give at a verb serves other sentences whose verb has the same number."""
 
     name = "transfer"
@@ -137,9 +133,6 @@ class TransferMeasure(Measure):
         ),
     )
 
-    behaviours: BehaviourNames = ()
-    """Minimal pairs of agreement as in [behaviour], for a model with a masked-LM head; those that differ in one piece
-    are taken. Nothing is patched where nothing is said."""
     items: int = Field(default=500, ge=2)
     "Pairs at the most of each behaviour: those that receive, and those that give."
     seed: int = 97
@@ -157,25 +150,19 @@ class TransferMeasure(Measure):
 
         Raises ModelError for a model without a masked-LM head, and BehaviourError for pairs that ask for no verb.
         """
-        from probes.transfer.donors import draw_donors, verb_numbers
+        from probes.causal.donors import draw_donors, verb_numbers
 
-        for one in self._open(run) if self.behaviours else ():
+        for one in self.opened(run) if self.behaviours else ():
             draw_donors(verb_numbers(one)[0], self.seed)  # raises now what it would raise after all heads are scored
         return bool(self.behaviours)
 
-    def _open(self, run: RunContext) -> Behaviours:
-        from experiments.run.behaviours import Behaviours
-
-        return Behaviours.of(run, self.behaviours, self.items)
-
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the transfer of every head; items that are not asked, or have no donors, are noted."""
-        return {"transfer": pd.concat([self._table(run, one) for one in self._open(run)], ignore_index=True)}
+        return tables_of(transfer=[self._table(run, one) for one in self.opened(run)])
 
     def _table(self, run: RunContext, whole: Behaviour) -> pd.DataFrame:
-        from probes.transfer.donors import draw_donors, verb_numbers
-        from probes.transfer.margins import measure_transfer
-        from probes.transfer.table import transfer_table
+        from probes.causal.donors import draw_donors, verb_numbers
+        from probes.causal.transfer import measure_transfer, transfer_table
 
         behaviour, unfit = verb_numbers(whole)
         donors, without = draw_donors(behaviour, self.seed)

@@ -13,10 +13,9 @@ import numpy as np
 from experiments.config.section import EMBEDDING, LOSS
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
-from probes.causal.ablation import ZERO, Heads, measure
+from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
-from probes.causal.head_sets import single_heads
 from probes.causal.importance import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations

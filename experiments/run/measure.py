@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
+from pydantic import Field
 
-from experiments.config.section import ConfigTable
+from experiments.config.section import BehaviourNames, ConfigTable
 from reports.measures.reported import Reported
 
 if TYPE_CHECKING:
     from experiments.config.config import Config
+    from experiments.run.behaviours import Behaviours
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
     from probes.corpora.corpus import Texts
@@ -84,3 +86,28 @@ class Measure(ConfigTable, Reported):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what it measures once all texts of all scopes have been read; names are keys of `tables`."""
         raise NotImplementedError
+
+
+class BehaviourMeasure(Measure):
+    """Something that a run measures of behaviours, where its config names any."""
+
+    behaviours: BehaviourNames = ()
+    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
+    "embedding" take a model with a masked-LM head. Nothing is measured where nothing is said."""
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+
+    def opened(self, run: RunContext) -> Behaviours:
+        """Return the behaviours; raises where one cannot be opened."""
+        from experiments.run.behaviours import Behaviours
+
+        return Behaviours.of(run, self.behaviours, self.items)
+
+    def wanted(self, run: RunContext) -> bool:
+        """Return whether behaviours are named; raises where one cannot be opened."""
+        return bool(self.behaviours and self.opened(run))
+
+
+def tables_of(**frames: Sequence[pd.DataFrame]) -> Frames:
+    """Return the tables of which there are any rows, each from its parts."""
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}

@@ -80,7 +80,6 @@ def zeroed(model: Whole, gates: Float[Tensor, "layer head"]) -> Whole:
 
 
 def _attention_calls(model: nn.Module) -> list[Seen]:
-    """Return the attention calls of a forward pass, in their order."""
     seen: list[Seen] = []
     piece = next(model.parameters()).new_zeros(1, 1, dtype=torch.long)
     with torch.no_grad(), watch(model, seen.append, ["value"]):

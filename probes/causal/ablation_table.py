@@ -5,44 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from probes.causal.ablation import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
 from probes.causal.behaviours import Behaviour
-from probes.causal.head_sets import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
+from reports.tables.ablations import ABLATION_CONTRASTS
+from reports.tables.shared_columns import MEASURES, RUN
+from reports.tables.table import Table
 
-VALUE, ACCURACY, ATTRACTED = "value", "accuracy", "accuracy with attractors"
+VALUE, ACCURACY, ATTRACTED = MEASURES
 """What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
 is preferred, ties half, of all pairs and of those with at least one attractor."""
 
 FEWEST = 3
 "Heads that one is compared with in what its damage explains, at least."
 
-COLUMNS = (
-    *("behaviour", "unit", "way", "measure", "kind", "name", "draw", "layer", "head", "heads", "n", "clusters"),
-    *("intact", "ablated", "cost", "ci_low", "ci_high", "p", "p_adjusted"),
-)
-"Columns of `ablation_table`; cost = intact - ablated."
-
-CONTRASTS = (
-    *("behaviour", "unit", "way", "measure", "name", "by", "heads", "elsewhere", "draws", "n", "clusters"),
-    *("cost", "random_cost", "random_least", "random_most", "difference", "ci_low", "ci_high", "p"),
-)
-"Columns of `contrast_table`."
-
 
 @dataclass(frozen=True)
 class AblatedMeasure:
     """One measure of a behaviour under all sets of heads."""
 
+    behaviour: str
     name: str
-    "VALUE, ACCURACY or ATTRACTED."
+    "One of MEASURES."
     unit: str
     values: Numbers
     "[set, item] The first set is the model as it is."
@@ -55,6 +48,12 @@ class AblatedMeasure:
     def clusters(self) -> int:
         """Number of clusters."""
         return int(self.place.max()) + 1
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return the columns that say of what, and of how many items, numbers are."""
+        items = {"n": self.values.shape[1], "clusters": self.clusters}
+        return {"behaviour": self.behaviour, "unit": self.unit, **items}
 
     @property
     def cost(self) -> Numbers:
@@ -89,26 +88,36 @@ class AblatedMeasure:
             found[:, same] = np.array([[-bound], [bound]])
         return found
 
+    def estimate(self, of_items: Numbers, effort: Effort, name: str, interval: str = "ci") -> dict[str, Numbers]:
+        """Return the mean of [set, item] as the column `name`, and its interval as two more."""
+        low, high = self.interval(of_items, effort)
+        return {name: of_items.mean(1), f"{interval}_low": low, f"{interval}_high": high}
+
+    def two_sided(self, of_items: Numbers, effort: Effort) -> Numbers:
+        """Return [2, set], p and p_adjusted of whether [set, item] are different from 0 (`two_sided`)."""
+        clusters = range(self.clusters)
+        return two_sided(SignFlips.draw(clusters, effort.flips, effort.seed), clusters, self.sums(of_items))
+
 
 def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     """Return what is told of a behaviour, from the `values` [set, item] of its items."""
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
-    found = [AblatedMeasure(VALUE, behaviour.unit, values, place, behaviour.share)]
+    found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, behaviour.share)]
     if behaviour.decides:
         credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
-        found.append(AblatedMeasure(ACCURACY, unit, credit, place, share=True))
+        found.append(AblatedMeasure(behaviour.name, ACCURACY, unit, credit, place, share=True))
         attracted = np.flatnonzero([bool(kind.attractors) for kind in behaviour.kinds])
         if len(attracted):
             _, there = np.unique(place[attracted], return_inverse=True)
-            found.append(AblatedMeasure(ATTRACTED, unit, credit[:, attracted], there, share=True))
+            found.append(AblatedMeasure(behaviour.name, ATTRACTED, unit, credit[:, attracted], there, share=True))
     return found
 
 
 def ablation_table(
     behaviour: Behaviour, way: str, sets: Sequence[HeadSet], values: Numbers, effort: Effort
 ) -> pd.DataFrame:
-    """Return one row a measure and set of heads, in COLUMNS; `values` are [1 + set, item], the intact model's first.
+    """Return one row a measure and set of heads; `values` are [1 + set, item], the intact model's first.
 
     The cost is intact - ablated: above 0 where the model does worse without the heads, below 0 where it does better.
     Its interval is paired: clusters of items are resampled, each with what it has both ways. p is of random signs for
@@ -123,25 +132,12 @@ def ablation_table(
     """
     frames = []
     for measured in measures(behaviour, values):
-        cost, (low, high) = measured.cost, measured.interval(measured.cost, effort)
         p, p_adjusted = _tests(measured, sets, effort, against_median=behaviour.distance)
-        frame = pd.DataFrame([_about(one) for one in sets]).assign(
-            behaviour=behaviour.name,
-            unit=measured.unit,
-            way=way,
-            measure=measured.name,
-            n=measured.values.shape[1],
-            clusters=measured.clusters,
-            intact=measured.values[0].mean(),
-            ablated=measured.values[1:].mean(1),
-            cost=cost.mean(1),
-            ci_low=low,
-            ci_high=high,
-            p=p,
-            p_adjusted=p_adjusted,
-        )
-        frames.append(frame[[*COLUMNS]].astype({"layer": "Int64", "head": "Int64"}))
-    return pd.concat(frames, ignore_index=True)
+        numbers = {"intact": measured.values[0].mean(), "ablated": measured.values[1:].mean(1)}
+        numbers |= measured.estimate(measured.cost, effort, "cost") | {"p": p, "p_adjusted": p_adjusted}
+        told = {"way": way, "measure": measured.name, **measured.about}
+        frames.append(pd.DataFrame([_about(one) for one in sets]).assign(**told, **numbers))
+    return pd.concat(frames, ignore_index=True).astype({"layer": "Int64", "head": "Int64"})
 
 
 def _about(one: HeadSet) -> dict[str, object]:
@@ -152,18 +148,17 @@ def _about(one: HeadSet) -> dict[str, object]:
 
 def _tests(measured: AblatedMeasure, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
     """Return [2, set], p and p_adjusted; NaN for what is not tested."""
-    clusters = range(measured.clusters)
-    flips = SignFlips.draw(clusters, effort.flips, effort.seed)
     found = np.full((2, len(sets)), np.nan)
     for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, SELECTED):
         family = np.flatnonzero([one.kind == kind for one in sets])
         cost = measured.cost[family]
         if against_median and len(family):
-            median = measured.sums(np.median(cost, axis=0)[None])
+            clusters, median = range(measured.clusters), measured.sums(np.median(cost, axis=0)[None])
+            flips = SignFlips.draw(clusters, effort.flips, effort.seed)
             tested = flips.test(clusters, measured.sums(cost), median)
             found[:, family] = np.stack([tested.p, tested.p_label])
         elif len(family):
-            found[:, family] = two_sided(flips, clusters, measured.sums(cost))
+            found[:, family] = measured.two_sided(cost, effort)
     return found
 
 
@@ -189,7 +184,7 @@ def contrast_table(
     *,
     elsewhere: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Return chosen heads against random ones, one row a measure and chosen set, in CONTRASTS.
+    """Return chosen heads against random ones, one row a measure and chosen set, as in ABLATION_CONTRASTS.
 
     `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with, and
     `elsewhere` says of each name how many of their heads are of other layers. The difference is the cost of the chosen
@@ -197,29 +192,27 @@ def contrast_table(
     sets, the chosen one among them, that cost at least as much as it: (1 + count) / (1 + draws) (Phipson and Smyth
     2010).
     """
-    rows = []
+    frames = []
     for measured in measures(behaviour, values):
         cost = measured.cost
         for number, chosen in enumerate(sets):
             random = [i for i, one in enumerate(sets) if one.kind == RANDOM and one.name == chosen.name]
             if chosen.kind != SELECTED or not random:
                 continue
-            less = (cost[number] - cost[random].mean(0))[None]
             drawn, own = cost[random].mean(1), cost[number].mean()
-            low, high = measured.interval(less, effort)[:, 0]
-            row: dict[str, object] = {"behaviour": behaviour.name, "unit": measured.unit, "way": way}
-            row |= {"measure": measured.name, "name": chosen.name, "by": chosen.by}
-            row |= {
-                "heads": " ".join(map(head_name, chosen.heads)),
-                "elsewhere": elsewhere[chosen.name],
-                "draws": len(random),
-                "n": cost.shape[1],
-            }
-            row |= {"clusters": measured.clusters, "cost": own, "random_cost": drawn.mean()}
-            row |= {"random_least": drawn.min(), "random_most": drawn.max(), "difference": less.mean()}
-            row |= {"ci_low": low, "ci_high": high, "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
-            rows.append(row)
-    return pd.DataFrame(rows, columns=list(CONTRASTS))
+            told = {"way": way, "measure": measured.name, "name": chosen.name, "by": chosen.by, **measured.about}
+            told |= {"heads": " ".join(map(head_name, chosen.heads)), "elsewhere": elsewhere[chosen.name]}
+            told |= {"draws": len(random), "cost": own, "random_cost": drawn.mean(), "random_least": drawn.min()}
+            told |= {"random_most": drawn.max(), "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
+            less = (cost[number] - cost[random].mean(0))[None]
+            frames.append(pd.DataFrame(told | measured.estimate(less, effort, "difference")))
+    return joined(frames, ABLATION_CONTRASTS)
+
+
+def joined(frames: Sequence[pd.DataFrame], table: Table) -> pd.DataFrame:
+    """Return the rows of all frames; where there are none, the columns of the table that no run adds."""
+    kept = [frame for frame in frames if len(frame)]
+    return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=[*table.names[len(RUN) :]])
 
 
 TIE = 1e-9

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from mha.hooks import watch
 from mha.watches import Seen
-from probes.causal.ablation import BATCH_PIECES
-from probes.causal.behaviours import Behaviour
+from probes.causal.behaviours import BATCH_PIECES, Behaviour
 from probes.evidence.statistics import expanded_tail
 from probes.scoring.tally import Numbers
 

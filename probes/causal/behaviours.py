@@ -6,10 +6,11 @@ preferred, and how near a text's embedding stays to what it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from mha.batches import plan
 from mha.causal.sweep import ModelReader, TextBatch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
+from mha.parallel import in_order
 from mha.pieces import Pieces
 from probes.minimal_pairs import Item, Kind, LeftOut
 from probes.pairs.scores import AUTO, prompted_pairs
@@ -29,6 +31,9 @@ from probes.scoring.hashed_random import draws, random_bits
 
 RATE = 0.15
 "Share of a text's pieces that are masked to measure the loss (Devlin et al. 2019, section 3.1); at least one is."
+
+BATCH_PIECES = 512
+"Pieces of a batch, of which copies are read side by side."
 
 
 class BehaviourError(ValueError):
@@ -109,7 +114,6 @@ class Behaviour:
         return found
 
     def _apart(self, one: int, other: int) -> bool:
-        """Return whether two texts are of different items and have different pieces."""
         text, donor = self.prompts[one], self.prompts[other]
         return text.item != donor.item and not np.array_equal(text.text.ids, donor.text.ids)
 
@@ -121,19 +125,33 @@ class Behaviour:
     def texts(self, batch: Sequence[int]) -> TextBatch:
         """Return a batch as the model reads it."""
         asked = [self.prompts[i] for i in batch]
-        width = max(len(one.text) for one in asked)
-        ids = np.full((len(asked), width), self.padding or 0, np.int64)
-        for row, one in zip(ids, asked, strict=True):
-            row[: len(one.text)] = one.text.ids
-        lengths = torch.tensor([len(one.text) for one in asked])
-        real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-        chosen = [row * width + place for row, one in enumerate(asked) for place in one.places]
-        return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+        return text_batch([one.text for one in asked], [one.places for one in asked], self.padding)
 
     @property
     def padding(self) -> int | None:
         """Piece of padding, None for a model whose texts are read without."""
-        raise NotImplementedError
+        reader: Any = self.reader
+        padding: int | None = reader.padding if isinstance(reader, Model) else reader.model.padding
+        return padding
+
+    def measured(
+        self,
+        work: Callable[[Sequence[int]], Float[Tensor, "row text"]],
+        rows: int,
+        pieces: int = BATCH_PIECES,
+        step: Callable[[int], None] = lambda texts: None,
+    ) -> Float[Tensor, "row item"]:
+        """Return the sums over the texts of each item of what `work` gives for a batch, in double precision.
+
+        `pieces` are those of a batch, and `step` is told how many texts were read.
+        """
+        total = torch.zeros(rows, len(self.clusters), dtype=torch.float64)
+        batches = self.batches(pieces)
+        for batch, found in zip(batches, in_order(work, batches), strict=True):
+            item = torch.tensor([self.prompts[i].item for i in batch])
+            total.index_add_(1, item, found.cpu().double())
+            step(len(batch))
+        return total
 
     def values(
         self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant ..."], intact: Tensor
@@ -142,15 +160,21 @@ class Behaviour:
         raise NotImplementedError
 
 
+def text_batch(texts: Sequence[Pieces], places: Sequence[Sequence[int]], padding: int | None) -> TextBatch:
+    """Return texts as a model reads them, padded at the end, to be asked at the `places` of each."""
+    width = max(map(len, texts))
+    ids = np.full((len(texts), width), padding or 0, np.int64)
+    for row, text in zip(ids, texts, strict=True):
+        row[: len(text)] = text.ids
+    lengths = torch.tensor([len(text) for text in texts])
+    real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
+    chosen = [row * width + place for row, of in enumerate(places) for place in of]
+    return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+
+
 @dataclass(frozen=True)
 class Predictions(Behaviour):
     """What a masked language model predicts at masked places."""
-
-    @property
-    def padding(self) -> int | None:
-        """Piece of padding, None for a model whose texts are read without."""
-        assert isinstance(self.reader, MaskedLM)
-        return self.reader.model.padding
 
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
@@ -166,12 +190,6 @@ class Predictions(Behaviour):
 @dataclass(frozen=True)
 class Embedding(Behaviour):
     """How near the embedding of a text, the mean of its pieces' vectors, stays to what it is with all heads."""
-
-    @property
-    def padding(self) -> int | None:
-        """Piece of padding, None for a model whose texts are read without."""
-        assert isinstance(self.reader, Model)
-        return self.reader.padding
 
     @property
     def distance(self) -> bool:
@@ -242,17 +260,3 @@ def preferences(lm: MaskedLM, name: str, items: Sequence[Item], *, method: str =
         raise BehaviourError(f"{name}: the model can be asked none of the {len(left_out)} pairs")
     unit = "nats between the two sentences"
     return Predictions(name, unit, lm, asked, tuple(clusters), tuple(kinds), tuple(left_out))
-
-
-def credits(values: Float[Tensor, "*variant item"]) -> Float[Tensor, "*variant item"]:
-    """Return 1 where an item is right, 0 where it is wrong and 0.5 at a tie."""
-    return (values.sign() + 1) / 2
-
-
-def of_items(behaviour: Behaviour, values: Iterator[tuple[Sequence[int], Tensor]], variants: int) -> Tensor:
-    """Return [variant, item], the sums over the texts of each item, of what comes by batch."""
-    total = torch.zeros(variants, len(behaviour.clusters), dtype=torch.float64)
-    for batch, found in values:
-        item = torch.tensor([behaviour.prompts[i].item for i in batch])
-        total.index_add_(1, item, found.cpu().double())
-    return total

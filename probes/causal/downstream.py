@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
 
 from mha.batches import collate
-from mha.causal.head_pattern import HeadPattern
+from mha.causal.resume import skipped
 from mha.causal.sweep import TextBatch
+from mha.encoder.encoder import Entry
+from mha.hooks import watch
 from mha.models.maps import merge
 from mha.models.model import Model
 from mha.pieces import Pieces
+from mha.watches import Seen
 from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.maps.ensembles import Answers, Cells, joined_answers, wanted_items
 from probes.records import Document
@@ -23,6 +27,49 @@ from probes.registry import Probe
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import ask
 from probes.scoring.tally import Question
+
+
+@dataclass(frozen=True)
+class HeadPattern:
+    """A `Reader` of the attention of one head: what heads of the layers below change of it can be swept."""
+
+    model: Model
+    layer: int
+    "Index of the layer, from 0."
+    head: int
+    "Index of the head, from 0."
+
+    @property
+    def module(self) -> nn.Module:
+        """What makes the attention calls."""
+        return self.model.module
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which the model computes."""
+        return self.model.arithmetic()
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        selected: Int[Tensor, " chosen"] | None,
+        entry: Entry | None = None,
+    ) -> Float[Tensor, "batch piece piece"]:
+        """Return the head's attention after softmax, [batch, query, key]; `selected` is not heard.
+
+        A pass that would be entered in the head's layer or above it is made from the lowest layer on: the head sees
+        nothing of what is changed there.
+        """
+        entry = None if entry is not None and entry.layer >= self.layer else entry
+        found: list[Tensor] = []
+
+        def look(seen: Seen) -> None:
+            found.append(seen.tensor[:, self.head])
+
+        first = skipped() if entry is None else entry.layer + 1
+        with watch(self.module, look, ["pattern"], [self.layer], first=first):
+            self.model.read(ids, real, None, entry)
+        return found[0]
 
 
 @dataclass(frozen=True)
@@ -37,12 +84,6 @@ class HeadAccuracy(Behaviour):
     "[text] Where the candidates of its questions lie in its word-level map; [SEP] and [CLS] are indices from the end."
     reduce: str = "mean"
     "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."
-
-    @property
-    def padding(self) -> int | None:
-        """Piece of padding, None for a model whose texts are read without."""
-        assert isinstance(self.reader, HeadPattern)
-        return self.reader.model.padding
 
     @property
     def share(self) -> bool:

@@ -17,10 +17,8 @@ from mha.causal.gates import GateSettings, Learned, learn_gates
 from mha.causal.interventions import gated
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
-from mha.parallel import in_order
-from probes.causal.ablation import BATCH_PIECES
 from probes.causal.ablation_table import measures
-from probes.causal.behaviours import Behaviour, BehaviourError, Embedding, of_items
+from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Embedding
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
 
@@ -73,10 +71,8 @@ def gated_values(
     behaviour: Behaviour, gates: Float[Tensor, "layer head"], *, batch_pieces: int = BATCH_PIECES
 ) -> Float[Tensor, " item"]:
     """Return the value of every item with the output of each head multiplied by its gate, in double precision."""
-    batches = behaviour.batches(batch_pieces)
-    work = torch.no_grad()(partial(_values, behaviour, gates))
-    found = zip(batches, (values[None] for values in in_order(work, batches)), strict=True)
-    return of_items(behaviour, found, 1)[0]
+    work = torch.no_grad()(lambda batch: _values(behaviour, gates, batch)[None])
+    return behaviour.measured(work, 1, batch_pieces)[0]
 
 
 def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[Tensor, " text"]:
@@ -91,7 +87,6 @@ def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[
 
 
 def _with_copy(behaviour: Behaviour) -> Behaviour:
-    """Return the behaviour of a copy of the model, whose weights may be trained."""
     lm = behaviour.reader
     if not (isinstance(lm, MaskedLM) and isinstance(lm.module, Encoder)):
         raise BehaviourError(
@@ -113,23 +108,10 @@ def path_table(result: Gated, behaviour: Behaviour, effort: Effort) -> pd.DataFr
     """Return what the behaviour is with the gates, on items that they were not learned on; a row a measure."""
     intact = gated_values(behaviour, result.learned.gates.new_ones(result.learned.gates.shape))
     values = np.stack([intact.numpy(), result.values(behaviour).numpy()])
-    rows = []
+    counts = {"left": len(result.learned.survivors), "heads": result.learned.gates.numel()}
+    frames = []
     for measured in measures(behaviour, values):
-        low, high = measured.interval(measured.cost, effort)[:, 0]
-        rows.append(
-            {
-                "behaviour": behaviour.name,
-                "unit": measured.unit,
-                "measure": measured.name,
-                "left": len(result.learned.survivors),
-                "heads": result.learned.gates.numel(),
-                "n": measured.values.shape[1],
-                "clusters": measured.clusters,
-                "intact": measured.values[0].mean(),
-                "value": measured.values[1].mean(),
-                "cost": measured.cost.mean(),
-                "ci_low": low,
-                "ci_high": high,
-            }
-        )
-    return pd.DataFrame(rows)
+        told = {"measure": measured.name, **measured.about, **counts}
+        told |= {"intact": measured.values[0].mean(), "value": measured.values[1].mean()}
+        frames.append(pd.DataFrame(told | measured.estimate(measured.cost, effort, "cost")))
+    return pd.concat(frames, ignore_index=True)

@@ -1,24 +1,31 @@
-"""Gradient importance of heads: how much a behaviour changes with a head's gate, item by item (Michel et al. 2019)."""
+"""Gradient importance of heads: how much a behaviour changes with a head's gate, item by item (Michel et al. 2019).
+
+Its tables have it beside what the heads truly cost, and how far Taylor's series tells the one from the other.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
+from scipy.stats import rankdata
 from torch import Tensor
 
 from mha.causal.interventions import gated
 from mha.causal.sweep import TextBatch
-from mha.parallel import in_order
-from probes.causal.ablation import BATCH_PIECES
-from probes.causal.behaviours import Behaviour, Embedding, embeddings, of_items
+from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
+from probes.causal.behaviours import BATCH_PIECES, Behaviour, Embedding, embeddings
+from probes.evidence.question import Effort
+from probes.evidence.results import named_heads
 from probes.scoring.hashed_random import draws
+from probes.scoring.tally import Numbers
 
 DIRECTIONS = 8
 "Random directions in which the embedding of a text is followed; the standard error over n texts is in the interval."
@@ -73,16 +80,9 @@ def slopes(
     """
     directed = isinstance(behaviour, Embedding)
     count = directions if directed else 1
-    batches = behaviour.batches(batch_pieces)
     work = partial(_of_batch, behaviour, (layers, heads), count, seed)
-
-    def found() -> Iterator[tuple[Sequence[int], Tensor]]:
-        for batch, values in zip(batches, in_order(work, batches), strict=True):
-            yield batch, values
-            step(len(batch))
-
-    flat = of_items(behaviour, found(), count * layers * heads)
-    return Slopes(flat.view(count, layers, heads, -1).permute(0, 3, 1, 2).contiguous(), directed)
+    found = behaviour.measured(work, count * layers * heads, batch_pieces, step)
+    return Slopes(found.view(count, layers, heads, -1).permute(0, 3, 1, 2).contiguous(), directed)
 
 
 def _of_batch(
@@ -115,7 +115,6 @@ def followed(
 def _along(
     unit: Float[Tensor, "text model"], behaviour: Behaviour, batch: Sequence[int], directions: int, seed: int
 ) -> Float[Tensor, "direction text"]:
-    """Return the parts of embeddings of length 1 in random directions."""
     drawn = []
     for text in batch:
         random = np.random.default_rng(draws(seed, "directions", behaviour.prompts[text].text.ids.tobytes()))
@@ -129,3 +128,67 @@ def by_layer(importance: Float[Tensor, "*item layer head"]) -> Float[Tensor, "*i
     A layer of zeros stays one.
     """
     return F.normalize(importance, dim=-1)
+
+
+FIRST, SECOND = "first order", "second order"
+
+
+def importance_table(
+    behaviour: Behaviour, slopes: Slopes, values: Numbers | None, shape: tuple[int, int], effort: Effort
+) -> pd.DataFrame:
+    """Return one row a head; `shape` is (layers, heads).
+
+    `importance` is the mean over items, in the unit of the value, with an interval of resampled clusters; `of_layer`
+    divides it by the length of its layer's numbers. `predicted` is what Taylor's series says that the head costs and
+    `cost` what it does: `values` are [1 + head, item], of the intact model and of each head ablated by zero; NaN where
+    they were not measured.
+    """
+    importance, mean = flat(slopes.importance), slopes.importance.mean(0)
+    value = value_of(behaviour, importance)
+    numbers = value.estimate(importance, effort, "importance")
+    numbers |= {"of_layer": by_layer(mean).flatten().numpy(), "predicted": flat(slopes.predicted).mean(1)}
+    cost = np.nan if values is None else (values[0] - values[1:]).mean(1)
+    return pd.DataFrame(named_heads(shape) | value.about | numbers | {"cost": cost})
+
+
+def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: Effort) -> pd.DataFrame:
+    """Return one row: how alike, over heads, what Taylor's series predicts and what ablation by zero costs.
+
+    Spearman's rho and Pearson's r of the signed costs, in [-1, 1], with intervals of resampled clusters: predictions
+    and costs of a resample are means over the same items. NaN where one of both does not vary.
+    """
+    predicted, cost = flat(slopes.predicted), values[0] - values[1:]
+    value = value_of(behaviour, cost)
+    resamples = value.resamples(effort)
+    drawn = [resamples.means(value.sums(one)) for one in (predicted, cost)]
+    row = value.about | {"series": SECOND if slopes.directed else FIRST, "heads": len(cost)}
+    told = [one.mean(1)[None] for one in (predicted, cost)]
+    for name, (x, y), (seen, other) in (("spearman", map(_ranks, drawn), map(_ranks, told)), ("pearson", drawn, told)):
+        found = correlations(x, y)
+        low, high = resamples.interval(found[:, None])[:, 0] if np.isfinite(found).all() else (np.nan, np.nan)
+        row |= {name: correlations(seen, other)[0], f"{name}_low": low, f"{name}_high": high}
+    return pd.DataFrame([row])
+
+
+def correlations(first: Numbers, second: Numbers) -> Numbers:
+    """Return [row], Pearson's r of each row of two tables; NaN where one of both does not vary."""
+    x, y = (part - part.mean(1, keepdims=True) for part in (first, second))
+    below = np.sqrt((x**2).sum(1) * (y**2).sum(1))
+    found: Numbers = np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
+    return found
+
+
+def _ranks(table: Numbers) -> Numbers:
+    ranks: Numbers = np.asarray(rankdata(table, axis=1), np.float64)
+    return ranks
+
+
+def flat(of_items: Tensor) -> Numbers:
+    """Return [head, item] of a tensor [item, layer, head]."""
+    found: Numbers = np.asarray(of_items.flatten(1).T, np.float64)
+    return found
+
+
+def value_of(behaviour: Behaviour, of_items: Numbers) -> AblatedMeasure:
+    """Return the measure of a behaviour's value, which knows the clusters of its items."""
+    return next(one for one in measures(behaviour, of_items) if one.name == VALUE)

@@ -17,11 +17,6 @@ from probes.scoring.tally import Numbers
 ALL = "all places"
 "The role of a row that is about all places at once."
 
-COLUMNS = (
-    *("role", "layer", "head", "name", "n", "clusters", "share", "ci_low", "ci_high"),
-    *("estimate", "direct", "p", "p_label", "p_adjusted"),
-)
-
 
 @dataclass(frozen=True)
 class PatchingAgreement:
@@ -53,20 +48,13 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
         gained, quick = (sums.ratio(one) for one in (sums.gained, sums.estimated))
         low, high = sums.interval(effort)
         p, p_label = _tests(sums, effort)
-        frames.append(
-            pd.DataFrame(
-                {
-                    **named_heads(shape),
-                    **{"role": role, "n": sums.items, "clusters": len(sums.clusters)},
-                    **{"share": gained, "ci_low": low, "ci_high": high, "estimate": quick},
-                    "direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan,
-                    **{"p": p, "p_label": p_label},
-                }
-            )
-        )
+        told = {"role": role, "n": sums.items, "clusters": len(sums.clusters), "share": gained, "estimate": quick}
+        told |= {"ci_low": low, "ci_high": high, "p": p, "p_label": p_label}
+        told |= {"direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan}
+        frames.append(pd.DataFrame(named_heads(shape) | told))
     adjusted = adjust([frame["p_label"].to_numpy() for frame in frames], dependent=False)
     frames = [frame.assign(p_adjusted=one) for frame, one in zip(frames, adjusted, strict=True)]
-    return pd.concat(frames, ignore_index=True)[list(COLUMNS)]
+    return pd.concat(frames, ignore_index=True)
 
 
 def estimate_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> PatchingAgreement:
@@ -141,7 +129,6 @@ def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
 
 
 def _tests(sums: _Sums, effort: Effort) -> tuple[Numbers, Numbers]:
-    """Return the two-sided p of each head, and that which is corrected for all heads."""
     places = range(len(sums.clusters))
     both = np.concatenate([sums.gained, -sums.gained], axis=1)
     found = SignFlips.draw(places, effort.flips, effort.seed).test(places, both, np.zeros((len(both), 1)))

@@ -25,6 +25,7 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
+from probes.causal.behaviours import BATCH_PIECES, text_batch
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
@@ -34,9 +35,6 @@ SPECIAL = "[CLS], [SEP]"
 
 ROLES = (*WORD_ROLES, SPECIAL)
 "What a piece is to the agreement that is asked about: the role of its word."
-
-BATCH_PIECES = 512
-"Pieces of a batch, of which copies are read side by side."
 
 
 @dataclass(frozen=True)
@@ -223,25 +221,16 @@ def _gradients(lm: MaskedLM, texts: TextBatch, forms: Tensor) -> list[Tensor]:
 
 
 def _difference(logits: Float[Tensor, "*variant batch vocab"], forms: Tensor) -> Float[Tensor, "*variant batch"]:
-    """Return the logit of the right form less that of the wrong one."""
     row = torch.arange(len(forms))
     return logits[..., row, forms[:, 0]] - logits[..., row, forms[:, 1]]
 
 
 def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
     """Return the clean or the corrupted sentences as the model reads them, which is asked at their verbs."""
-    texts = [getattr(item, version) for item in items]
-    width = max(len(text) for text in texts)
-    ids = torch.full((len(texts), width), lm.model.padding or 0)
-    for row, text in zip(ids, texts, strict=True):
-        row[: len(text)] = torch.from_numpy(text.ids.astype(np.int64))
-    lengths = torch.tensor([len(text) for text in texts])
-    real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-    return TextBatch(ids, real, torch.arange(len(texts)) * width + torch.tensor([item.place for item in items]))
+    return text_batch([getattr(item, version) for item in items], [[item.place] for item in items], lm.model.padding)
 
 
 def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece role"]:
-    """Return 1 where a piece has a role; padding has none."""
     found = torch.zeros(len(items), width, len(ROLES))
     for row, item in zip(found, items, strict=True):
         row[torch.arange(len(item.roles)), torch.tensor(item.roles)] = 1

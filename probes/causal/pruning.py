@@ -1,4 +1,4 @@
-"""Heads taken out one after the other: what a behaviour keeps, by the order in which they go."""
+"""Heads taken out one after the other: what a behaviour keeps, by the order in which they go, and who takes over."""
 
 from __future__ import annotations
 
@@ -7,33 +7,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from probes.causal.ablation import ZERO, Heads, measure
+from mha.causal.interventions import Ablate
+from mha.models.model import Model
+from probes.causal.ablation import ZERO, Heads, head_name, measure
 from probes.causal.ablation_table import AblatedMeasure, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
+from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
+from probes.evidence.results import Split, pooled_sums, questions
 from probes.records import IntArray
+from probes.registry import Probe
 from probes.scoring.hashed_random import draws
-from probes.scoring.tally import Numbers
+from probes.scoring.score import Settings, score_corpus
+from probes.scoring.tally import Numbers, Sums
 
 IMPORTANCE, COST, RANDOM = "importance", "cost", "random"
 
 ORDERS = (IMPORTANCE, COST, RANDOM)
 """In which order heads go: the least important first (gradient importance), those first that cost least when they alone
 are ablated (scored once, with all others there), or at random."""
-
-COLUMNS = (
-    *("behaviour", "unit", "measure", "order", "draw", "removed", "heads", "n", "clusters"),
-    *("value", "cost", "ci_low", "ci_high"),
-)
-"Columns of `curve_table`."
-
-AREAS = (
-    *("behaviour", "unit", "measure", "order", "n", "clusters", "area", "draws", "random_area"),
-    *("random_least", "random_most", "gain", "ci_low", "ci_high"),
-)
-"Columns of `area_table`."
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ def curves(
 def curve_table(
     behaviour: Behaviour, orders: Sequence[Order], removed: Sequence[int], values: Numbers, effort: Effort
 ) -> pd.DataFrame:
-    """Return one row a measure, order and point, in COLUMNS; `values` are those of `curves`.
+    """Return one row a measure, order and point; `values` are those of `curves`.
 
     `value` is the mean over items, `cost` that of the intact model less it, with a paired interval of resampled
     clusters; there is none where nothing was removed.
@@ -119,27 +114,20 @@ def curve_table(
     for measured in _measures(behaviour, values):
         by_order = measured.values.reshape(len(orders), len(removed), -1)
         cost = (by_order[:, :1] - by_order).reshape(len(measured.values), -1)
-        low, high = measured.interval(cost, effort)
         intact = np.tile(np.array(removed) == 0, len(orders))
-        frame = pd.DataFrame(
-            {
-                "order": [order.name for order in orders for _ in removed],
-                "draw": [order.draw for order in orders for _ in removed],
-                "removed": [*removed] * len(orders),
-                "value": measured.values.mean(1),
-                "cost": cost.mean(1),
-                "ci_low": np.where(intact, np.nan, low),
-                "ci_high": np.where(intact, np.nan, high),
-            }
-        )
-        frames.append(frame.assign(heads=removed[-1], **_about(behaviour, measured)))
-    return pd.concat(frames, ignore_index=True)[[*COLUMNS]]
+        costs = measured.estimate(cost, effort, "cost")
+        told: dict[str, Any] = {"order": [order.name for order in orders for _ in removed]}
+        told |= {"draw": [order.draw for order in orders for _ in removed], "removed": [*removed] * len(orders)}
+        told |= {"value": measured.values.mean(1), **costs}
+        told |= {end: np.where(intact, np.nan, costs[end]) for end in ("ci_low", "ci_high")}
+        frames.append(pd.DataFrame(told | measured.about).assign(measure=measured.name, heads=removed[-1]))
+    return pd.concat(frames, ignore_index=True)
 
 
 def area_table(
     behaviour: Behaviour, orders: Sequence[Order], removed: Sequence[int], values: Numbers, effort: Effort
 ) -> pd.DataFrame:
-    """Return one row a measure and order that is not random, in AREAS.
+    """Return one row a measure and order that is not random.
 
     `area` is that under the curve of the mean value against the share of heads left, by the trapezoid rule: the mean
     value over all sizes. `gain` is by how much it is above the mean area of the random orders, item by item, with an
@@ -147,7 +135,7 @@ def area_table(
     """
     share = np.array(removed, np.float64) / removed[-1]
     widths = np.diff(share)
-    rows = []
+    frames = []
     for measured in _measures(behaviour, values):
         by_order = measured.values.reshape(len(orders), len(removed), -1)
         areas = np.einsum("p,opi->oi", widths, (by_order[:, 1:] + by_order[:, :-1]) / 2)
@@ -155,23 +143,66 @@ def area_table(
         for order, area in zip(orders, areas, strict=True):
             if order.name == RANDOM:
                 continue
-            row = {"order": order.name, "area": area.mean(), "draws": len(random), **_about(behaviour, measured)}
-            gain, (least, most) = (area - random.mean(0))[None], np.quantile(random.mean(1), (0, 1))
-            low, high = measured.interval(gain, effort)[:, 0]
-            row |= {"random_area": random.mean(), "random_least": least, "random_most": most}
-            rows.append(row | {"gain": gain.mean(), "ci_low": low, "ci_high": high})
-    return pd.DataFrame(rows, columns=[*AREAS])
+            told = {"order": order.name, "area": area.mean(), "draws": len(random), "measure": measured.name}
+            told |= {"random_area": random.mean(), "random_least": random.mean(1).min()}
+            told |= {"random_most": random.mean(1).max(), **measured.about}
+            gain = measured.estimate((area - random.mean(0))[None], effort, "gain")
+            frames.append(pd.DataFrame(told | gain))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     return measures(behaviour, values.reshape(-1, values.shape[-1]))
 
 
-def _about(behaviour: Behaviour, measured: AblatedMeasure) -> dict[str, Any]:
-    return {
-        "behaviour": behaviour.name,
-        "unit": measured.unit,
-        "measure": measured.name,
-        "n": measured.values.shape[1],
-        "clusters": measured.clusters,
-    }
+def score_without(
+    model: Model, texts: Sequence[Texts], probes: Sequence[Probe], heads: Heads, settings: Settings
+) -> list[Split]:
+    """Return the hits of all heads on each of `texts` while some heads are ablated by zero."""
+    changes = tuple(Ablate(*head) for head in heads)
+    outcomes = (
+        score_corpus(model, one, probes, {}, settings, changes=lambda documents, batch: changes, hits_alone=True)
+        for one in texts
+    )
+    return [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+
+
+def migration_table(
+    before: Sequence[Split], after: Sequence[Split], kept: npt.NDArray[np.bool_], effort: Effort
+) -> pd.DataFrame:
+    """Return one row a question; `kept` [layer, head] says which heads are left.
+
+    Three heads are selected on the selection split, and told of on the report split: `best` of all heads before,
+    `kept`, the best before of those that stay, and `after`, the best of these once the others are gone. `change` is
+    the accuracy of `after` less that of `kept`, paired, with an interval of resampled clusters: above 0 where the
+    heads that are left have taken over. Questions that a split does not ask are left out.
+    """
+    bootstrap = effort.resamples(before[1].clusters, 1)
+    stay = kept.ravel()
+    rows = []
+    for question in questions(*before):
+        asked = [split.heads.get(question) for split in (*before, *after)]
+        if any(sums is None for sums in asked):
+            continue
+        select, report, select_after, report_after = (sums for sums in asked if sums is not None)
+        best = int(select.hits.sum(0).argmax())
+        own = int(_only(select, stay).argmax())
+        new = int(_only(select_after, stay).argmax())
+        hits = np.stack([report.hits[:, best], report.hits[:, own], report_after.hits[:, new]], axis=1)
+        resamples = bootstrap.of(report.clusters, report.n)
+        low, high = resamples.interval(resamples.means((hits[:, 2] - hits[:, 1])[:, None]))[:, 0]
+        accuracy = hits.sum(0) / report.n.sum()
+        named = {
+            name: head_name(divmod(head, kept.shape[1]))
+            for name, head in (("best", best), ("kept", own), ("after", new))
+        }
+        told = dict(zip(("best_accuracy", "kept_accuracy", "after_accuracy"), accuracy.tolist(), strict=True))
+        about = {"probe": question[0], "label": question[2], "variant": question[1], "n": int(report.n.sum())}
+        about |= {"clusters": len(report.clusters), "stays": bool(stay[best])}
+        rows.append({**about, **named, **told, "change": accuracy[2] - accuracy[1], "ci_low": low, "ci_high": high})
+    return pd.DataFrame(rows)
+
+
+def _only(sums: Sums, stay: npt.NDArray[np.bool_]) -> Numbers:
+    """Return the hits of each head, less than none of those that are gone."""
+    return np.where(stay, sums.hits.sum(0), -1)

@@ -6,7 +6,7 @@ Clark et al. (2019) hold the gradients of the weights on [SEP] against those on 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,21 +16,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.hooks import watch
-from mha.parallel import in_order
 from mha.pieces import CLS, SEP
 from mha.watches import Seen
-from probes.causal.ablation import BATCH_PIECES
-from probes.causal.behaviours import Behaviour, Embedding, of_items
-from probes.causal.importance import DIRECTIONS, followed
-from probes.causal.importance_table import flat, value_of
+from probes.causal.behaviours import BATCH_PIECES, Behaviour, Embedding
+from probes.causal.importance import DIRECTIONS, flat, followed, value_of
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
 
 TOKENS: Final = ("[CLS]", "[SEP]", "other")
 "What is attended to; [CLS] and [SEP] stand for the special tokens before and after the words of any model."
-
-COLUMNS: Final = ("behaviour", "unit", "token", "layer", "head", "name", "n", "clusters", "slope", "ci_low", "ci_high")
-"Columns of `slope_table`."
 
 
 def weight_slopes(
@@ -50,16 +44,8 @@ def weight_slopes(
     `directions` as in `probes.causal.importance`. NaN where a text has no such token. No parameter gets a gradient.
     """
     count = directions if isinstance(behaviour, Embedding) else 1
-    batches = behaviour.batches(batch_pieces)
-    work = partial(_of_batch, behaviour, count, seed)
-
-    def found() -> Iterator[tuple[Sequence[int], Tensor]]:
-        for batch, sums in zip(batches, in_order(work, batches), strict=True):
-            yield batch, sums
-            step(len(batch))
-
-    kinds = len(TOKENS)
-    of_all = of_items(behaviour, found(), kinds * (layers * heads + 1))
+    work, kinds = partial(_of_batch, behaviour, count, seed), len(TOKENS)
+    of_all = behaviour.measured(work, kinds * (layers * heads + 1), batch_pieces, step)
     sums, weights = of_all[:-kinds].view(kinds, layers, heads, -1), of_all[-kinds:]
     mean = (sums / weights[:, None, None]).permute(3, 0, 1, 2)
     return mean * math.sqrt(math.pi / 2) if isinstance(behaviour, Embedding) else mean
@@ -101,7 +87,7 @@ def _tokens(behaviour: Behaviour, batch: Sequence[int], width: int) -> Float[Ten
 def slope_table(
     behaviour: Behaviour, slopes: Float[Tensor, "item token layer head"], shape: tuple[int, int], effort: Effort
 ) -> pd.DataFrame:
-    """Return one row a token and head, in COLUMNS; `shape` is (layers, heads).
+    """Return one row a token and head; `shape` is (layers, heads).
 
     `slope` is the mean over items, with an interval of resampled clusters. Tokens that not all texts have are left out:
     a model that puts no [CLS] before its texts has no rows of it.
@@ -112,8 +98,6 @@ def slope_table(
         if bool(torch.isnan(slopes[:, place]).any()):
             continue
         value = value_of(behaviour, of_items)
-        low, high = value.interval(of_items, effort)
-        told = {"behaviour": behaviour.name, "unit": behaviour.unit, "token": token, "n": len(behaviour.clusters)}
-        numbers = {"clusters": int(value.place.max()) + 1, "slope": of_items.mean(1), "ci_low": low, "ci_high": high}
-        frames.append(pd.DataFrame(named_heads(shape) | told | numbers, columns=[*COLUMNS]))
+        told = {"token": token, **value.about, **value.estimate(of_items, effort, "slope")}
+        frames.append(pd.DataFrame(named_heads(shape) | told))
     return pd.concat(frames, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Minimal pairs of the embedded grammar: a verb in the number of its subject, and in the other one."""
+"""The number of verbs: minimal pairs of the embedded grammar, and questions about any text (Linzen et al. 2016)."""
 
 from __future__ import annotations
 
@@ -64,8 +64,27 @@ def other_number(form: str, *, plural: bool) -> str:
 
 @cache
 def _forms() -> tuple[dict[str, str], dict[str, str]]:
-    """Return singular -> plural, and plural -> singular."""
     tables = (lexicon.INTRANSITIVE, lexicon.TRANSITIVE, lexicon.GIVING, lexicon.CLAUSAL)
     verbs = [verb for table in (*tables, lexicon.CONTROL, lexicon.REFLEXIVE) for verb in table]
     singular = {"is": "are", "was": "were", "has": "have", "does": "do", **{verb.third: verb.base for verb in verbs}}
     return singular, {other: one for one, other in singular.items()}
+
+
+ANSWERS = {"Sing": SINGULAR, "Plur": PLURAL}
+"Number of a verb in FEATS -> the word that stands for it, before all others."
+
+
+def verb_questions(sentence: Document) -> Iterator[tuple[str, ...]]:
+    """Yield the answer, then the words before the verb, for each verb behind its subject whose form shows number.
+
+    >>> from probes.records import Document, Sentence, frozen_ints
+    >>> words, relations = ("the", "ships", "are", "old"), ("det", "nsubj", "cop", "root")
+    >>> feats = ("", "Number=Plur", "Number=Plur|Tense=Pres|VerbForm=Fin", "")
+    >>> heads, upos = frozen_ints([1, 3, 3, -1]), ("DET", "NOUN", "AUX", "ADJ")
+    >>> list(verb_questions(Document("d", (Sentence("s", words, heads, relations, upos, feats),))))
+    [('plural', 'the', 'ships')]
+    """
+    for found in agreements(sentence):
+        number = morphology(sentence.feats[found.verb]).get("Number", "")
+        if number in ANSWERS and found.subject < found.verb:
+            yield ANSWERS[number], *sentence.words[: found.verb]

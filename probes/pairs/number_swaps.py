@@ -135,6 +135,5 @@ def _cased(form: str, like: str) -> str:
 
 @cache
 def _nouns() -> dict[str, str]:
-    """Return singular -> plural and plural -> singular."""
     nouns = (*lexicon.NOUNS, *lexicon.RELATIVES, *lexicon.GENERAL.values())
     return {one: other for noun in nouns for one, other in ((noun.singular, noun.plural), (noun.plural, noun.singular))}

@@ -199,13 +199,11 @@ def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, metho
 
 
 def _shared(text: Pieces, word: int, mask: int) -> MaskedQuestion:
-    """Return the question for the only piece of a word."""
     place = int(np.flatnonzero(text.word == word)[0])
     return MaskedQuestion(_masked(text, place, mask), place, (int(text.ids[place]),))
 
 
 def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:
-    """Yield a question for each piece of a text, special tokens aside."""
     for place in np.flatnonzero(text.word >= 0).tolist():
         yield MaskedQuestion(_masked(text, place, mask), place, (int(text.ids[place]),))
 
@@ -217,7 +215,6 @@ def _masked(text: Pieces, place: int, mask: int) -> Pieces:
 
 
 def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> list[tuple[float, ...]]:
-    """Return the wanted log-probabilities of every question."""
     texts = [question.text for question in questions]
     batches = plan(texts, [""] * len(texts), budget, pads=lm.model.padding is not None) if texts else []
     found: list[tuple[float, ...]] = [()] * len(questions)

@@ -12,7 +12,7 @@ from mha.nearest_name import nearest_name
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus, Named, data_folder
 from probes.corpora.named import lacking
-from probes.pairs.verb_number import verb_questions
+from probes.pairs.grammar_pairs import verb_questions
 from probes.plain.raw_text import ABOUT
 
 NAMED_TEXTS = {
@@ -89,7 +89,7 @@ class CorpusTexts:
 
     corpus: Corpus
     unit: str = "sentence"
-    '"sentence", "document", or "verb" for `probes.pairs.verb_number`.'
+    '"sentence", "document", or "verb" for `probes.pairs.grammar_pairs`.'
 
     def __post_init__(self) -> None:
         """Refuse another unit."""

@@ -21,13 +21,13 @@ from mha.device import find_device
 from mha.pieces import align
 from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
+from probes.causal.donors import draw_donors
 from probes.causal.patching import measure_patching
+from probes.causal.transfer import measure_transfer
 from probes.registry import probe_names
-from probes.transfer.donors import draw_donors
-from probes.transfer.margins import measure_transfer
 from reports import Run
+from tests.probes.causal import test_transfer as sentences
 from tests.probes.causal.test_patching import asked, planted
-from tests.probes.transfer import sentences
 from tests.second_device import NAME
 
 NEEDS = ("words", "trees", "subjects", "noun groups")

@@ -10,8 +10,7 @@ from experiments.claims import averaging, compute, emergence, heads, loop, mixin
 from experiments.claims.claim import Claim, ClaimSection
 from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
-from experiments.decoders import induction
-from experiments.interventions import patterns, subnetworks, syntax
+from experiments.interventions import induction, patterns, subnetworks, syntax
 from experiments.multilingual import trees
 from mha.nearest_name import nearest_name
 

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from experiments.interventions.subnetworks import (
     RANDOM,
     RESET,
     SubnetworksSection,
-    halves,
-    held_out_loss,
     ranked,
     with_random_heads,
 )
@@ -68,22 +65,6 @@ def test_heads_are_ranked_by_the_loss_without_each(encoder: Encoder) -> None:
     assert ranked(encoder, BATCHES) == sorted(lost, key=lambda head: -lost[head])
 
 
-def test_a_loss_is_the_mean_over_masked_pieces(encoder: Encoder) -> None:
-    with torch.no_grad():
-        one, other = (masked_lm_loss(encoder, batch).item() for batch in BATCHES)
-    assert held_out_loss(encoder, BATCHES) == pytest.approx((2 * one + 3 * other) / 5)
-
-
-def test_halves_share_no_head_and_the_random_one_depends_on_the_seed() -> None:
-    order = [(layer, head) for layer in range(2) for head in range(8)]
-    found = {seed: dict(halves(order, seed)) for seed in (0, 0, 1)}
-    assert list(found[0]) == [FULL, GOOD, RANDOM, BAD]
-    assert [*found[0][GOOD], *found[0][BAD]] == found[0][FULL] == order
-    assert len({*found[0][RANDOM]}) == 8
-    assert found[0][RANDOM] != found[1][RANDOM]
-    assert dict(halves(order, 0)) == found[0]
-
-
 @pytest.mark.parametrize(
     ("planted", "verdicts"),
     [
@@ -126,24 +107,3 @@ def test_random_heads_lie_in_the_same_encoder_and_depend_on_the_seed(encoder: En
     assert {name.rpartition("attention.")[2] for name in moved} == {"project.weight", "project.bias", "output.weight"}
     assert all(torch.equal(one[name], same[name]) for name in before)
     assert not any(torch.equal(one[name], other[name]) for name in moved if name.endswith("weight"))
-
-
-RETRAIN = {"retrain": 10, "learning_rate": 0.002, "pairs": 20, "batches": 2}
-
-
-@pytest.mark.slow
-def test_small_encoders_are_taken_apart_and_trained_further(work: Work) -> None:
-    small = {
-        "data": {"name": "grammar", "documents": 400, "seed": 3},
-        "tokenizer": {"size": 300},
-        "encoder": {"layers": 2, "heads": 2, "model": 16, "dropout": 0.0, "attention_dropout": 0.0},
-        "length": 48, "rows": 4, "steps": 60, "warmup": 2, "held_out_share": 0.05, "seeds": (0, 1),
-        "learning_rate": 0.01, "checkpoints": {"per_doubling": 0, "safety": 0},
-    }  # fmt: skip
-    section = SubnetworksSection.model_validate({**GIVEN, "train": small, **RETRAIN})
-    result = subnetworks.measure(section, work)
-    loss = {(row.condition, row.repeat): row.value for row in result.measures[0].rows}
-    assert all(
-        loss[f"{RESET}, {when}", seed] != loss[f"{BAD}, {when}", seed] for when in (BEFORE, AFTER) for seed in (0, 1)
-    )
-    assert subnetworks.measure(section, replace(work, resume=True)).recorded() == result.recorded()

@@ -3,18 +3,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from pydantic import ValidationError
+import torch
 
 from experiments.claims.claim import Work
-from experiments.config.train_config import ArcsSection
+from experiments.config.train_config import TrainSection
 from experiments.interventions import syntax
 from experiments.interventions.syntax import (
     ACROSS,
     AGREEMENT,
     ATTACHMENT,
     ATTENTION,
-    CONTROL,
     EARLY,
     LATE,
     LOSS,
@@ -22,7 +22,12 @@ from experiments.interventions.syntax import (
     PUNISHED,
     REWARDED,
     SyntaxSection,
+    attention_on_arcs,
+    best_head_attachment,
+    held_out_arcs,
 )
+from mha import Encoder, record
+from probes.scoring.tally import Sums
 
 GIVEN: dict[str, Any] = {
     "claim": "syntax",
@@ -33,31 +38,6 @@ GIVEN: dict[str, Any] = {
     "report": {"name": "grammar", "documents": 6, "seed": 1},
 }
 SECTION = SyntaxSection.model_validate(GIVEN)
-
-
-def test_cells_differ_in_sign_and_steps_alone() -> None:
-    assert SECTION.cells == {
-        NONE: None,
-        REWARDED: ArcsSection(weight=1.0),
-        PUNISHED: ArcsSection(weight=-1.0),
-        EARLY: ArcsSection(weight=-1.0, last_step=5),
-        LATE: ArcsSection(weight=-1.0, first_step=11),
-        CONTROL: ArcsSection(weight=-1.0, control=True),
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"early": 20}, "steps of a training of 20 steps"),
-        ({"late": 21}, "steps of a training of 20 steps"),
-        ({"train": {**GIVEN["train"], "arcs": {"weight": 1.0}}}, "train.arcs is set by the cells"),
-        ({"weight": 0.0}, "greater than 0"),
-    ],
-)
-def test_a_schedule_that_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        SyntaxSection.model_validate(GIVEN | change)
 
 
 def planted(agreement: Mapping[str, float], loss: Mapping[str, float], across: float) -> dict[str, Any]:
@@ -107,15 +87,6 @@ def test_none_holds_where_it_is_the_other_way_round(work: Work, monkeypatch: pyt
     assert verdicts(found, work, monkeypatch) == ["holds", *["does not hold"] * 9]
 
 
-def test_nothing_is_decided_where_seeds_differ_more_than_cells(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = planted({}, {}, across=0.55)
-    for cell in set(SECTION.cells) - {NONE}:
-        for seed, sign in enumerate((-1, 1, 0)):
-            for name in (AGREEMENT, LOSS, ACROSS):
-                found[cell][seed][name][-1] += 0.1 * sign * (-1 if cell == CONTROL else 1)
-    assert set(verdicts(found, work, monkeypatch)[1:]) == {"not decided"}
-
-
 @pytest.mark.slow
 def test_small_trainings_are_followed_and_taken_up(work: Work) -> None:
     small = {
@@ -136,3 +107,53 @@ def test_small_trainings_are_followed_and_taken_up(work: Work) -> None:
     assert all(0 <= value <= 1 for name in ends if name != "evaluation loss" for value in ends[name].values())
     again = syntax.measure(section, replace(work, resume=True))
     assert again.recorded() == result.recorded()
+
+
+TRAIN = TrainSection.model_validate(
+    {
+        "data": {"name": "grammar", "documents": 60, "seed": 3},
+        "tokenizer": {"size": 300},
+        "encoder": {"layers": 2, "heads": 2, "model": 16},
+        "length": 48,
+        "rows": 2,
+        "steps": 1,
+        "held_out_share": 0.1,
+    }
+)
+
+
+def sums(n: list[int], hits: list[list[int]]) -> Sums:
+    return Sums.of_hits((0, 1)[: len(n)], np.array(n, float), np.array(hits, float))
+
+
+def test_heads_are_selected_on_one_corpus_and_counted_on_the_other() -> None:
+    det, obj = ("dependency", "dependent->head", "det"), ("dependency", "dependent->head", "obj")
+    select = {det: sums([5, 5], [[5, 0], [4, 1]]), obj: sums([10], [[2, 3]])}
+    report = {
+        det: sums([20], [[12, 20]]),  # the other head would be better here
+        obj: sums([4, 6], [[0, 2], [0, 3]]),
+        ("dependency", "dependent->head", "all"): sums([30], [[0, 0]]),
+        ("dependency", "dependent->head", "det:*"): sums([30], [[0, 0]]),
+        ("dependency", "head->dependent", "det"): sums([30], [[30, 30]]),
+        ("dependency", "dependent->head", "nsubj"): sums([30], [[30, 30]]),  # not in the selection
+    }
+    assert best_head_attachment(select, report) == (12 + 5) / 30
+    assert np.isnan(best_head_attachment({}, report))
+
+
+def test_attention_on_arcs_is_the_mean_over_words_heads_layers_and_batches() -> None:
+    from experiments.training.texts import open_material, open_vocabulary
+    from experiments.training.train import encoder_config
+
+    torch.manual_seed(0)
+    encoder = Encoder(encoder_config(TRAIN, open_vocabulary(TRAIN, open_material(TRAIN))), lm_head=True)
+    found, batches = [], held_out_arcs(TRAIN, 2)
+    for batch, arcs in batches:
+        with torch.no_grad(), record(encoder.eval()) as maps:
+            encoder(batch.pieces, places=batch.places, blocks=batch.blocks)
+        cells = torch.zeros(batch.pieces.numel() * batch.pieces.shape[1], dtype=torch.float64)
+        cells.index_put_((arcs.cells,), arcs.share.double(), accumulate=True)
+        mean = torch.stack(maps["pattern"]).double().mean((0, 2))  # of layers and heads: [batch, query, key]
+        found.append(float(mean.flatten() @ cells))
+    assert attention_on_arcs(encoder, batches) == pytest.approx(np.mean(found), rel=1e-5)
+    assert 0 < np.mean(found) < 1

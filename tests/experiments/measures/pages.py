@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.run.measure import Measure
 from reports import Run
 from reports.blocks.block import Block
 from reports.run.record import RunRecord
+from reports.tables.table import Table
 
 ONE_RUN = {"model": "m", "step": pd.NA, "corpus": "sea"}
 "Columns of a run, for tables that have none."
@@ -28,3 +30,11 @@ def blocks_of(
 def text_of(measure: type[Measure], tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any] | None = None) -> str:
     """Return the same in Markdown."""
     return "\n\n".join(block.markdown for block in blocks_of(measure, tables, facts))
+
+
+def of_heads(table: Table, layers: int, heads: int, /, **given: Any) -> pd.DataFrame:
+    """Return a row a head with these columns, given for all or each; the others say that nothing was measured."""
+    cell = np.arange(layers * heads)
+    names = [f"{one // heads + 1}-{one % heads + 1}" for one in cell]
+    place = {"layer": cell // heads, "head": cell % heads, "name": names}
+    return pd.DataFrame([table.missing] * len(cell)).assign(**{**ONE_RUN, **place, **given})

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.link import VERDICTS, LinkMeasure
+from experiments.measures.link import LINK, VERDICTS, LinkMeasure
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from tests.experiments.measures.conftest import told
+from tests.experiments.measures.pages import ONE_RUN, of_heads
 
 Scored = Callable[..., Run]
 ASKED = ('probes.names=["position"]', 'ablation.behaviours=["embedding"]', "ablation.items=20", "scoring.flips=99")
@@ -42,52 +43,23 @@ def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> Non
     assert table.patching.isna().all()
 
 
-def test_correlations_are_over_all_heads(linked: Run) -> None:
-    found = linked.tables["link_correlations"].set_index(["one", "other"])
-    assert ("importance", "cost") in found.index
-    assert ("patching", "cost") not in found.index
-    assert set(found.heads) == {linked.layers * linked.heads}
-
-
-def test_a_run_whose_probes_have_no_role_is_linked_to_nothing(scored: Scored) -> None:
-    found = scored('probes.names=["dependency"]', *ASKED[1:])
-    assert "ablations" in found.tables
-    assert "link" not in found.tables
-
-
-ROLE = {"behaviour": "pairs", "probe": "agreement", "label": "all", "variant": "verb->subject"}
-ONE_RUN = {"model": "m", "step": pd.NA, "corpus": "sea"}
+ROLE = {**ONE_RUN, "behaviour": "pairs", "probe": "agreement", "label": "all", "variant": "verb->subject"}
 
 
 def rows() -> pd.DataFrame:
     """One head a verdict; the later, the costlier."""
-    count, verdicts = len(VERDICTS), [VERDICTS[place] for place in (1, 0, 2, 3, 4)]
-    frame = pd.DataFrame({"layer": np.arange(count) // 2, "head": np.arange(count) % 2, "verdict": verdicts})
-    names = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
-    cost = np.arange(count) / 10 - 0.1
-    told = {"n": 50, "accuracy": 0.5, "mass": 0.2, "margin": 0.1, "write_norm": 1.5, "importance": np.nan}
-    frame = frame.assign(
-        name=names,
-        **ROLE,
-        **ONE_RUN,
-        **told,
-        patching=-0.005,
-        transfer=0.5,
-        transfer_low=0.25,
-        transfer_high=1.0,
-        cost=cost,
-        p_adjusted=0.2,
-    )
-    frame["transfer_significant"] = True
-    attends, effect = frame.verdict.str.startswith("attends"), frame.verdict.isin([VERDICTS[0], VERDICTS[2]])
-    return frame.assign(cost_low=cost - 0.1, cost_high=cost + 0.1, attends=attends, has_effect=effect)
+    verdicts = pd.Series([*(VERDICTS[place] for place in (1, 0, 2, 3, 4)), ""])
+    cost = np.arange(6) / 10 - 0.1
+    told = {"n": 50, "accuracy": 0.5, "cost": cost, "cost_low": cost - 0.1, "cost_high": cost + 0.1}
+    told |= {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "patching": -0.005}
+    attends, effect = verdicts.str.startswith("attends"), verdicts.isin([VERDICTS[0], VERDICTS[2]])
+    return of_heads(LINK, 3, 2, **ROLE, **told, verdict=verdicts, attends=attends, has_effect=effect)[:5]
 
 
 def correlations() -> pd.DataFrame:
     pairs = {"one": ["accuracy", "mass", "accuracy"], "other": ["cost", "write_norm", "importance"]}
-    return pd.DataFrame(
-        {**pairs, "rho": [0.4, 0.1, -0.2], "low": [0.1, -0.3, np.nan], "high": [0.6, 0.4, np.nan]}
-    ).assign(heads=5, **ROLE, **ONE_RUN)
+    numbers = {"rho": [0.4, 0.1, -0.2], "low": [0.1, -0.3, np.nan], "high": [0.6, 0.4, np.nan]}
+    return pd.DataFrame({**pairs, **numbers}).assign(heads=5, **ROLE)
 
 
 def test_heads_that_attend_stand_before_those_with_an_effect_and_these_before_the_rest(

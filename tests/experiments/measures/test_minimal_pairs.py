@@ -1,169 +1,39 @@
 import json
-import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from tokenizers import Tokenizer
 
-from experiments.config.config import ConfigError
 from experiments.measures.minimal_pairs import FOLDED, MinimalPairsMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
-from mha import Encoder, ModelError, export_encoder, load_model
-from mha.training.vocabulary import save_tokenizer
 from reports import Run
+from reports.tables.scores import BEHAVIOUR
 from tests.experiments.measures.conftest import told
+from tests.experiments.measures.pages import ONE_RUN
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
-QUICK = 'probes.names=["position"]'
-
-
-@pytest.fixture(scope="session")
-def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the tiny model with a masked-LM head that likes plural verbs, whatever their subject is."""
-    folder = tmp_path_factory.mktemp("models") / "speaker"
-    source = load_model(str(tiny)).module
-    assert isinstance(source, Encoder)
-    tokenizer = Tokenizer.from_file(str(tiny / "tokenizer.json"))
-    tokenizer.add_special_tokens(["[MASK]"])
-    tokenizer.add_tokens(["king", "kings", "sleep", "sleeps"])
-    ids = {word: tokenizer.token_to_id(word) for word in ("sleep", "are", "were", "have", "do")}
-    encoder = Encoder(replace(source.config, vocab=tokenizer.get_vocab_size()), lm_head=True)
-    head = encoder.lm_head
-    assert head is not None
-    with torch.no_grad():
-        for parameter in (head.transform.weight, head.transform.bias, head.norm.bias, head.decoder.bias):
-            parameter.zero_()
-        for piece in filter(None, ids.values()):
-            head.decoder.bias[piece] = 5
-    export_encoder(encoder, folder)
-    save_tokenizer(tokenizer, folder, 512)
-    return folder
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
-    (tmp_path / "sleepers.txt").write_text(PAIRS, "utf-8")
-    return tmp_path / "sleepers.txt"
-
-
-@pytest.fixture
-def ask(base: Path, speaker: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Return the function that runs the speaker on a few texts with changes as of --set."""
-    few = ("corpus.select.documents=2", "corpus.report.documents=2")
-
-    def ask(*changes: str, model: Path = speaker) -> Path:
-        config = load_config(base, (QUICK, *few, f"model.name='{model}'", *changes))
-        return run(config, tmp_path / "runs", overwrite=True)
-
-    return ask
-
-
-def row(frame: pd.DataFrame, corpus: str, level: str, **keys: object) -> pd.Series:
-    rows = frame[(frame.corpus == corpus) & (frame.level == level)]
-    for column, value in keys.items():
-        rows = rows[rows[column] == value]
-    assert len(rows) == 1
-    return rows.iloc[0]
 
 
 @pytest.mark.slow
-def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[..., Path], pairs: Path) -> None:
-    folder = ask(f'behaviour.corpora=["grammar", "{pairs}"]', "behaviour.first=40")
-    frame = Run.open(folder).tables["behaviour"]
-    assert (folder / "behaviour.csv").is_file()
-    whole = row(frame, "sleepers", "corpus")
-    assert (whole.n, whole.accuracy, whole.method, whole.left_out) == (2, 0.5, "masked", 0)
-    singular, plural = (row(frame, "grammar", "number", number=number) for number in ("singular", "plural"))
-    assert singular.n + plural.n + singular.left_out + plural.left_out == 40
-    assert singular.accuracy < 0.5 < plural.accuracy, "a verb's form is preferred whatever its subject is"
-    assert row(frame, "grammar", "attractors", attractors=0).n > 10
+def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(base: Path, speaker: Path, tmp_path: Path) -> None:
+    (tmp_path / "sleepers.txt").write_text(PAIRS, "utf-8")
+    corpora = f'behaviour={{corpora=["grammar", "{tmp_path}/sleepers.txt"], first=40, method="pll"}}'
+    few = ('probes.names=["position"]', "corpus.select.documents=2", "corpus.report.documents=2")
+    folder = run(load_config(base, (*few, f"model.name='{speaker}'", corpora)), tmp_path / "runs")
+    found = Run.open(folder).tables["behaviour"]
+    whole = found[found.level == "corpus"].set_index("corpus")
+    assert (whole.n + whole.left_out).to_dict() == {"grammar": 40, "sleepers": 2}
+    assert set(whole.method) == {"pll"}
     assert "## Minimal pairs" in (folder / "report" / "report.md").read_text("utf-8")
     record = json.loads((folder / "run.json").read_text("utf-8"))
     assert record["facts"]["minimal_pairs"]["sleepers"]["decided"] == 2
-    assert "minimal_pairs" in record["stages"]
 
 
-@pytest.mark.slow
-def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
-    ask: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    (tmp_path / "longer.txt").write_text("True\tthe king sleeps\nFalse\tthe the king sleeps\n" + PAIRS, "utf-8")
-    corpora = f'behaviour.corpora=["{tmp_path}/longer.txt"]'
-    scored = {}
-    for method in ("auto", "masked", "pll"):
-        folder = ask(corpora, f"behaviour.method='{method}'")
-        if method == "masked":
-            dropped = json.loads((folder / "run.json").read_text("utf-8"))["dropped"]
-            lost = {"reason": "not different in exactly one piece", "count": 1, "examples": ["longer:1"]}
-            assert {"split": "longer", "scope": "minimal pairs", **lost} in dropped
-        scored[method] = row(Run.open(folder).tables["behaviour"], "longer", "corpus")
-    assert {method: (one.method, one.n, one.left_out) for method, one in scored.items()} == {
-        "auto": ("masked, pll", 3, 0),
-        "masked": ("masked", 2, 1),
-        "pll": ("pll", 3, 0),
-    }
-
-
-def test_the_seed_of_the_grammar_s_pairs_is_heard(ask: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    prints = []
-    for seed in (71, 72):
-        folder = ask('behaviour.corpora=["grammar"]', "behaviour.first=15", f"behaviour.seed={seed}")
-        prints.append(json.loads((folder / "run.json").read_text("utf-8"))["facts"]["minimal_pairs"]["grammar"])
-    assert prints[0]["items"] == prints[1]["items"] == 15
-    assert prints[0]["fingerprint"] != prints[1]["fingerprint"]
-
-
-def test_a_model_without_a_head_is_refused_before_anything_is_scored(
-    ask: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(
-        "experiments.run.scope.score_corpus", lambda *words, **named: pytest.fail("something was scored")
-    )
-    with pytest.raises(ModelError, match="has no masked-LM head"):
-        ask('behaviour.corpora=["grammar"]', model=tiny)
-    assert not (tmp_path / "runs" / "quick").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ('behaviour.corpora=["blimb"]', "behaviour: unknown minimal pairs 'blimb'; did you mean 'blimp'"),
-        ('behaviour.corpora=["grammar", "grammar"]', "behaviour: minimal pairs 'grammar' are named twice"),
-        ("behaviour.first=0", "behaviour.first: Input should be greater than or equal to 1"),
-        ("behaviour.method='guess'", "behaviour.method: Input should be 'auto', 'masked' or 'pll'"),
-        ("behaviour.corpus='grammar'", "unknown key 'behaviour.corpus'; did you mean 'corpora'"),
-    ],
-)
-def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, complaint: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load_config(base, (change,))
-    assert complaint in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_path_is_relative_to_the_config_file(base: Path, tmp_path: Path, pairs: Path) -> None:
-    config = tmp_path / "here.toml"
-    config.write_text(base.read_text("utf-8") + '\n[behaviour]\ncorpora = ["sleepers.txt"]\n', "utf-8")
-    assert load_config(config).behaviour.corpora == (str(pairs.resolve()),)
-
-
-NAN = float("nan")
-HOSTILE = '<b>&"|</script>`'
-
-
-def line(corpus: str, level: str, accuracy: float, spread: float = 0.05, n: int = 200, **more: object) -> dict:
-    low, high = (NAN, NAN) if math.isnan(accuracy) else (accuracy - spread, accuracy + spread)
-    row = {"model": "speaker", "step": pd.NA, "corpus": corpus, "level": level, "attractors": pd.NA, "method": "masked"}
-    row |= dict.fromkeys(("field", "phenomenon", "paradigm", "condition", "number"), "")
-    row |= {"n": n, "clusters": n, "accuracy": accuracy, "ci_low": low, "ci_high": high, "near_ties": 1, "left_out": 0}
-    return row | more
+def line(corpus: str, level: str, accuracy: float, n: int = 200, **more: object) -> dict[str, object]:
+    numbers = {"n": n, "clusters": n, "accuracy": accuracy, "ci_low": accuracy - 0.05, "ci_high": accuracy + 0.05}
+    return {**BEHAVIOUR.missing, **ONE_RUN, "corpus": corpus, "level": level, "method": "masked", **numbers, **more}
 
 
 def rows() -> pd.DataFrame:
@@ -172,18 +42,11 @@ def rows() -> pd.DataFrame:
     few = line("ships", "attractors", 0.1, n=5, attractors=3)
     numbers = [line("ships", "number", 0.8, number="singular"), line("ships", "number", 0.4, number="plural")]
     conditions = [line("ships", "condition", 0.5, paradigm="a", condition=name) for name in ("question", "main clause")]
-    whole = line("ships", "corpus", 0.62, left_out=1234)
-    paradigms = [
-        line("many", "paradigm", 0.5, paradigm=HOSTILE if n == 0 else f"paradigm_{n}", method="pll")
-        for n in range(FOLDED + 2)
-    ]
+    paradigms = [line("many", "paradigm", 0.5, paradigm=f"paradigm_{n}") for n in range(FOLDED + 2)]
     phenomena = [line("many", "phenomenon", value, phenomenon=f"island_{value}") for value in (0.3, 0.7)]
     extra = [line("many", "condition", 0.5, paradigm=f"paradigm_{n}", condition="c") for n in (1, 2)]
-    other = [
-        line("many", "corpus", 0.51, method="masked, pll"),
-        line("many", "field", NAN, n=0, field="empty", method=""),
-    ]
-    return pd.DataFrame([whole, *attractors, few, *numbers, *conditions, *other, *paradigms, *phenomena, *extra])
+    whole = [line("ships", "corpus", 0.62, left_out=1234), line("many", "corpus", 0.51)]
+    return pd.DataFrame([*whole, *attractors, few, *numbers, *conditions, *paradigms, *phenomena, *extra])
 
 
 def test_groupings_are_those_with_something_to_compare_and_verdicts_need_clusters(
@@ -206,12 +69,3 @@ def test_groupings_are_those_with_something_to_compare_and_verdicts_need_cluster
     assert "| below chance |" in verdicts["2 attractors"]
     assert "| – |" in verdicts["3 attractors"]
     assert "| island 0.3 |" in many
-
-
-def test_only_methods_that_were_used_are_explained_and_nothing_decided_is_said(measured: Callable[..., Run]) -> None:
-    text = told(MinimalPairsMeasure, measured(behaviour=rows()))
-    assert [f"**{name}**" in text for name in ("masked", "pll", "cloze")] == [True, True, False]
-    nothing = pd.DataFrame([line("ships", "corpus", NAN, n=0, left_out=7, method="")])
-    assert "Nothing was decided; pairs left out: 7." in told(MinimalPairsMeasure, measured(behaviour=nothing))
-    last = pd.concat([rows()[:1].assign(step=0, accuracy=0.58), rows()[:1].assign(step=400)])
-    assert "preferred in 62.0 %" in told(MinimalPairsMeasure, measured(behaviour=last)), "the last step"

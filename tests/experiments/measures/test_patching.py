@@ -1,114 +1,31 @@
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.patching import ALL, PATCHING, PatchingError, PatchingMeasure
-from experiments.run.config import load_config
-from experiments.run.run import run
-from mha import ModelError
-from probes.pairs.number_swaps import NumberSwap, number_swapped
+from experiments.measures.patching import ALL, PATCHING, PatchingMeasure
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from tests.experiments.measures.conftest import told
-from tests.experiments.measures.readers import whole_words
+from tests.experiments.measures.pages import of_heads
 
-FEW = ("corpus.select.documents=2", "corpus.report.documents=2", 'probes.names=["position"]', "scoring.flips=99")
-
-
-@pytest.fixture(scope="session")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a masked LM that has whole words for the sentences that are patched."""
-    folder, words = tmp_path_factory.mktemp("models") / "reader", set[str]()
-    for seed in (1, 2):
-        for one, _ in zip(number_swapped(seed), range(60), strict=False):
-            if isinstance(one, NumberSwap):
-                words |= {word.lower() for word in (*one.clean, *one.corrupted, one.wrong)}
-    return whole_words(folder, words)
-
-
-@pytest.fixture
-def ask(base: Path, reader: Path, tmp_path: Path) -> Callable[..., Run]:
-    """Return the function that runs the reader with changes as of --set."""
-
-    def ask(*changes: str, model: Path = reader) -> Run:
-        config = load_config(base, (*FEW, "patching.enabled=true", f"model.name='{model}'", *changes))
-        return Run.open(run(config, tmp_path / "runs", overwrite=True))
-
-    return ask
-
-
-@pytest.mark.slow
-def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) -> None:
-    found = ask("patching.items=12", "patching.seed=1")
-    table, facts = found.tables["patching"], found.facts("patching")
-    every = table[table["role"] == "all places"]
-    assert every["name"].tolist() == ["1-1", "1-2", "2-1", "2-2"]
-    assert set(table["corpus"]) == {"grammar"}
-    assert (every["n"] == facts["items"]).all()
-    assert every["share"].notna().all() == (facts["clean"] > facts["corrupted"])
-    assert set(table["role"]) >= {"all places", "subject", "verb", "other", "[CLS], [SEP]"}
-    assert "post-norm" in facts["why_no_direct"]
-    assert "direct_rho" not in facts
-    dropped = [one for one in found.record.dropped if one.reason.startswith("patching: ")]
-    lost = {one.reason.removeprefix("patching: "): one.count for one in dropped}
-    assert lost["the subject is no noun"] > 0
-    longer = sum(count for reason, count in lost.items() if reason.startswith("longer") or "vocabulary" in reason)
-    assert facts["items"] + longer == 12
-    assert "patching" in found.record.stages
-    assert "Activation patching of the answer" in (found.folder / "report" / "index.html").read_text("utf-8")
-
-
-@pytest.mark.slow
-def test_the_seed_decides_the_sentences_and_the_same_run_gives_the_same_table(ask: Callable[..., Run]) -> None:
-    one, same, other = (ask("patching.items=8", f"patching.seed={seed}").tables["patching"] for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(one, same)
-    assert not one["estimate"].equals(other["estimate"])
-
-
-def test_a_model_that_cannot_be_asked_is_refused_with_the_reason(
-    ask: Callable[..., Run], tiny: Path, reader: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(ModelError, match="has no masked-LM head"):
-        ask(model=tiny)
-    config = json.loads((reader / "tokenizer.json").read_text("utf-8"))
-    vocabulary = config["model"]["vocab"]
-    config["model"]["vocab"] = {word if place < 5 else f"x{word}": place for word, place in vocabulary.items()}
-    silent = tmp_path / "silent"
-    silent.mkdir()
-    for file in reader.iterdir():
-        (silent / file.name).write_bytes(file.read_bytes())
-    (silent / "tokenizer.json").write_text(json.dumps(config), "utf-8")
-    with pytest.raises(PatchingError, match=r"can be tested on none of 3: "):
-        ask("patching.items=3", model=silent)
-
-
-LAYERS, HEADS = 2, 3
 FACTS = {"items": 150, "clusters": 61, "clean": 4.25, "corrupted": -3.5, "right_clean": 0.96, "right_corrupted": 0.08}
 FACTS |= {"estimate_rho": 0.83, "estimate_low": 0.61, "estimate_high": 0.97, "estimate_slope": 0.5}
 WHY = {"why_no_direct": "tiny is post-norm: no product says it"}
 
 
-def rows(role: str, shares: list[float], *, sure: int = -1) -> pd.DataFrame:
-    cell = np.arange(LAYERS * HEADS)
-    frame = pd.DataFrame({"layer": cell // HEADS, "head": cell % HEADS, "share": shares})
-    names = [f"{layer + 1}-{head + 1}" for layer, head in zip(frame["layer"], frame["head"], strict=True)]
-    p = np.where(cell == sure, 0.001, 0.6)
-    return frame.assign(
-        **{"role": role, "name": names, "n": 150, "clusters": 61, "estimate": frame["share"] / 2, "direct": np.nan},
-        **{"ci_low": frame["share"] - 0.1, "ci_high": frame["share"] + 0.1, "p": p, "p_label": p, "p_adjusted": p},
-        **{"model": "tiny", "step": pd.array([pd.NA] * len(cell), dtype="Int64"), "corpus": "grammar"},
-    )
+def rows(role: str, *shares: float) -> pd.DataFrame:
+    share, p = np.array(shares), np.where(np.array(shares) > 0.72, 0.001, 0.6)
+    numbers = {"share": share, "estimate": share / 2, "ci_low": share - 0.1, "ci_high": share + 0.1}
+    return of_heads(PATCHING, 2, 3, role=role, n=150, clusters=61, **numbers, p=p, p_label=p, p_adjusted=p)
 
 
 def table() -> pd.DataFrame:
-    shares = [0.01, -0.25, 0.0, 0.02, 0.75, 0.1]
-    frames = [rows(ALL, shares, sure=4), rows("subject", [0.005] * 6), rows("verb", [0, 0, 0, 0, 0.7, 0])]
-    return pd.concat(frames, ignore_index=True)[list(PATCHING.names)]
+    subject, verb = rows("subject", *[0.005] * 6), rows("verb", 0, 0, 0, 0, 0.7, 0)
+    return pd.concat([rows(ALL, 0.01, -0.25, 0.0, 0.02, 0.75, 0.1), subject, verb], ignore_index=True)
 
 
 @pytest.fixture
@@ -140,12 +57,3 @@ def test_the_page_says_what_was_asked_what_was_found_and_why_something_is_not_to
     assert np.flatnonzero(matrix.maps[0].marked).tolist() == [run.heads + 1]
     (said,) = PatchingMeasure.effects(run, Verdicts(RunThresholds(), ()))
     assert "1 of 6 heads, each alone, restore a significant part" in said
-
-
-def test_where_nothing_is_lost_no_head_is_named(patched: Callable[..., Run]) -> None:
-    gone = table().assign(share=np.nan, ci_low=np.nan, ci_high=np.nan, estimate=np.nan, p_adjusted=1.0, clusters=7)
-    text = told(PatchingMeasure, patched(gone, {name: FACTS[name] for name in [*FACTS][:6]}))
-    assert "- ⚠ Only 7 documents" in text
-    assert "On average nothing is lost by the corruption" in text
-    assert "The strongest heads" not in text
-    assert "first-order estimate puts" not in text

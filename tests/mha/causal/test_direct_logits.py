@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mha.causal.direct_logits import DirectLogitError, direct_logits, linear_readout
-from mha.causal.interventions import Patch, intervene
-from mha.causal.sweep import TextBatch, head_outputs, sweeping
+from mha.causal.sweep import TextBatch, head_outputs
 from mha.encoder.encoder import Encoder, EncoderConfig, MaskedLMHead
 from mha.models.circuits import layers_of
 from mha.models.masked_prediction import MaskedLM
@@ -63,49 +62,6 @@ def test_all_heads_and_all_else_that_is_written_sum_to_the_difference_of_logits(
         scaled = (rest - rest.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False) + norm.eps).sqrt()[:, None]
         other = difference((scaled * norm.weight + norm.bias) @ readout.weight.T + readout.bias)
     torch.testing.assert_close(heads.sum((1, 2)) + other, difference(logits), rtol=0, atol=1e-9)
-
-
-def test_a_patch_of_the_last_layer_is_foretold_but_for_the_variance_that_it_changes(
-    runs: tuple[TextBatch, TextBatch],
-) -> None:
-    lm, (clean, corrupted) = linear_lm(), runs
-    there, here = (head_outputs(lm, texts) for texts in (clean, corrupted))
-    told = direct_logits(lm, corrupted, [one - other for one, other in zip(there, here, strict=True)], FORMS)
-    before = _variance(lm, corrupted)
-    with sweeping(lm) as sweep:
-        trace = sweep.trace(corrupted)
-        for head in range(3):
-            patch = Patch(1, head, there[1][:, head])
-            ((_, output),) = sweep.run(corrupted, [(patch,)], trace)
-            grown = (_variance(lm, corrupted, patch) / before).sqrt()
-            frozen = (difference(output[0]) - _constant(lm)) * grown + _constant(lm)  # with the variance of before
-            torch.testing.assert_close(frozen - difference(trace.output), told[:, 1, head], rtol=0, atol=1e-9)
-            assert not torch.allclose(output[0], trace.output, atol=1e-4)
-            assert not torch.allclose(grown, torch.ones_like(grown), atol=1e-5), "the variance is no part of it"
-
-
-def _variance(lm: MaskedLM, texts: TextBatch, *changes: Patch) -> Tensor:
-    _, norm, _ = linear_readout(lm)
-    kept: list[Tensor] = []
-    handle = norm.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
-    with torch.no_grad(), intervene(lm.module, *changes):
-        lm.read(texts.ids, texts.real, texts.selected)
-    handle.remove()
-    return kept[0].var(-1, unbiased=False) + norm.eps
-
-
-def _constant(lm: MaskedLM) -> Tensor:
-    """Return what the biases of LayerNorm and readout alone make of the two logits."""
-    _, norm, readout = linear_readout(lm)
-    return difference((norm.bias @ readout.weight.T + readout.bias).expand(3, -1)).detach()
-
-
-def test_what_the_feed_forward_net_makes_of_a_write_is_no_part_of_it(runs: tuple[TextBatch, TextBatch]) -> None:
-    one, other = (
-        direct_logits(lm, runs[0], head_outputs(linear_lm(), runs[0]), FORMS)[:, 1].sign()
-        for lm in (linear_lm(), linear_lm(silent=False))
-    )
-    assert torch.equal(one, other)
 
 
 def test_models_of_which_it_cannot_be_told_are_refused_with_the_reason() -> None:

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from mha.attention import additive
 from mha.causal.fixed_patterns import PATTERNS, PatternError, fixed_heads, fixed_pattern
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import record
@@ -63,26 +62,6 @@ def test_the_first_heads_of_every_layer_are_fixed_and_the_others_left(encoder: E
     with record(encoder) as after:
         encoder(pieces, mask)
     assert torch.equal(after["pattern"][0], learnt)
-
-
-def test_padding_changes_nothing(encoder: Encoder) -> None:
-    pieces = torch.tensor([[2, 7, 8, 3]])
-    padded, mask = torch.cat([pieces, torch.zeros(1, 3, dtype=torch.long)], 1), torch.arange(7)[None] < 4
-    with fixed_heads(encoder, PATTERNS[3:6]), torch.no_grad():
-        alone, among = encoder(pieces), encoder(padded, mask)
-    assert additive(mask, torch.float32) is not None
-    assert torch.allclose(alone, among[:, :4], atol=1e-6)
-
-
-def test_fixed_heads_have_no_gradient_in_queries_and_keys(encoder: Encoder) -> None:
-    with fixed_heads(encoder, ["next", "left", "start"]):
-        encoder(torch.tensor([[2, 7, 8, 3]])).square().sum().backward()
-    weight = next(one for name, one in encoder.named_parameters() if name == "layers.0.attention.project.weight")
-    assert weight.grad is not None
-    query, key, value = weight.grad.chunk(3)
-    assert not query.any()
-    assert not key.any()
-    assert value.any()
 
 
 def test_what_cannot_be_fixed_is_refused(encoder: Encoder) -> None:

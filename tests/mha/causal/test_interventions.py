@@ -59,20 +59,6 @@ def test_the_mean_over_a_batch_is_refused_where_keys_are_other_pieces_than_queri
         assert not bool((seen["head_output"][0][:, 1] == 1).any())
 
 
-def test_several_heads_are_ablated_at_once(encoder: Encoder, pieces: Tensor) -> None:
-    heads, without = [(0, 1), (2, 0), (2, 3)], deepcopy(encoder)
-    with torch.no_grad():
-        for layer, head in heads:
-            without.layers[layer].attention.W_O[head] = 0
-    changes = [Ablate(*head) for head in heads]
-    site = ["head_output"]
-    with record(encoder, site) as own, intervene(encoder, *changes), record(encoder, site) as seen:
-        torch.testing.assert_close(encoder(pieces), without(pieces), rtol=0, atol=1e-6)
-    assert not any(bool((output[:, h] == 0).any()) for output in own["head_output"] for h in range(4))
-    zero = [(i, h) for i, out in enumerate(seen["head_output"]) for h in range(4) if bool((out[:, h] == 0).all())]
-    assert zero == heads
-
-
 def test_a_head_or_way_that_does_not_exist_is_an_error(encoder: Encoder, pieces: Tensor) -> None:
     for head in (4, -1):
         with (
@@ -101,32 +87,3 @@ def test_a_head_attends_as_told_where_it_is_told_and_as_it_would_elsewhere(
     assert torch.equal(seen["pattern"][0][:, [0, 2, 3]], own["pattern"][0][:, [0, 2, 3]])
     assert not torch.allclose(after, before, atol=1e-3)
     torch.testing.assert_close(encoder(pieces, mask), before, rtol=0, atol=1e-5)
-
-
-def test_what_a_head_is_told_to_attend_to_reaches_its_output(encoder: Encoder, pieces: Tensor) -> None:
-    everywhere = torch.zeros(3, 9, 9)
-    everywhere[:, :, 0] = 1
-    told = Attend(1, {0: everywhere, 3: everywhere})
-    with intervene(encoder, told), record(encoder, ["value", "head_output"], layers=[1]) as seen:
-        encoder(pieces)
-    for head in (0, 3):
-        first = seen["value"][0][:, head, :1].expand(-1, 9, -1)
-        torch.testing.assert_close(seen["head_output"][0][:, head], first)
-
-
-def test_patterns_for_other_heads_or_of_another_shape_are_refused(encoder: Encoder, pieces: Tensor) -> None:
-    for heads, message in (
-        ({4: torch.zeros(3, 9, 9)}, r"head index 4 is outside layer 0 \(4 heads"),
-        ({1: torch.zeros(3, 9, 8)}, r"head index 1 is \(3, 9, 8\), expected \(3, 9, 9\)"),
-    ):
-        with pytest.raises(HookError, match=message), intervene(encoder, Attend(0, heads)):
-            encoder(pieces)
-
-
-def test_ablation_and_told_attention_go_together(encoder: Encoder, pieces: Tensor) -> None:
-    told = torch.eye(9).expand(3, 9, 9)
-    with intervene(encoder, Ablate(0, 2), Attend(0, {1: told})), record(encoder, ["pattern", "head_output"]) as seen:
-        encoder(pieces)
-    assert torch.equal(seen["pattern"][0][:, 1], told)
-    assert bool((seen["head_output"][0][:, 2] == 0).all())
-    assert not bool((seen["head_output"][0][:, 1] == 0).all())

@@ -4,9 +4,9 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from mha.encoder.encoder import Encoder
+from mha import MaskedLM, record
+from mha.models.circuits import layers_of
 from mha.pieces import Pieces
-from mha.planted.heads import word_model
 from probes.causal.attention_effect import (
     ATTENDS,
     BOTH,
@@ -65,16 +65,6 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
     assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [ATTENDS, ATTENDS, NEITHER]
 
 
-def test_what_was_measured_beside_stands_at_its_head_and_the_rest_is_missing() -> None:
-    importance = pd.Series([5.0, 1.0], index=pd.MultiIndex.from_tuples([(1, 1), (0, 0)]))
-    found = link(scores(), {"grammar": costs()}, {"grammar": {"importance": importance}}, roles=[ROLE])
-    assert found[found.variant == "verb->subject"].importance.tolist()[0::3] == [1.0, 5.0]
-    assert found.importance.isna().sum() == 6
-    assert found.patching.isna().all()
-    assert found.transfer.isna().all()
-    assert not found.transfer_significant.any()
-
-
 def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
     places = pd.MultiIndex.from_tuples(PLACES[:4])
     numbers = {"transfer": [2.0, 0.1, 0, 1], "transfer_low": [1.0, -1, 0, 0.5], "transfer_high": [3.0, 1, 0, 2]}
@@ -87,10 +77,6 @@ def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
     assert rows.transfer_significant.tolist() == [True, False, False, True, False]
     together = rank_correlations(found, replicates=20, seed=1)
     assert "transfer" in set(together["one"])
-
-
-def test_a_behaviour_without_a_role_is_linked_to_nothing() -> None:
-    assert link(scores(), {"blimp": costs()}, {}, roles=[ROLE]).empty
 
 
 def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None:
@@ -111,27 +97,18 @@ def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None
     pd.testing.assert_frame_equal(found, again)
 
 
-def test_write_norms_are_means_over_pieces_that_are_no_padding() -> None:
-    """Heads attend to all alike. Head 1-1 writes 10 times the mean of the first number, head 1-2 twice the third."""
-    model = word_model(("one", "other"), layers=1, heads=2, head_dim=2, positions=8, seed=0)
-    encoder = model.module
-    assert isinstance(encoder, Encoder)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.zero_()
-        encoder.embedding_norm.weight.fill_(1)
-        encoder.pieces.weight[4] = torch.tensor([1.0, -1, 1, -1])
-        encoder.pieces.weight[5] = torch.tensor([-1.0, 1, 1, -1])
-        attention = encoder.get_submodule("layers.0.attention")
-        attention.get_parameter("project.weight")[8:] = torch.tensor(
-            [[3.0, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
-        )
-        attention.get_parameter("output.weight")[:3] = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 9, 2]])
-        attention.get_parameter("output.bias").fill_(7)
-    texts = [np.array(ids, np.int32) for ids in ([4, 4, 4, 5], [4])]
+def test_write_norms_are_means_over_pieces_that_are_no_padding(lm: MaskedLM) -> None:
+    encoder, texts = lm.module, [np.array(ids, np.int32) for ids in ([4, 6, 7, 5, 9], [8, 4])]
     asked = [Prompt(Pieces(ids, np.arange(len(ids), dtype=np.int32), len(ids)), i) for i, ids in enumerate(texts)]
-    behaviour = Embedding("embedding", "cosine", model, asked, ("a", "b"))
+    behaviour = Embedding("embedding", "cosine", lm.model, asked, ("a", "b"))
     assert len(behaviour.batches(512)) == 1, "the short text is padded"
+    lengths = []
+    for ids in texts:  # each alone, [layer, head, piece]
+        with torch.no_grad(), record(encoder, ["head_output"]) as kept:
+            encoder(torch.from_numpy(ids[None].astype(np.int64)))
+        written = zip(kept["head_output"], layers_of(encoder), strict=True)
+        one = [torch.einsum("hqd,hdm->hqm", out[0], layer.attention.W_O).norm(dim=-1) for out, layer in written]
+        lengths.append(torch.stack(one))
     found = write_norms(behaviour)
-    assert found.index.tolist() == [(0, 0), (0, 1)]
-    assert found.tolist() == pytest.approx([(4 * 5 + 10) / 5, 2])  # a mean of 1/2 in four pieces, of 1 in one
+    assert found.index.tolist() == [(layer, head) for layer in range(3) for head in range(3)]
+    assert found.tolist() == pytest.approx(torch.cat(lengths, 2).mean(2).flatten().tolist(), abs=1e-5)

@@ -7,7 +7,7 @@ import torch
 from mha import MaskedLM
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal import attribution
-from probes.causal.attribution import blank_out, input_gradients, number_prompts
+from probes.causal.attribution import blank_out, input_gradients, number_prompts, one_head_left
 from probes.causal.behaviours import Prompt
 
 FORMS = ("is", "are")
@@ -72,13 +72,6 @@ def test_a_gradient_is_that_of_the_embedding_of_the_word(lm: MaskedLM, asked: Pr
     assert np.ptp(found[1:]) > 1e-3
 
 
-def test_nothing_stays_behind(lm: MaskedLM, asked: Prompt) -> None:
-    before = [None if one.grad is None else one.grad.clone() for one in lm.module.parameters()]
-    input_gradients(lm, asked)
-    assert not lm.module.pieces._forward_hooks
-    assert [one.grad for one in lm.module.parameters()] == before
-
-
 def planted(
     monkeypatch: pytest.MonkeyPatch, lm: MaskedLM, rows: list[list[float]], words: list[float]
 ) -> dict[int, float]:
@@ -103,9 +96,7 @@ def test_rho_is_over_the_words_but_the_answer(monkeypatch: pytest.MonkeyPatch, l
     assert found == pytest.approx({0: 1.0, 1: -1.0, 2: 0.5, 3: np.sqrt(0.75), 4: np.nan}, nan_ok=True)
 
 
-def test_words_on_which_nothing_rests_have_no_rank(monkeypatch: pytest.MonkeyPatch, lm: MaskedLM) -> None:
-    assert np.isnan(planted(monkeypatch, lm, [[0.1, 0.2, 0.3]], [2.0, 2.0, 2.0])[0])
-
-
-def test_only_the_first_of_equal_questions_is_taken() -> None:
-    assert attribution.first_places([["a"], ["b"], ["a"], ["c"], ["b"]]) == [0, 1, 3]
+def test_one_head_left_is_all_others_of_its_layer(lm: MaskedLM) -> None:
+    left = one_head_left(lm.model)
+    assert left[1, 0] == ((1, 1), (1, 2))
+    assert len(left) == lm.model.layers * lm.model.heads

@@ -7,17 +7,13 @@ import pytest
 import torch
 
 from mha import MaskedLM, Model
-from mha.causal.sweep import TextBatch
 from mha.pieces import Pieces
 from probes.causal.behaviours import (
     Behaviour,
     BehaviourError,
     Embedding,
     Prompt,
-    credits,
-    embeddings,
     masked_pieces,
-    of_items,
     preferences,
     sentence_embeddings,
 )
@@ -58,10 +54,9 @@ def read(behaviour: Behaviour, batch: list[int]) -> torch.Tensor:
 @pytest.mark.parametrize("method", ["auto", "pll"])
 def test_the_value_of_a_pair_is_what_decides_it(lm: MaskedLM, method: str) -> None:
     behaviour = preferences(lm, "ships", PAIRS, method=method)
-    found = of_items(behaviour, ((batch, read(behaviour, batch)[None]) for batch in behaviour.batches(64)), 1)[0]
+    found = behaviour.measured(lambda batch: read(behaviour, list(batch))[None], 1, 64)[0]
     made = decide(lm, PAIRS, method=method).made
     np.testing.assert_allclose(found, [one.good - one.bad for one in made], rtol=0, atol=1e-5)  # up to 16 texts
-    assert credits(found).tolist() == [one.credit for one in made]
     assert (behaviour.clusters, behaviour.kinds, behaviour.decides) == (("one", "two", "two"), (KIND,) * 3, True)
 
 
@@ -89,27 +84,6 @@ def test_the_loss_is_that_of_masked_pieces_by_hand(lm: MaskedLM, aligned: Aligne
             logits = lm.read(ids, None, torch.arange(len(text)))
         right = [float(logits[place].log_softmax(-1)[int(text.ids[place])]) for place in one.places]
         assert float(read(behaviour, [i])[0]) == pytest.approx(np.mean(right), abs=1e-6)
-
-
-def test_what_is_masked_is_a_function_of_the_text_and_the_seed(lm: MaskedLM, model: Model, aligned: Aligned) -> None:
-    texts = aligned.texts.take(range(len(aligned.texts)))
-    turned = Aligned.of(model, MemoryTexts(texts[::-1]))
-    places = [[one.places for one in masked_pieces(lm, some, seed=0).prompts] for some in (aligned, turned)]
-    assert places[0] == places[1][::-1]
-    assert places[0] != [one.places for one in masked_pieces(lm, aligned, seed=1).prompts]
-    assert [len(one) for one in places[0]] == [max(1, round(0.15 * (len(text) - 2))) for text in aligned.pieces]
-
-
-def test_an_embedding_is_the_mean_over_real_pieces(model: Model, aligned: Aligned) -> None:
-    behaviour = sentence_embeddings(model, aligned)
-    batch = list(range(len(aligned.pieces)))
-    texts = behaviour.texts(batch)
-    assert texts.real is not None
-    output = torch.randn(*texts.ids.shape, 24, generator=torch.Generator().manual_seed(0))
-    for row, text in enumerate(aligned.pieces):
-        torch.testing.assert_close(embeddings(output, texts)[row], output[row, : len(text)].mean(0))
-    same = torch.ones(2, 3, 5)
-    torch.testing.assert_close(embeddings(same, TextBatch(torch.ones(2, 3, dtype=torch.long))), torch.ones(2, 5))
 
 
 def test_the_value_of_an_embedding_is_its_cosine_with_the_intact_one(model: Model, aligned: Aligned) -> None:
@@ -146,26 +120,7 @@ def test_the_donor_is_the_next_text_of_another_item_with_other_pieces() -> None:
     assert behaviour.donors([4, 2]) == [0, 3]
 
 
-def test_donors_do_not_depend_on_the_order_of_texts_even_of_equal_ones() -> None:
-    texts = [(5,), (5,), (6, 2), (6, 2), (4, 1), (9, 9, 9)]
-    for order in ([0, 1, 2, 3, 4, 5], [5, 3, 1, 4, 2, 0], [2, 0, 5, 4, 1, 3]):
-        behaviour = asked(*(texts[i] for i in order))
-        donors = behaviour.donors(range(6))
-        found = {texts[i]: texts[order[donor]] for i, donor in zip(order, donors, strict=True)}
-        assert found == {(5,): (4, 1), (4, 1): (6, 2), (6, 2): (9, 9, 9), (9, 9, 9): (6, 2)}
-
-
 @pytest.mark.parametrize("texts", [((1, 2),), ((1, 2), (1, 2))])
 def test_a_text_without_another_one_has_no_donor(texts: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(BehaviourError, match="e: resampling takes another text for every one, and there is none"):
         asked(*texts).donors([0])
-
-
-def test_values_are_summed_by_item() -> None:
-    behaviour = asked((1,), (2,), (3,), items=(1, 0, 1))
-    batches = [([2, 0], torch.tensor([[1.0, 2.0], [10.0, 20.0]])), ([1], torch.tensor([[5.0], [50.0]]))]
-    assert of_items(behaviour, iter(batches), 2).tolist() == [[5, 3], [50, 30]]
-
-
-def test_a_tie_is_half_right() -> None:
-    assert credits(torch.tensor([[0.2, -3.0, 0.0]])).tolist() == [[1, 0, 0.5]]

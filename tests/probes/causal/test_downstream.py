@@ -7,12 +7,9 @@ import pytest
 import torch
 
 from mha import Ablate, MaskedLM, Model
-from mha.causal.head_pattern import HeadPattern
-from mha.causal.sweep import sweeping
 from mha.models.hub import load_hub_model
 from probes import get_probe
 from probes.causal.ablation import WAYS, measure
-from probes.causal.behaviours import BehaviourError
 from probes.causal.downstream import head_accuracy
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.results import pooled_sums
@@ -20,7 +17,6 @@ from probes.records import Document
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Question
-from probes.words.position import BROAD
 
 PROBES = [get_probe(name) for name in ("position", "dependency", "coreference")]
 HEAD = (2, 1)
@@ -81,38 +77,3 @@ def test_heads_of_the_same_layer_and_above_change_nothing(deep: Model, texts: Me
     assert torch.equal(found[1:3], found[:1].expand(2, -1))
     assert torch.equal(found[4], found[3])
     assert 0 < float(found[0].mean()) < 1
-
-
-def test_a_head_s_pattern_is_read_however_the_pass_is_entered(deep: Model, texts: MemoryTexts) -> None:
-    behaviour = head_accuracy(deep, Aligned.of(deep, texts), PROBES[1], QUESTIONS[0], (1, 2))
-    batch = behaviour.texts(behaviour.batches(60)[0])
-    with sweeping(behaviour.reader) as sweep:
-        trace = sweep.trace(batch)
-    assert isinstance(behaviour.reader, HeadPattern)
-    rows = trace.output.sum(-1) if batch.real is None else trace.output.sum(-1)[batch.real]
-    torch.testing.assert_close(rows, torch.ones_like(rows))
-    assert trace.output.shape == (*batch.ids.shape, batch.ids.shape[1])
-
-
-def test_the_value_of_a_text_is_its_share_of_the_hits(lm: MaskedLM, texts: MemoryTexts) -> None:
-    deep = lm.model
-    behaviour = head_accuracy(deep, Aligned.of(deep, texts), PROBES[1], QUESTIONS[0], HEAD)
-    hits = measure(behaviour, [()])[0] * behaviour.questions
-    counts = [sum(word >= 0 for word in text.heads.tolist()) for text in texts.take(range(len(texts)))]
-    assert behaviour.questions == pytest.approx(sum(counts) / len(counts))
-    torch.testing.assert_close(hits, hits.round(), rtol=0, atol=1e-5)
-    assert all(0 <= hit <= count + 1e-5 for hit, count in zip(hits.tolist(), counts, strict=True))
-    assert behaviour.clusters == tuple(text.id for text in texts.take(range(len(texts))))
-    assert (behaviour.name, behaviour.below, behaviour.decides) == ("3-2 on dependency dependent->head all", 2, False)
-
-
-def test_a_label_that_nobody_asks_about_and_broad_attention_are_refused(
-    lm: MaskedLM, texts: MemoryTexts, random_documents: Callable[..., list[Document]]
-) -> None:
-    deep = lm.model
-    aligned = Aligned.of(deep, texts)
-    with pytest.raises(BehaviourError, match="3-2 on dependency dependent->head vocative: no text has such a question"):
-        head_accuracy(deep, aligned, PROBES[1], ("dependency", "dependent->head", "vocative"), HEAD)
-    long = Aligned.of(deep, MemoryTexts(random_documents(6, sentences=6, longest=6)))
-    with pytest.raises(BehaviourError, match="asks for broad attention, which has no right key"):
-        head_accuracy(deep, long, PROBES[0], ("position", BROAD, "broad"), HEAD)

@@ -1,20 +1,15 @@
 """Gates learned on behaviours: they keep the heads that a behaviour is worth, and leave the model as it was."""
 
-from typing import Any
-
 import pytest
 import torch
-from torch import Tensor
-from transformers import BertConfig, BertForMaskedLM, DistilBertConfig, DistilBertModel
 
 from mha.causal.gates import GateSettings
-from mha.causal.interventions import gated
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from probes.causal.ablation import measure
-from probes.causal.behaviours import BehaviourError, Embedding, Predictions, Prompt, preferences
+from probes.causal.behaviours import Embedding, Predictions, Prompt, preferences
 from probes.causal.gates import gate_heads, gated_values
 from probes.minimal_pairs import Kind, MinimalPair
 
@@ -46,21 +41,6 @@ def test_gates_keep_the_planted_head_and_no_other(head: tuple[int, int], noise: 
     assert float(found.learned.gates[head]) == 1
     assert float(found.values(behaviour).mean()) > 0.9 * float(gated_values(behaviour, torch.ones(SHAPE)).mean())
     assert bool((found.values(behaviour) > 0).all())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", [0.0, 0.02])
-def test_where_the_planted_head_is_not_read_no_gate_stays_open(noise: float) -> None:
-    behaviour = pairs(planted(read=False, noise=noise))
-    found = gate_heads(behaviour, SHAPE, 0.3, GateSettings(steps=150))
-    assert found.learned.survivors == []
-    torch.testing.assert_close(
-        found.values(behaviour).mean(), behaviour_mean(behaviour), rtol=0, atol=20 * noise + 1e-6
-    )
-
-
-def behaviour_mean(behaviour: Predictions) -> Tensor:
-    return gated_values(behaviour, torch.ones(SHAPE)).mean()
 
 
 def test_gates_of_0_and_1_are_ablation() -> None:
@@ -110,31 +90,3 @@ def test_weights_may_be_trained_along_in_a_copy() -> None:
     frozen = gate_heads(behaviour, SHAPE, 0.3, settings)
     assert frozen.behaviour.reader.module is model.module
     assert float(found.values(behaviour).mean()) > float(frozen.values(behaviour).mean())
-
-
-def test_weights_of_other_models_stay() -> None:
-    with pytest.raises(BehaviourError, match=r"only of our Encoder with a masked-LM head.*weights = false"):
-        gate_heads(embedding(planted()), SHAPE, 0.1, GateSettings(), weights=True)
-
-
-@pytest.mark.slow
-def test_models_of_transformers_are_gated_alike() -> None:
-    torch.manual_seed(0)
-    shape: dict[str, Any] = {"vocab_size": 30, "initializer_range": 0.5}
-    body: torch.nn.Module = DistilBertModel(
-        DistilBertConfig(dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, **shape)
-    )
-    model = Model("tiny", "pretrained", "distilbert", body.eval(), None, LAYERS, HEADS, 12, 0, "")
-    cheap, dear = (gate_heads(embedding(model), SHAPE, price, GateSettings(steps=60)).learned for price in (0.0, 10.0))
-    assert len(cheap.survivors) == LAYERS * HEADS
-    assert dear.survivors == []
-    config = BertConfig(
-        hidden_size=12, intermediate_size=16, num_hidden_layers=LAYERS, num_attention_heads=HEADS, **shape
-    )
-    lm: torch.nn.Module = BertForMaskedLM(config)
-    ids = torch.tensor([[5, 6, 7, 8]])
-    gates = torch.ones(LAYERS, HEADS, requires_grad=True)
-    with gated(lm.eval(), gates):
-        lm(input_ids=ids).logits[0, 1, 3].backward()
-    assert gates.grad is not None
-    assert float(gates.grad.abs().min()) > 0

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import pearsonr, spearmanr
 from torch import Tensor
-from transformers import DistilBertConfig, DistilBertModel
 
 from mha.causal.interventions import gated
 from mha.models.masked_prediction import MaskedLM
@@ -15,9 +15,9 @@ from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from mha.planted.heads import word_model
-from probes.causal.ablation import measure
-from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, of_items, preferences
-from probes.causal.importance import Slopes, by_layer, slopes
+from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, preferences
+from probes.causal.importance import Slopes, by_layer, correlations, importance_table, slopes, taylor_table
+from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, MinimalPair
 
 WORDS = ["the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog"]
@@ -56,15 +56,6 @@ def embedding(model: Model) -> Embedding:
     return Embedding("embedding", "cosine", model, [Prompt(t, i) for i, t in enumerate(texts())], tuple("abcdef"))
 
 
-def hub() -> Model:
-    torch.manual_seed(0)
-    config = DistilBertConfig(
-        vocab_size=40, dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, initializer_range=0.3
-    )
-    module: torch.nn.Module = DistilBertModel(config)
-    return Model("tiny", "pretrained", "distilbert", module.double().eval(), None, 2, 3, 12, 0, "")
-
-
 def read(behaviour: Behaviour, gates: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     """Return what the model gives for each text alone, and the value of each text, with gates [layer, head]."""
     outputs, values = [], []
@@ -95,7 +86,8 @@ def test_slopes_are_those_of_finite_differences() -> None:
     behaviour = loss(tiny())
 
     def values(gates: Tensor) -> Tensor:
-        return of_items(behaviour, (([i], one[None, None]) for i, one in enumerate(read(behaviour, gates)[1])), 1)[0]
+        every = read(behaviour, gates)[1]
+        return behaviour.measured(lambda batch: torch.stack([every[i] for i in batch])[None], 1)[0]
 
     found, expected = slopes(behaviour, LAYERS, HEADS), differences(values)
     assert found.slopes.shape == (1, 3, LAYERS, HEADS)
@@ -106,9 +98,8 @@ def test_slopes_are_those_of_finite_differences() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [tiny, hub])
-def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], monkeypatch: pytest.MonkeyPatch) -> None:
-    behaviour = embedding(make())
+def test_an_embedding_is_followed_by_its_derivative(monkeypatch: pytest.MonkeyPatch) -> None:
+    behaviour = embedding(tiny())
 
     def units(gates: Tensor) -> Tensor:
         return torch.stack([torch.nn.functional.normalize(one, dim=-1) for one in read(behaviour, gates)[0]])
@@ -123,37 +114,6 @@ def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], m
     monkeypatch.setattr("probes.causal.importance._along", lambda unit, *others: unit.T)  # along the axes
     axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL).slopes
     torch.testing.assert_close(axes, derivative.transpose(0, 1), rtol=0, atol=1e-6)
-
-
-def test_half_the_squared_length_is_what_a_small_step_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    behaviour = embedding(tiny())
-    monkeypatch.setattr("probes.causal.importance._along", lambda unit, *others: unit.T)
-    axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL)
-    predicted = axes.predicted * len(axes.slopes)  # a sum over axes, not a mean over directions
-    for layer, head in ((0, 1), (1, 2)):
-        gates = torch.ones(LAYERS, HEADS, dtype=torch.float64)
-        gates[layer, head] -= 0.01
-        lost = 1 - torch.stack(read(behaviour, gates)[1])
-        torch.testing.assert_close(lost, 0.01**2 * predicted[:, layer, head], rtol=0.05, atol=0)
-
-
-@pytest.mark.parametrize("make", [loss, embedding])
-def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], Behaviour]) -> None:
-    behaviour = make(tiny())
-    found = slopes(behaviour, LAYERS, HEADS).slopes
-    assert torch.equal(found, slopes(behaviour, LAYERS, HEADS).slopes)
-    for batch_pieces in (1, 20, 10_000):
-        again = slopes(behaviour, LAYERS, HEADS, batch_pieces=batch_pieces).slopes
-        torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
-    turned = replace(behaviour, prompts=list(reversed(behaviour.prompts)))
-    torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
-
-
-def test_all_texts_are_told_of() -> None:
-    told: list[int] = []
-    slopes(loss(tiny()), LAYERS, HEADS, batch_pieces=10, step=told.append)
-    assert sum(told) == 6
-    assert len(told) > 1
 
 
 def test_no_parameter_gets_a_gradient_and_none_is_changed() -> None:
@@ -198,34 +158,63 @@ def test_slopes_that_cancel_over_texts_do_not_cancel_in_importance() -> None:
     assert abs(float(own.cumsum(0)[1::2].abs().sum())) < 1e-5, "what accumulation would make of it"
 
 
-@pytest.mark.parametrize("head", [(0, 2), (1, 1)])
-@pytest.mark.parametrize("read_out", [True, False])
-def test_importance_and_ablation_point_to_the_planted_head_alone(head: tuple[int, int], read_out: bool) -> None:
-    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, read=read_out)
-    behaviour = pairs(model, "none")
-    importance = slopes(behaviour, LAYERS, HEADS).importance.mean(0)
-    sets = [(), *(((layer, number),) for layer in range(LAYERS) for number in range(HEADS))]
-    values = measure(behaviour, sets).mean(1)
-    cost = (values[0] - values[1:]).view(LAYERS, HEADS)
-    for found in (importance, cost):
-        others = found.clone()
-        others[head] = 0
-        assert float(others.abs().max()) < 1e-6
-        assert (float(found[head]) > 0.5) == read_out
-        assert abs(float(found[head])) < 1e-6 or read_out
-
-
-def test_a_noisy_planted_head_stands_out() -> None:
-    head = (0, 2)
-    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, noise=0.02)
-    importance = slopes(pairs(model, "none"), LAYERS, HEADS).importance.mean(0)
-    assert divmod(int(importance.argmax()), HEADS) == head
-    assert float(importance.flatten().sort().values[-2]) < 0.2 * float(importance[head])
-
-
 def test_layers_are_made_equally_long_and_empty_ones_stay_so() -> None:
     found = by_layer(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     torch.testing.assert_close(found, torch.tensor([[0.6, 0.8], [0.0, 0.0]]))
     whole = Slopes(torch.tensor([[[[3.0, -4.0]]], [[[1.0, 0.0]]]]), directed=True)
     torch.testing.assert_close(whole.importance, torch.tensor([[[2.0, 2.0]]]) * (torch.pi / 2) ** 0.5)
     torch.testing.assert_close(whole.predicted, torch.tensor([[[2.5, 4.0]]]))
+
+
+EFFORT = Effort(replicates=200, flips=19, seed=0)
+SHAPE = (2, 2)
+
+
+def weighed(items: int = 40) -> Predictions:
+    model = word_model(["a"], layers=2, heads=2, head_dim=2, positions=4, seed=0)
+    clusters = tuple(f"document {item // 2}" for item in range(items))
+    text = Pieces(np.zeros(2, np.int32), np.zeros(2, np.int32), 1)
+    return Predictions("loss", "nats", model, [Prompt(text, i) for i in range(items)], clusters)
+
+
+def drawn_slopes(items: int = 40, directed: bool = False) -> Slopes:
+    drawn = torch.randn(3 if directed else 1, items, *SHAPE, generator=torch.Generator().manual_seed(0)).double()
+    return Slopes(drawn + torch.arange(4.0).view(2, 2), directed)
+
+
+def test_importance_is_the_mean_length_and_stands_beside_the_cost() -> None:
+    found, own = drawn_slopes(), weighed()
+    values = np.random.default_rng(1).standard_normal((5, 40))
+    table = importance_table(own, found, values, SHAPE, EFFORT)
+    assert table.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
+    absolute = found.slopes[0].abs().mean(0)
+    np.testing.assert_allclose(table.importance, absolute.flatten())
+    np.testing.assert_allclose(table.of_layer, (absolute / (absolute**2).sum(1, keepdim=True).sqrt()).flatten())
+    np.testing.assert_allclose(table.predicted, found.slopes[0].mean(0).flatten())
+    np.testing.assert_allclose(table.cost, values[0].mean() - values[1:].mean(1))
+    assert ((table.ci_low < table.importance) & (table.importance < table.ci_high)).all()
+    assert (set(table.n), set(table.clusters)) == ({40}, {20})
+    assert importance_table(own, found, None, SHAPE, EFFORT).cost.isna().all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_predictions_are_correlated_with_costs_over_heads(directed: bool) -> None:
+    found = drawn_slopes(directed=directed)
+    predicted = found.predicted.flatten(1).T.numpy()
+    lost = predicted + np.random.default_rng(2).standard_normal(predicted.shape)
+    values = np.concatenate([np.zeros((1, 40)), -lost])
+    row = taylor_table(weighed(), found, values, EFFORT).iloc[0]
+    assert row.series == ("second order" if directed else "first order")
+    assert row.spearman == pytest.approx(spearmanr(predicted.mean(1), lost.mean(1)).statistic)
+    assert row.pearson == pytest.approx(pearsonr(predicted.mean(1), lost.mean(1)).statistic)
+    assert row.spearman_low <= row.spearman <= row.spearman_high <= 1
+    assert row.pearson_low <= row.pearson <= row.pearson_high <= 1
+    assert (row.heads, row.n, row.clusters) == (4, 40, 20)
+
+
+def test_where_nothing_varies_there_is_no_correlation() -> None:
+    values = np.zeros((5, 40))
+    row = taylor_table(weighed(), drawn_slopes(), values, EFFORT).iloc[0]
+    assert np.isnan([row.spearman, row.spearman_low, row.pearson, row.pearson_high]).all()
+    table = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(correlations(table, table), [1, np.nan])

@@ -1,20 +1,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from mha import export_encoder, load_model
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
-from mha.models.hub import load_hub_model
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
-from mha.training.vocabulary import save_tokenizer
 from probes.causal.patch_table import ALL, direct_agreement, estimate_agreement, patch_table
 from probes.causal.patching import ROLES, SPECIAL, Effects, PatchItem, _texts, measure_patching, patch_items
 from probes.evidence.question import Effort
@@ -89,16 +85,6 @@ def test_patching_and_its_estimate_point_to_the_planted_head_and_to_no_other(nor
     assert table.loc[elsewhere, "share"].abs().max() < 0.03, "in the last layer the head writes where the verb is"
 
 
-def test_where_the_planted_head_is_not_read_patching_points_to_none() -> None:
-    lm = planted(read=None)
-    items = asked(lm)
-    effects = measure_patching(lm, items)
-    assert float(effects.whole.abs().max()) == float(effects.estimated.abs().max()) == 0
-    table = patch_table(items, effects, EFFORT)
-    assert table["share"].isna().all()
-    assert (table["p_adjusted"] == 1).all()
-
-
 def difference(lm: MaskedLM, item: PatchItem, version: str, *changes: Patch) -> float:
     texts = _texts(lm, [item], version)
     with torch.no_grad(), intervene(lm.module, *changes):
@@ -140,35 +126,6 @@ def test_estimates_are_the_slope_of_patching_a_little(lm: MaskedLM) -> None:
             assert float(estimated[layer, head, role]) == pytest.approx(slope, rel=1e-3, abs=1e-7)
 
 
-@pytest.mark.slow
-def test_batches_and_order_change_no_number(lm: MaskedLM) -> None:
-    items = asked(lm)
-    one = measure_patching(lm, items)
-    other = measure_patching(lm, items[::-1], batch_pieces=1, side_by_side=1)
-    for name in ("clean", "corrupted", "whole", "placed", "estimated"):
-        torch.testing.assert_close(getattr(one, name), getattr(other, name).flip(0), rtol=0, atol=1e-9)
-    done: list[int] = []
-    measure_patching(lm, items, step=done.append)
-    assert sum(done) == len(items)
-    with pytest.raises(ValueError, match="no item"):
-        measure_patching(lm, [])
-
-
-def test_a_model_of_transformers_gives_what_the_same_weights_give_in_our_encoder(tmp_path: Path) -> None:
-    source = planted()
-    assert isinstance(source.module, Encoder)
-    export_encoder(source.module, tmp_path)
-    save_tokenizer(source.model.tokenizer, tmp_path, 512)
-    own = load_model(str(tmp_path))
-    ours, theirs = MaskedLM.of(own), MaskedLM.of(replace(own, module=load_hub_model(own.name)))
-    assert type(theirs.module).__name__ == "BertForMaskedLM"
-    one, other = (measure_patching(lm, asked(ours)) for lm in (ours, theirs))
-    for name in ("clean", "corrupted", "whole", "placed", "estimated"):
-        torch.testing.assert_close(getattr(one, name), getattr(other, name), rtol=0, atol=1e-4)
-    assert float(one.whole.abs().max()) > 1
-    assert "headscope's own kind" in other.why_not
-
-
 def test_a_linear_readout_is_attributed_directly_and_other_models_say_why_not() -> None:
     lm = planted(norm="pre")
     items = asked(lm)
@@ -198,23 +155,6 @@ def swap(clean: str, corrupted: str, wrong: str, verb: int = 2) -> NumberSwap:
     words = tuple(clean.split())
     roles = ("determiner", "subject", *["verb"] * (len(words) - 2))
     return NumberSwap("d", Kind("agreement"), words, tuple(corrupted.split()), verb, wrong, roles)
-
-
-@pytest.mark.parametrize(
-    ("one", "reason"),
-    [
-        (swap("the ship sinks", "the ships sinks", "leaks"), "told apart by a word that the vocabulary lacks"),
-        (swap("the barge sinks", "the barges sinks", "sink"), "the same pieces in both sentences"),
-        (swap("the barge sinks", "the ships sinks", "sink"), "told apart by a word that the vocabulary lacks"),
-        (swap("the ship" + " sinks" * 70, "the ships" + " sinks" * 70, "sink"), r"longer than the model (64 pieces)"),
-    ],
-)
-def test_sentences_that_a_model_cannot_be_asked_about_are_left_out_with_the_reason(
-    one: NumberSwap, reason: str
-) -> None:
-    items, (lost,) = patch_items(planted(), [one])
-    assert not items
-    assert (lost.reason, lost.source) == (reason, "d")
 
 
 def test_words_of_several_pieces_are_left_out_where_they_do_not_align(pieces_lm: Callable[[], MaskedLM]) -> None:
@@ -267,20 +207,6 @@ def test_shares_are_ratios_of_sums_over_the_items_that_have_the_role() -> None:
     assert found.loc[("attractor", 0), "share"] == pytest.approx(0.25 / 1)
     assert found.loc[("attractor", 0), "n"] == 1
     assert found.loc[("subject", 0), ["n", "clusters"]].tolist() == [2, 1]
-
-
-def test_a_head_that_harms_is_found_as_surely_as_one_that_restores() -> None:
-    items = [replace(asked(planted())[0], source=f"d{i}") for i in range(30)]
-    noise = torch.randn(30, generator=torch.Generator().manual_seed(0))
-    whole = torch.stack([noise * 0.2 - 1, noise], 1)[:, None]
-    effects = table_of(items, clean=torch.ones(30), corrupted=-torch.ones(30), whole=whole)
-    found = patch_table(items, effects, EFFORT)
-    harmful, idle = found[found["role"] == ALL].to_dict("records")
-    assert harmful["share"] == pytest.approx(float(whole[:, 0, 0].mean()) / 2)
-    assert harmful["p"] <= 0.01
-    assert harmful["p_label"] <= harmful["p_adjusted"] < 0.05
-    assert harmful["ci_low"] < harmful["share"] < harmful["ci_high"] < 0
-    assert idle["p_adjusted"] > 0.1
 
 
 @pytest.mark.parametrize(("losing", "bounded"), [(28, True), (16, False)])

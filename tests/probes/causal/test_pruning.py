@@ -1,5 +1,6 @@
 """Curves of pruning: orders, points, areas by hand, and heads that are known to be needed."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -8,12 +9,12 @@ import torch
 
 from mha.causal.interventions import Ablate, intervene
 from mha.models.masked_prediction import MaskedLM
+from mha.models.model import Model
 from mha.planted.answers import answering_model
+from probes import get_probe
 from probes.causal.behaviours import BehaviourError, Predictions, preferences
 from probes.causal.importance import slopes
 from probes.causal.pruning import (
-    AREAS,
-    COLUMNS,
     COST,
     IMPORTANCE,
     RANDOM,
@@ -22,13 +23,20 @@ from probes.causal.pruning import (
     curve_table,
     curves,
     halves,
+    migration_table,
     random_orders,
     ranked,
     removals,
+    score_without,
     taken,
 )
+from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Effort
+from probes.evidence.results import Split, pooled_sums
 from probes.minimal_pairs import Kind, MinimalPair
+from probes.records import Document
+from probes.scoring.score import Settings, score_corpus
+from probes.scoring.tally import Sums
 
 ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos", "duck": "quacks"}
 LAYERS, HEADS = 2, 3
@@ -56,14 +64,6 @@ def test_orders_go_from_the_lowest_on() -> None:
     assert one.heads != other.heads
     assert random_orders((2, 3), 1, seed=5) == [one]
     assert random_orders((2, 3), 1, seed=6) != [one]
-
-
-@pytest.mark.parametrize(
-    ("heads", "step", "expected"),
-    [(10, 0.5, [0, 5, 10]), (10, 0.3, [0, 3, 6, 9, 10]), (4, 0.1, [0, 1, 2, 3, 4]), (144, 1.0, [0, 144])],
-)
-def test_points_are_evenly_spaced_and_go_to_the_end(heads: int, step: float, expected: list[int]) -> None:
-    assert removals(heads, step) == expected
 
 
 def test_halves_are_of_clusters_and_parts_keep_their_values() -> None:
@@ -110,7 +110,6 @@ def test_the_planted_head_goes_last_and_the_curve_stays_up_until_it_does() -> No
     removed = removals(LAYERS * HEADS, 1 / 6)
     values = curves(behaviour, orders, removed)
     table = curve_table(behaviour, orders, removed, values, EFFORT)
-    assert tuple(table.columns) == COLUMNS
     accuracy = table[(table.measure == "accuracy") & (table.order == IMPORTANCE)].set_index("removed").value
     assert (accuracy[:5] == 1).all()
     assert accuracy[6] == 0.5
@@ -122,7 +121,6 @@ def test_the_planted_head_goes_last_and_the_curve_stays_up_until_it_does() -> No
     np.testing.assert_allclose(own.cost, own.value[0] - own.value)
     assert own.ci_low[6] <= own.cost[6] <= own.ci_high[6]
     areas = area_table(behaviour, orders, removed, values, EFFORT)
-    assert tuple(areas.columns) == AREAS
     (told,) = areas[areas.measure == "accuracy"].to_dict("records")
     assert told["gain"] > 0.1
     assert told["area"] == pytest.approx((5 * 1 + 0.75) / 6)
@@ -140,3 +138,49 @@ def test_areas_are_the_mean_of_the_curve_by_hand() -> None:
     assert (row["random_least"], row["random_most"]) == pytest.approx((third, second))
     assert row["gain"] == pytest.approx(first - (second + third) / 2)
     assert row["ci_low"] == row["ci_high"] == pytest.approx(row["gain"]), "all items are alike"
+
+
+QUESTION = ("probe", "variant", "label")
+
+
+def split(hits: list[list[float]]) -> Split:
+    """Return a split of two clusters of ten items; `hits` [cluster, head]."""
+    found = np.array(hits, np.float64)
+    return Split({QUESTION: Sums.of_hits((0, 1), np.array([10.0, 10.0]), found)}, {})
+
+
+def test_the_best_head_is_sought_among_those_that_stay() -> None:
+    before = [split([[9, 5, 1, 0], [9, 5, 1, 0]]), split([[8, 4, 2, 0], [8, 6, 2, 0]])]
+    after = [split([[10, 1, 7, 0], [10, 1, 7, 0]]), split([[10, 1, 9, 0], [10, 1, 7, 0]])]
+    kept = np.array([[False, True], [True, True]])
+    table = migration_table(before, after, kept, EFFORT)
+    (row,) = table.to_dict("records")
+    assert (row["best"], row["kept"], row["after"], row["stays"]) == ("1-1", "1-2", "2-1", False)
+    assert (row["best_accuracy"], row["kept_accuracy"], row["after_accuracy"]) == (0.8, 0.5, 0.8)
+    assert row["change"] == pytest.approx(0.3)
+    assert row["ci_low"] <= row["change"] <= row["ci_high"]
+    assert (row["n"], row["clusters"]) == (20, 2)
+    all_stay = migration_table(before, before, np.ones((2, 2), bool), EFFORT).iloc[0]
+    assert (all_stay.best, all_stay.kept, all_stay.after, all_stay.stays) == ("1-1", "1-1", "1-1", True)
+    assert all_stay.change == 0
+
+
+def test_heads_are_scored_while_others_are_off(model: Model, random_documents: Callable[..., list[Document]]) -> None:
+    texts = MemoryTexts(random_documents(4, sentences=1, longest=9, seed=3))
+    probes = [get_probe("position")]
+    off = ((0, 0), (0, 2))
+    (found,) = score_without(model, [texts], probes, off, Settings())
+    settings = Settings(workers=1)
+    with intervene(model.module, *(Ablate(*head) for head in off)):
+        expected, _ = pooled_sums(score_corpus(model, texts, probes, {}, settings), probes)
+    plain, _ = pooled_sums(score_corpus(model, texts, probes, {}, settings), probes)
+    assert found.heads.keys() == expected.keys()
+    for question, sums in expected.items():
+        np.testing.assert_array_equal(found.heads[question].hits, sums.hits)
+    first, second = slice(0, model.heads), slice(model.heads, None)
+    below, above = (
+        [np.array_equal(found.heads[one].hits[:, part], plain[one].hits[:, part]) for one in plain]
+        for part in (first, second)
+    )
+    assert all(below)
+    assert not all(above), "heads of the upper layer read what the others wrote"

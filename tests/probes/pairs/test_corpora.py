@@ -21,12 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_is_read_file_by_file(folder: Path) -> None:
-    pairs = list(open_pairs(str(folder)).stream())
-    assert [pair.kind.paradigm for pair in pairs] == ["a"] * 3 + ["b"] * 2
-    assert open_pairs(str(folder)).name == folder.name
-
-
 def test_first_takes_that_many_of_each_file(folder: Path) -> None:
     assert [pair.kind.paradigm for pair in open_pairs(str(folder), first=1).stream()] == ["a", "b"]
     assert len(list(open_pairs("grammar", first=7).stream())) == 7
@@ -62,19 +56,6 @@ def test_escapes_in_pairs_are_read_and_a_pair_the_other_way_round_is_left_out(tm
     assert (pair.good, again.reason[:35]) == (("(", "it", "sinks"), "the same two sentences, the other w")
 
 
-def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Path) -> None:
-    with pytest.raises(CorpusError, match="unknown minimal pairs 'blimb'; did you mean 'blimp'"):
-        open_pairs("blimb")
-    with pytest.raises(CorpusError, match=r"known are grammar, .*, negation, role-reversal, blimp, "):
-        open_pairs("/no/where")
-    (folder / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"no file of minimal pairs in the folder, expected names ending in .jsonl"):
-        open_pairs(str(folder / "empty"))
-    (folder / "empty" / "c.txt").touch()
-    with pytest.raises(CorpusError, match=r"c.txt: no pair in the file \(0 bytes\)"):
-        list(open_pairs(str(folder / "empty")).stream())
-
-
 @pytest.mark.parametrize(
     ("name", "items", "lost"),
     [
@@ -90,12 +71,3 @@ def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
     assert len(found) == items
     assert sum(isinstance(item, LeftOut) for item in found) == lost
     assert all(item.good != item.bad for item in found if not isinstance(item, LeftOut))
-
-
-@pytest.mark.parametrize(("name", "phenomenon"), [("reflexives", "reflexives"), ("pronouns", "pronoun choice")])
-def test_the_grammar_s_other_pairs_have_names_of_their_own(name: str, phenomenon: str) -> None:
-    found = list(open_pairs(f"grammar-{name}", first=4, seed=2).stream())
-    assert len(found) == 4
-    assert {pair.kind.phenomenon for pair in found} == {phenomenon}
-    with pytest.raises(CorpusError, match=f"did you mean 'grammar-{name}'"):
-        open_pairs(f"grammar-{name[:-1]}")

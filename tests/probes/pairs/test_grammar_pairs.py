@@ -1,11 +1,13 @@
 from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 
 import pytest
 
 from probes.grammar import generate
-from probes.minimal_pairs import Kind, MinimalPair
-from probes.pairs.grammar_pairs import grammar_pairs, other_number
+from probes.minimal_pairs import MinimalPair
+from probes.pairs.grammar_pairs import grammar_pairs, other_number, verb_questions
+from probes.records import Document, Sentence
 from probes.syntax.agreement import agreements
 
 
@@ -56,20 +58,36 @@ def test_attractors_and_conditions_are_told(pairs: list[MinimalPair]) -> None:
             assert pair.good[-1] == "?"
 
 
-def test_an_attractor_is_between_subject_and_verb_in_a_sentence_of_ones_own(pairs: list[MinimalPair]) -> None:
-    simple = [pair for pair in pairs if pair.kind.attractors == 0 and pair.good[0] in ("He", "She", "It", "They")]
-    assert len(simple) > 20
-    told = [pair.kind.number for pair in simple if pair.good[1] != pair.bad[1]]
-    words = [pair.good[0] for pair in simple if pair.good[1] != pair.bad[1]]
-    assert all((word == "They") == (number == "plural") for word, number in zip(words, told, strict=True))
+Tree = Callable[..., Sentence]
 
 
-def test_the_seed_decides_all() -> None:
-    one, same, other = (list(islice(grammar_pairs(seed), 40)) for seed in (1, 1, 2))
-    assert one == same
-    assert one != other
+@pytest.fixture
+def ask(tree: Tree) -> Callable[[str], list[tuple[str, ...]]]:
+    return lambda text: list(verb_questions(Document("d", (tree(text),))))
 
 
-def test_kinds_have_the_field_s_names(pairs: list[MinimalPair]) -> None:
-    found = next(pair.kind for pair in pairs if pair.kind.condition == "main clause" and pair.kind.attractors == 1)
-    assert found == Kind("agreement", "main clause", 1, found.number, "subject-verb agreement")
+MAIN = """
+the      DET  2 det     _
+key      NOUN 7 nsubj   Number=Sing
+that     PRON 5 obj     _
+sailors  NOUN 5 nsubj   Number=Plur
+find     VERB 2 acl     Number=Plur|Tense=Pres|VerbForm=Fin
+often    ADV  7 advmod  _
+opens    VERB 0 root    Number=Sing|Tense=Pres|VerbForm=Fin
+"""
+
+
+def test_each_verb_that_shows_number_is_asked_about_with_all_words_before_it(ask: Callable[[str], object]) -> None:
+    assert ask(MAIN) == [
+        ("plural", "the", "key", "that", "sailors"),
+        ("singular", "the", "key", "that", "sailors", "find", "often"),
+    ]
+
+
+def test_a_verb_before_its_subject_and_one_without_number_are_not_asked_about(ask: Callable[[str], object]) -> None:
+    question = "are AUX 3 cop Number=Plur|Tense=Pres|VerbForm=Fin\nthey PRON 3 nsubj Number=Plur\nold ADJ 0 root _"
+    assert ask(question) == []
+    past = "they PRON 2 nsubj Number=Plur\nsank VERB 0 root Tense=Past|VerbForm=Fin"
+    assert ask(past) == []
+    silent = "they PRON 2 nsubj Number=Plur\nsink VERB 0 root Tense=Pres|VerbForm=Fin"
+    assert ask(silent) == []

@@ -1,4 +1,3 @@
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from transformers import BertForMaskedLM
 from mha import Encoder, EncoderConfig, MaskedLM, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.minimal_pairs import Kind, LeftOut, MinimalPair
-from probes.pairs.scores import CHUNK, Decision, Decisions, decide
+from probes.pairs.scores import Decision, Decisions, decide
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("the", "a", "old", "ship", "ships", "sink", "sinks", "near", "port", "ports", "##ed", "un", "##sink", "##able")
@@ -49,20 +48,6 @@ def spread(encoder: Encoder) -> None:
             parameter += 1
 
 
-def fixed(**logits: float) -> Callable[[Encoder], None]:
-    """Return what gives an encoder these logits at every place, and 0 for every other piece."""
-
-    def fill(encoder: Encoder) -> None:
-        head = encoder.lm_head
-        assert head is not None
-        for parameter in (head.transform.weight, head.transform.bias, head.norm.bias, head.decoder.bias):
-            parameter.zero_()
-        for piece, logit in logits.items():
-            head.decoder.bias[IDS[piece]] = logit
-
-    return fill
-
-
 KIND = Kind("p", attractors=2)
 
 
@@ -82,31 +67,6 @@ def only(decisions: Decisions) -> Decision:
     assert not decisions.left_out
     (made,) = decisions.made
     return made
-
-
-def test_the_form_with_the_higher_probability_at_the_masked_place_is_preferred(built: Callable[..., MaskedLM]) -> None:
-    found = only(decide(built(fixed(sinks=2.0, sink=0.5)), [ONE_PIECE]))
-    total = torch.tensor([2.0, 0.5, *[0.0] * (len(IDS) - 2)]).logsumexp(0).item()
-    assert found.method == "masked"
-    assert (found.good, found.bad) == pytest.approx((2.0 - total, 0.5 - total), abs=1e-5)
-    assert found.credit == 1
-    assert only(decide(built(fixed(sink=0.1)), [ONE_PIECE])).credit == 0
-
-
-def test_a_pseudo_log_likelihood_is_the_sum_over_all_pieces(built: Callable[..., MaskedLM]) -> None:
-    found = only(decide(built(fixed(the=1.0, ship=-1.0)), [INSERTED]))
-    total = torch.tensor([1.0, -1.0, *[0.0] * (len(IDS) - 2)]).logsumexp(0).item()
-    assert found.method == "pll"
-    assert found.good == pytest.approx(1 - 1 + 0 - 3 * total, abs=1e-5)
-    assert found.bad == pytest.approx(1 - 1 + 1 + 0 - 4 * total, abs=1e-5)
-    assert found.credit == 1, "the longer sentence pays for its fourth piece"
-
-
-def test_a_tie_counts_half_and_is_near(built: Callable[..., MaskedLM]) -> None:
-    tied = only(decide(built(fixed(the=3.0)), [ONE_PIECE]))
-    assert (tied.credit, tied.near) == (0.5, True)
-    apart = only(decide(built(fixed(sinks=0.01)), [ONE_PIECE]))
-    assert (apart.credit, apart.near) == (1, False)
 
 
 def oracle(model: BertForMaskedLM, ids: list[int]) -> list[torch.Tensor]:
@@ -139,37 +99,6 @@ def test_both_methods_agree_with_an_unbatched_loop_over_berts_masked_lm(
     assert len(lm.model.tokenizer.encode("unsinkable").ids) == 5, "a word of three pieces is among them"
 
 
-def many(count: int) -> list[MinimalPair]:
-    draw = random.Random(0)
-    whole = [word for word in WORDS if not word.startswith("##") and word != "un"]
-    sentences = [[draw.choice(whole) for _ in range(draw.randint(2, 8))] for _ in range(count)]
-    swapped = [[*words[:-1], "sinks" if words[-1] != "sinks" else "ports"] for words in sentences]
-    longer = [[*words, "near"] for words in sentences]
-    bad = [one if number % 3 else other for number, (one, other) in enumerate(zip(swapped, longer, strict=True))]
-    return [pair(" ".join(g), " ".join(b), f"s{i}") for i, (g, b) in enumerate(zip(sentences, bad, strict=True))]
-
-
-@pytest.mark.slow
-def test_order_and_batch_size_move_no_number_beyond_rounding(built: Callable[..., MaskedLM]) -> None:
-    lm, pairs = built(spread), many(CHUNK + 20)
-    shuffled = random.Random(1).sample(pairs, len(pairs))
-    one = {found.source: found for found in decide(lm, pairs).made}
-    assert {found.method for found in one.values()} == {"masked", "pll"}
-    for others in (decide(lm, shuffled), decide(lm, pairs, batch_pieces=25)):
-        assert len(others.made) == len(pairs)
-        for found in others.made:
-            assert (found.good, found.bad) == pytest.approx((one[found.source].good, one[found.source].bad), abs=1e-5)
-            assert found.credit == one[found.source].credit or found.near
-
-
-def test_progress_counts_every_item_also_what_is_left_out(built: Callable[..., MaskedLM]) -> None:
-    done: list[int] = []
-    items = [*many(CHUNK), LeftOut("x", KIND, "no verb"), ONE_PIECE]
-    found = decide(built(spread), items, step=done.append)
-    assert done == [CHUNK, 2]
-    assert len(found.made) + len(found.left_out) == len(items)
-
-
 def test_a_method_that_is_asked_for_is_taken_and_what_it_cannot_do_is_left_out(built: Callable[..., MaskedLM]) -> None:
     lm = built(spread)
     assert [one.method for one in decide(lm, [ONE_PIECE, INSERTED], method="pll").made] == ["pll", "pll"]
@@ -198,12 +127,6 @@ def test_what_a_model_cannot_be_asked_is_left_out_with_the_reason(
     assert found.left_out == [LeftOut("here", KIND, reason)]
 
 
-def test_an_unknown_word_outside_the_difference_does_no_harm(built: Callable[..., MaskedLM]) -> None:
-    found = only(decide(built(spread), [pair("the whistle sinks", "the whistle sink")]))
-    assert found.method == "masked"
-    assert found.good != found.bad
-
-
 @pytest.mark.parametrize("method", ["auto", "masked", "pll"])
 def test_a_shared_word_that_is_asked_for_is_masked_and_compared_between_the_sentences(
     built: Callable[..., MaskedLM], tmp_path: Path, method: str
@@ -216,26 +139,6 @@ def test_a_shared_word_that_is_asked_for_is_masked_and_compared_between_the_sent
         pieces = lm.model.tokenizer.encode(" ".join(words)).ids
         assert said == pytest.approx(oracle(bert, pieces)[1][IDS["near"]].item(), abs=1e-5)
     assert found.good != found.bad
-
-
-def test_a_model_that_hears_no_context_ties_on_a_shared_word(built: Callable[..., MaskedLM]) -> None:
-    assert only(decide(built(fixed(near=2.0, port=5.0)), [TURNED])).credit == 0.5
-
-
-@pytest.mark.parametrize(
-    ("word", "reason"),
-    [
-        ("whistles", "asks for a word that the vocabulary lacks"),
-        ("unsinkable", "the word that is asked for has several pieces"),
-    ],
-)
-def test_a_shared_word_that_is_unknown_or_in_pieces_is_left_out(
-    word: str, reason: str, built: Callable[..., MaskedLM]
-) -> None:
-    asked = MinimalPair("here", KIND, ("ships", "port", word), ("port", "ships", word), shared=2)
-    found = decide(built(spread), [asked])
-    assert found.left_out == [LeftOut("here", KIND, reason)]
-    assert not found.made
 
 
 def test_a_pair_is_written_as_before_since_samples_are_drawn_by_that() -> None:

@@ -1,5 +1,3 @@
-import random
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,18 +62,6 @@ def test_a_group_of_which_everything_is_left_out_has_no_accuracy(table: pd.DataF
     assert np.isnan([lost.accuracy, lost.ci_low, lost.ci_high]).all()
 
 
-def test_names_are_ordered_by_their_numbers() -> None:
-    found = Decisions([made(f"s{n}", Kind(f"agr.{n}"), 1) for n in (10, 2, 0)])
-    table = pair_table({"x": found}, replicates=10, seed=0)
-    assert table[table.level == "paradigm"].paradigm.tolist() == ["agr.0", "agr.2", "agr.10"]
-
-
-def test_the_order_of_the_pairs_changes_nothing(table: pd.DataFrame) -> None:
-    shuffled = Decisions(random.Random(4).sample(DECIDED.made, len(DECIDED.made)), DECIDED.left_out[::-1])
-    again = pair_table({"invented": shuffled}, replicates=200, seed=0)
-    pd.testing.assert_frame_equal(again, table, check_exact=True)
-
-
 def test_drawing_equal_clusters_together_is_the_bootstrap_over_clusters() -> None:
     random_ = np.random.default_rng(5)
     n = random_.integers(1, 4, 300).astype(float)
@@ -85,21 +71,7 @@ def test_drawing_equal_clusters_together_is_the_bootstrap_over_clusters() -> Non
     assert cluster_interval(n, hits, 20_000, 2) == pytest.approx(tuple(expected), abs=0.003)
 
 
-def test_an_interval_covers_more_where_pairs_of_a_cluster_are_alike() -> None:
-    hits = np.repeat([1.0, 0.0], 20)
-    apart = cluster_interval(np.ones(40), hits, 2000, 0)
-    together = cluster_interval(np.full(10, 4.0), np.repeat([4.0, 0.0], 5), 2000, 0)
-    assert together[0] < apart[0] < 0.5 < apart[1] < together[1]
-
-
 def test_where_every_cluster_is_right_the_bound_is_the_exact_binomial_one() -> None:
     assert cluster_interval(np.full(10, 3.0), np.full(10, 3.0), 100, 0) == pytest.approx((0.6915, 1.0), abs=1e-4)
     assert cluster_interval(np.full(10, 3.0), np.zeros(10), 100, 0) == pytest.approx((0.0, 0.3085), abs=1e-4)
     assert np.isnan(cluster_interval(np.ones(1), np.ones(1), 100, 0)).all()
-
-
-def test_replicates_and_seed_are_heard() -> None:
-    n, hits = np.ones(50), np.arange(50) % 3 == 0
-    one, other, few = (cluster_interval(n, hits.astype(float), r, s) for r, s in ((500, 0), (500, 1), (20, 0)))
-    assert one != other
-    assert one != few

@@ -6,7 +6,7 @@ import pytest
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
 from probes.grammar import generate
-from probes.pairs.verb_number import verb_questions
+from probes.pairs.grammar_pairs import verb_questions
 from probes.plain.data_set import DatasetTexts
 from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from experiments.claims.claim import Work
-from experiments.decoders import induction
-from experiments.decoders.induction import one_layer
-from experiments.decoders.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
-from experiments.decoders.induction_statements import ONE, TWO, abruptness, fall, rise, statements
-from experiments.decoders.repeated_pieces import INDUCTION
+from experiments.interventions import induction
+from experiments.interventions.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
+from experiments.interventions.induction_statements import ONE, TWO, abruptness, statements
+from experiments.interventions.repeated_pieces import INDUCTION
 from mha import Encoder, EncoderConfig
 from tests.experiments.findings.planted import rules_in
 
@@ -18,13 +17,6 @@ STEPS = [0.0, 100.0, 200.0, 300.0, 1000.0]
 
 def course(values: list[float], scores: list[float]) -> dict[str, list[float]]:
     return {"steps": STEPS, INDUCTION: values, SCORE: scores, SINKS: [0.5 * (values[-1] < 0.5)] * 5}
-
-
-def test_the_rise_goes_from_a_quarter_to_three_quarters_of_the_way() -> None:
-    found = rise(course([0.0, 0.1, 0.5, 0.8, 0.6], [0.0] * 5))
-    assert found == pytest.approx((125.0, 200 + 100 / 3))
-    assert rise(course([0.3, 0.2, 0.1, 0.1, 0.1], [0.0] * 5)) == pytest.approx((50.0, 150.0))
-    assert rise(course([0.3] * 5, [0.0] * 5)) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -42,10 +34,6 @@ def test_abruptness_depends_on_the_shape_of_a_course_alone(shape: Any, expected:
         measured = {"steps": [step * stretch for step in steps], INDUCTION: [shape(step) for step in steps]}
         assert abruptness(measured) == pytest.approx(expected, rel=0.01)
     assert math.isnan(abruptness({"steps": [0.0, 5.0], INDUCTION: [0.1, 0.1]}))
-
-
-def test_the_fall_is_read_between_checkpoints() -> None:
-    assert fall(course([0.0] * 5, [0.0, 0.0, -0.2, -0.4, -1.1]), 150.0, 650.0) == pytest.approx(-0.75 + 0.1)
 
 
 def told(grown: bool) -> list[str]:
@@ -78,13 +66,6 @@ def test_statements_fail_where_they_do_not() -> None:
     assert told(grown=False) == ["does not hold"] * 9
 
 
-def test_without_an_induction_head_nothing_is_said_of_what_rests_on_it() -> None:
-    courses = {depth: {seed: course([0.01] * 5, [0.0] * 5) for seed in range(3)} for depth in (ONE, TWO)}
-    rest = statements(courses, {seed: {} for seed in range(3)})[-4:-1]
-    assert [one.verdict for one in rest] == ["not decided"] * 3
-    assert all(math.isnan(one.estimate.value) for one in rest)
-
-
 def test_a_head_is_compared_with_every_other_one_of_its_layer() -> None:
     encoder = Encoder(EncoderConfig(vocab=9, layers=2, heads=4, model=8, feed_forward=8, positions=4, causal=True))
     asked: list[list[tuple[int, int]]] = []
@@ -112,29 +93,6 @@ SECTION: dict[str, Any] = {
     "sequences": 4,
     "sequence_length": 32,
 }
-
-
-def test_one_layer_has_as_many_weights_as_two() -> None:
-    shape = one_layer(InductionSection.model_validate(SECTION))
-    common: dict[str, Any] = {"vocab": 9, "heads": 2, "model": 16, "positions": 4}
-    one = Encoder(EncoderConfig(**common, **shape)).layers
-    two = Encoder(EncoderConfig(**common, layers=2, feed_forward=24)).layers
-    sizes = [sum(weight.numel() for weight in part.parameters() if weight.ndim == 2) for part in (one, two)]
-    assert sizes[0] == sizes[1]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"train": {**SMALL, "encoder": {"heads": 2, "model": 16}}}, "the claim is about decoders"),
-        ({"sequence_length": 33}, "sequence_length is 33, more than the 32 positions"),
-    ],
-)
-def test_what_is_no_decoder_or_too_long_is_refused_before_anything_is_trained(
-    changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        InductionSection.model_validate(SECTION | changes)
 
 
 @pytest.mark.slow

@@ -9,9 +9,9 @@ import numpy as np
 
 from experiments.claims.record import ClaimStatement
 from experiments.claims.trained import by_seed
-from experiments.decoders.in_context import SINK_AT
-from experiments.decoders.induction_measures import COPIED, HAS_ROLE, LEFT, SCORE, SINKS
-from experiments.decoders.repeated_pieces import INDUCTION
+from experiments.interventions.in_context import SINK_AT
+from experiments.interventions.induction_measures import COPIED, HAS_ROLE, LEFT, SCORE, SINKS
+from experiments.interventions.repeated_pieces import INDUCTION
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.repeated_pieces import Head, ablated
+from experiments.interventions.repeated_pieces import Head, ablated
 from experiments.training.texts import open_texts
 from mha import Encoder, record
 from mha.encoder.masked_lm import MaskedBatch, masked_logits

@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 
 from experiments.claims.trained import TrainedSection
 from experiments.config.train_config import TextsSection
-from experiments.decoders.in_context import early_and_late, score_batches, sink_share
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, Head, RepeatedPieces
+from experiments.interventions.in_context import early_and_late, score_batches, sink_share
+from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, Head, RepeatedPieces
 from experiments.training.checkpoints import Checkpoint
 from mha import Encoder, load_encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
@@ -127,9 +127,7 @@ def ablations(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, Any]:
     if below := [at for at in every if at[0] < induction[0]]:
         before = max(below, key=lambda at: float(selected.strongest[PREVIOUS][at]))
         found[LEFT] = beside_others(
-            encoder,
-            before,
-            lambda heads: float(texts.report.patterns(encoder, heads).strongest[INDUCTION][induction]),
+            encoder, before, lambda heads: float(texts.report.patterns(encoder, heads).strongest[INDUCTION][induction])
         )
     return found
 

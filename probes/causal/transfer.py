@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -21,10 +22,13 @@ from torch import Tensor
 from mha.causal.interventions import Patch
 from mha.causal.sweep import PIECES, Sweep, head_outputs, sweeping
 from mha.parallel import in_order
-from probes.causal.ablation import BATCH_PIECES
-from probes.causal.behaviours import Predictions
+from probes.causal.ablation_table import ACCURACY, VALUE, measures
+from probes.causal.behaviours import BATCH_PIECES, Predictions
+from probes.causal.donors import Booleans, Donors, received
+from probes.evidence.question import Effort
+from probes.evidence.results import named_heads
+from probes.pairs.scores import NEAR
 from probes.scoring.tally import Numbers
-from probes.transfer.donors import Donors, received
 
 SAME, OTHER, MEAN = VERSIONS = ("same", "other", "mean")
 """What a head gives in a recipient: what it gave in a donor with the same answer, in one with the other answer, or its
@@ -101,8 +105,50 @@ def _margins(
 
 
 def _patches(given: Float[Tensor, "version item layer head head_dim"], places: Tensor) -> Iterator[Patch]:
-    """Yield a patch of the masked place for every version, layer and head."""
     for version in given:
         for layer in range(version.shape[1]):
             for head in range(version.shape[2]):
                 yield Patch(layer, head, version[:, layer, head, None].expand(-1, places.shape[1], -1), places)
+
+
+def transfer_table(
+    behaviour: Predictions, donors: Donors, margins: Margins, effort: Effort, *, alpha: float = 0.05
+) -> pd.DataFrame:
+    """Return one row a head; margins are in nats, accuracies and `points` in shares.
+
+    `transfer` is the mean margin with the output of a donor of the same answer less that with a donor of the other
+    answer; `over_mean` is the former less that with the mean output; `points` the same difference of accuracies as
+    `transfer`. Intervals are those of resampled clusters of recipients, who keep their donors. p is of two-sided
+    sign-flip tests by cluster, `p_adjusted` corrected for all heads, `p_over_mean` the corrected one of `over_mean`. A
+    head `transfers` where both are above 0 and both corrected p below `alpha`; differences of a recipient up to NEAR
+    count as none there.
+    """
+    asked = received(behaviour, donors)
+    values = np.concatenate([margins.intact[None], margins.patched.reshape(-1, len(asked.prompts))])
+    value, credit = (one for one in measures(asked, values) if one.name in (VALUE, ACCURACY))
+    same, other, mean = margins.patched
+    transfer, over_mean = same - other, same - mean
+    p, p_adjusted = value.two_sided(_beyond_rounding(transfer), effort)
+    _, p_over_mean = value.two_sided(_beyond_rounding(over_mean), effort)
+    right = credit.values[1:].reshape(margins.patched.shape)
+    columns = {
+        **{**named_heads(margins.shape), **value.about, "matched": donors.matched.mean()},
+        **dict(zip(("intact", *VERSIONS), (values[0].mean(), *margins.patched.mean(2)), strict=True)),
+        **value.estimate(transfer, effort, "transfer", "transfer"),
+        **value.estimate(over_mean, effort, "over_mean", "over_mean"),
+        "accuracy": credit.values[0].mean(),
+        **{f"accuracy_{version}": one for version, one in zip(VERSIONS, right.mean(2), strict=True)},
+        **credit.estimate(right[0] - right[1], effort, "points", "points"),
+        **{"p": p, "p_adjusted": p_adjusted, "p_over_mean": p_over_mean},
+        "transfers": _above(transfer, p_adjusted, alpha) & _above(over_mean, p_over_mean, alpha),
+    }
+    return pd.DataFrame(columns)
+
+
+def _beyond_rounding(of_items: Numbers) -> Numbers:
+    return np.where(np.abs(of_items) > NEAR, of_items, 0)
+
+
+def _above(of_items: Numbers, p: Numbers, alpha: float) -> Booleans:
+    found: Booleans = (of_items.mean(1) > 0) & (p < alpha)
+    return found

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
+from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, RepeatedPieces
 from mha import Attend, Encoder, EncoderConfig, intervene
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
 
@@ -49,21 +49,6 @@ def test_every_query_stands_twice_and_what_followed_it_follows_again(
     assert all(int(count.max()) == 2 for count in counts)
 
 
-def test_no_distance_finds_the_piece_that_is_asked_for(texts: RepeatedPieces) -> None:
-    distances = torch.bincount(texts.second - texts.first - 1)
-    assert texts.commonest_offset() == int(distances.max()) / len(texts.row)
-    assert texts.commonest_offset() < 0.3
-
-
-def test_other_seeds_are_other_texts_and_small_vocabularies_are_refused(
-    texts: RepeatedPieces, vocabulary: Vocabulary
-) -> None:
-    assert torch.equal(RepeatedPieces.draw(vocabulary, 40, LENGTH, 3).ids, texts.ids)
-    assert not torch.equal(RepeatedPieces.draw(vocabulary, 40, LENGTH, 4).ids, texts.ids)
-    with pytest.raises(ValueError, match="ordinary pieces are too few for rows of 4000"):
-        RepeatedPieces.draw(vocabulary, 1, 4000, 3)
-
-
 def planted(texts: RepeatedPieces, role: str) -> Tensor:
     pattern = torch.zeros(len(texts.ids), LENGTH, LENGTH)
     pattern[texts.row, texts.second, texts.gold[role]] = 0.75
@@ -80,23 +65,6 @@ def test_a_planted_head_is_found_and_has_no_other_role(role: str, texts: Repeate
     }
     assert found.attention[role][1, 0] == pytest.approx(0.75)
     assert found.strongest[role][1, 1] < 0.5
-
-
-def test_the_query_itself_and_the_first_piece_are_not_asked(texts: RepeatedPieces, decoder: Encoder) -> None:
-    pattern = 0.1 * planted(texts, INDUCTION)
-    pattern[texts.row, texts.second, texts.second] = 0.5
-    pattern[texts.row, texts.second, 0] = 0.425
-    with intervene(decoder, Attend(0, {1: pattern})):
-        assert float(texts.patterns(decoder).strongest[INDUCTION][0, 1]) == 1.0
-
-
-def test_a_head_of_the_second_layer_changes_with_what_is_taken_out_of_the_first(
-    texts: RepeatedPieces, decoder: Encoder
-) -> None:
-    whole, without = texts.patterns(decoder), texts.patterns(decoder, [(0, 0)])
-    for role in whole.attention:
-        assert torch.equal(whole.attention[role][0], without.attention[role][0])
-        assert not torch.equal(whole.attention[role][1], without.attention[role][1])
 
 
 def test_copying_is_the_share_of_second_times_whose_next_piece_is_the_likeliest(

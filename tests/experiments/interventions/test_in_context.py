@@ -1,11 +1,10 @@
-import math
 from pathlib import Path
 
 import pytest
 import torch
 
 from experiments.config.train_config import TextsSection
-from experiments.decoders.in_context import early_and_late, score_batches, sink_share
+from experiments.interventions.in_context import early_and_late, score_batches, sink_share
 from mha import Attend, Encoder, EncoderConfig, intervene, record
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.vocabulary import SPECIAL, Vocabulary, VocabularySettings, train_tokenizer
@@ -61,10 +60,6 @@ def test_without_a_head_its_output_is_its_mean(decoder: Encoder) -> None:
     assert abs(early_and_late(decoder, [one]).score - expected) > 1e-3
 
 
-def test_places_count_from_the_start_of_a_document(decoder: Encoder) -> None:
-    assert math.isnan(early_and_late(decoder, [batch([0] * 8 + [1] * 8)]).late)
-
-
 def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Path) -> None:
     text = " ".join(f"{first}{second}" for first in "bdfg" for second in ("ane", "oli", "ura"))
     (tmp_path / "a.txt").write_text(f"{text} {text} {text}\n{text[:12]}\n", encoding="utf-8")
@@ -110,14 +105,3 @@ def test_a_head_has_a_sink_in_the_texts_in_which_it_attends_to_the_first_token(t
     ]
     with intervene(two_layers, *planted):
         assert sink_share(two_layers, [whole]) == pytest.approx(3 / 8)
-
-
-def test_the_first_token_itself_is_not_asked(two_layers: Encoder) -> None:
-    pattern = to_first(0.29)
-    pattern[0, 0] = torch.eye(WHOLE)[0]
-    with intervene(two_layers, *(Attend(layer, {0: pattern, 1: pattern}) for layer in range(2))):
-        assert sink_share(two_layers, [rows([0] * WHOLE)]) == 0.0
-
-
-def test_only_texts_that_fill_a_row_are_read(two_layers: Encoder) -> None:
-    assert math.isnan(sink_share(two_layers, [rows([0] * 4 + [1] * 4)]))

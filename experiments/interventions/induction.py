@@ -9,8 +9,8 @@ from typing import Any
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, Row
 from experiments.claims.trained import trainings
-from experiments.decoders.in_context import SINK_AT
-from experiments.decoders.induction_measures import (
+from experiments.interventions.in_context import SINK_AT
+from experiments.interventions.induction_measures import (
     COPIED,
     EARLY,
     HAS_ROLE,
@@ -24,8 +24,9 @@ from experiments.decoders.induction_measures import (
     ablations,
     course_of,
 )
-from experiments.decoders.induction_statements import ONE, TWO, Course, abruptness, statements
-from experiments.decoders.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
+from experiments.interventions.induction_statements import ONE, TWO, Course, abruptness, statements
+from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
+from experiments.interventions.syntax import course_measures
 from experiments.training.checkpoints import read_checkpoints
 
 COURSES = (
@@ -77,20 +78,7 @@ def one_layer(section: InductionSection) -> dict[str, Any]:
 def _measures(
     courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str, Mapping[int, Any]]
 ) -> list[ClaimMeasure]:
-    told = [
-        ClaimMeasure(
-            name,
-            unit,
-            tuple(
-                Row(depth, step, seed, value)
-                for depth, by in courses.items()
-                for seed, course in by.items()
-                for step, value in zip(course["steps"], course[key], strict=True)
-            ),
-            axis="step",
-        )
-        for key, name, unit in COURSES
-    ]
+    told = course_measures(courses, COURSES)
     told += [
         ClaimMeasure(
             f"{name} at the end",
@@ -126,7 +114,6 @@ def _measures(
 
 
 def _noticed(effects: Mapping[str, Mapping[int, Any]], texts: DecoderTexts | None) -> list[str]:
-    """Return the heads by name, and what a rule by position finds."""
     told = []
     for depth, by in effects.items():
         for seed, one in by.items():

@@ -1,1 +1,0 @@
-"""Experiments on decoders: our encoder where tokens attend to none after themselves."""

@@ -1,1 +1,0 @@
-"""Transfer: whether what a head gives in one sentence serves another one with the same answer."""
