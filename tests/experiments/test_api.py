@@ -7,11 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import experiments
 from experiments import load, open_run, score
 from experiments.config.config import ConfigError
-from mha.models.folders import ModelError
-from mha.training.checkpoints import FOLDER
 from reports import Run
 
 SPLITS = (
@@ -108,22 +105,6 @@ def test_a_pipeline_gives_a_list_of_texts_its_trees_and_the_run_keeps_them(
     assert {"nsubj", "obj", "det"} <= set(run.scores["label"])
     (kept,) = (tmp_path / "parsed" / "annotated").glob("texts-*.conllu")
     assert kept.read_text("utf-8").count("\tobj\t") == 6
-
-
-def test_the_folder_of_a_training_stands_for_its_last_checkpoint(tiny: Path, tmp_path: Path) -> None:
-    for name in ("seed-1", "seed-2"):
-        (tmp_path / name / FOLDER).mkdir(parents=True)
-    with pytest.raises(ConfigError, match="holds 2 trainings; name one"):
-        load(str(tmp_path))
-    with pytest.raises(ModelError, match=r"unknown model 'minilmm'; did you mean 'minilm'\?"):
-        load("minilmm")
-    assert load(str(tiny), "random", 3).source == "random"
-
-
-def test_the_package_offers_its_names_and_no_others() -> None:
-    assert {"ablate", "attention", "load", "open_run", "score"} <= set(dir(experiments))
-    with pytest.raises(AttributeError, match="it offers ablate, attention"):
-        experiments.lod  # noqa: B018
 
 
 def test_a_model_is_printed_without_its_weights(tiny: Path) -> None:

@@ -1,5 +1,4 @@
 import io
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -86,15 +85,3 @@ def test_bars_leave_what_a_command_prints_where_it_belongs(
     shown = headscope(*words(name))
     assert shown.out == quiet.out != ""
     assert all(what in terminal.getvalue() for what in ("loading the program", *STAGES[name]))
-
-
-def test_verbose_tells_begin_and_end_of_loading_and_of_every_stage(
-    words: Callable[[str], list[object]], headscope: Callable[..., Any]
-) -> None:
-    said = headscope("--verbose", *words("match")).err.splitlines()
-    begins = [line.partition(":")[0] for line in said if line.endswith(" to do")]
-    ends = [line.partition(":")[0] for line in said if re.search(r": done in \d+\.\d s$", line)]
-    assert begins == ends == [*STAGES["match"]]
-    assert said[0] == "loading the program ..."
-    assert re.fullmatch(r"loading the program: \d+\.\d s", said[1])
-    assert len(said) == 2 + 2 * len(begins)

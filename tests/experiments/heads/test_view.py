@@ -17,7 +17,7 @@ from tokenizers.trainers import BpeTrainer
 
 from experiments.heads import view
 from experiments.heads.typed_text import TypedError, typed_words
-from experiments.heads.view import KINDS, MOST, TEXTBOOK, ViewError, read_texts, write_text_view
+from experiments.heads.view import KINDS, MOST, ViewError, read_texts, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.reading.cross_attention import cross_maps, decoder_input
 from probes.corpora.line_reader import CorpusError
@@ -114,24 +114,6 @@ def recorded(folder: Path, words: list[str]) -> np.ndarray:
     return torch.stack(maps["pattern"])[:, 0].numpy()
 
 
-def test_maps_of_whole_words_are_those_of_the_model(
-    page: Callable[..., Path], tiny: Path, known: list[str], shown: Shown
-) -> None:
-    page(" ".join(known))
-    np.testing.assert_allclose(shown.maps, recorded(tiny, known), atol=1e-6)
-    np.testing.assert_allclose(shown.only.pieces.maps, shown.maps, atol=1e-6)
-
-
-@pytest.mark.parametrize(("text", "words"), [("dog", 1), ("(old,) xylophones don't qqq; -- dog.", 12), ("x " * 20, 20)])
-def test_rows_of_all_heads_sum_to_one(text: str, words: int, page: Callable[..., Path], shown: Shown) -> None:
-    page(text)
-    size = words + 2
-    assert shown.maps.shape == (2, 2, size, size)
-    for maps in (shown.maps, shown.only.pieces.maps):
-        np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
-        assert (maps >= 0).all()
-
-
 def test_a_text_has_the_pieces_that_transformers_gives_it_as_it_was_typed(
     page: Callable[..., Path], tmp_path: Path, shown: Shown
 ) -> None:
@@ -170,11 +152,6 @@ def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], sho
         page("the dog", maps="norm")
 
 
-def test_words_are_those_of_a_treebank(page: Callable[..., Path], shown: Shown) -> None:
-    page("  don't stop,\tdogs.\nnow ")
-    assert shown.words[1:-1] == ["do", "n't", "stop", ",", "dogs", ".", "now"]
-
-
 def test_pieces_of_a_word_are_summed_to_and_averaged_from_and_shown_by_themselves(
     page: Callable[..., Path], tiny: Path, known: list[str], shown: Shown
 ) -> None:
@@ -189,52 +166,6 @@ def test_pieces_of_a_word_are_summed_to_and_averaged_from_and_shown_by_themselve
     np.testing.assert_allclose(pieces.maps, raw, atol=1e-6)
     assert [*pieces.queries.tokens] == ["[CLS]", known[0], "q", "##z", "##x", known[1], "[SEP]"]
     assert [*pieces.keys.special] == [0, 6]
-
-
-def test_a_word_that_is_said_twice_stays_two_words(page: Callable[..., Path], shown: Shown) -> None:
-    page("qzx qzx")
-    assert shown.words == ["[CLS]", "qzx", "qzx", "[SEP]"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the text has no words"),
-        (" \n\t", "the text has no words"),
-        ("x " * 47, r"the text has 49 pieces, more than .*tiny reads \(48\)"),
-        ("a \u200b dog", r"the tokenizer of .*tiny turns '\\u200b' into nothing; leave it out"),
-    ],
-)
-def test_a_text_that_cannot_be_shown_is_refused_and_no_page_written(
-    text: str, message: str, page: Callable[..., Path], tmp_path: Path
-) -> None:
-    with pytest.raises(TypedError, match=message):
-        page(text)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_text_as_long_as_the_model_is_shown(page: Callable[..., Path], shown: Shown) -> None:
-    page("x " * 46)
-    assert len(shown.words) == 48
-
-
-def test_without_a_text_sentences_of_the_textbook_are_chosen_from(
-    page: Callable[..., Path], shown: Shown, monkeypatch: pytest.MonkeyPatch, tiny: Path, other: str
-) -> None:
-    monkeypatch.setattr(view, "TEXTBOOK", (("a dog", "the dog sleeps"), ("a cat", "the cat ran")))
-    page(models=[str(tiny), other])
-    assert [panel.model for panel in shown.panels] == [str(tiny), other]
-    for panel in shown.panels:
-        assert [(one.title, one.text) for one in panel.views] == [*view.TEXTBOOK]
-        assert [*panel.views[1].words.queries.tokens] == ["[CLS]", "the", "cat", "ran", "[SEP]"]
-
-
-def test_the_sentences_of_the_textbook_are_of_its_kinds() -> None:
-    titles, sentences = zip(*TEXTBOOK, strict=True)
-    assert len(set(titles)) == len(set(sentences)) == 5
-    assert [sum(kind in title for title in titles) for kind in ("pronoun", "bank", "verb")] == [2, 2, 1]
-    first, second = (sentence.split() for sentence in sentences[:2])
-    assert [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]] == [("tall", "low")]
 
 
 def test_texts_and_models_stand_side_by_side_up_to_four(
@@ -387,10 +318,3 @@ def test_the_command_takes_texts_models_runs_and_a_file(
     assert [panel.model for panel in shown.panels] == [str(tiny)] * 2 + [other] * 2
     assert [bool(panel.roles) for panel in shown.panels] == [True, True, False, False]
     assert "maps: norms, each row as shares" in shown.notes
-
-
-def test_the_command_tells_a_decoder_a_target(
-    headscope: Callable[..., Any], shown: Shown, bart: str, tmp_path: Path
-) -> None:
-    headscope("view", "the ship", "--target", "das schiff", "--model", bart, "--out", tmp_path / "page.html")
-    assert len(shown.panels[0].views) == 3

@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 from experiments.targets.answers import answers, strongest_baseline
-from experiments.targets.effects import BEHAVIOURS, effects
+from experiments.targets.effects import effects
 from experiments.targets.page import write_target_page
 from experiments.targets.runs import TargetsError, open_runs
-from probes import get_probe
 from reports import read_scores, write_examples, write_measures, write_scores
 from reports.tables.scores import EXAMPLES
 from reports.targets.target import TARGETS
@@ -151,24 +150,6 @@ def test_targets_come_in_their_order_and_runs_as_they_are_given(plant: Plant) ->
     assert position.loc[position["summary"], "label"].tolist() == ["previous", "next"]
 
 
-def test_the_summary_tells_the_first_variant_of_a_probe(plant: Plant) -> None:
-    asked, _ = gathered(plant("a"))
-    told = asked[asked["summary"]]
-    assert [*zip(told["label"], told["variant"], strict=True)][:2] == [
-        ("all", get_probe("agreement").variants[0]),
-        ("all", get_probe("coreference").variants[0]),
-    ]
-
-
-def test_a_run_with_antecedents_alone_leads_with_them(plant: Plant) -> None:
-    folder = plant("gap", probes=("coreference",))
-    scores = read_scores(folder / "scores.parquet")
-    scores = scores[scores["variant"] == "all words"].assign(probe="antecedent", variant="pronoun->candidate")
-    write_scores(scores, folder)
-    asked, _ = gathered(folder)
-    assert asked.loc[asked["summary"], ["probe", "label"]].to_numpy().tolist() == [["antecedent", "all"]]
-
-
 def test_heads_with_a_higher_grade_than_the_selected_one_are_named(plant: Plant) -> None:
     asked, _ = gathered(plant("a"))
     previous = asked[asked["label"] == "previous"].iloc[0]
@@ -176,12 +157,6 @@ def test_heads_with_a_higher_grade_than_the_selected_one_are_named(plant: Plant)
     assert {"5-5", "6-6"} < set(previous["highest_heads"].split(", "))
     other = asked[(asked["probe"] == "coreference") & (asked["label"] == "proper")].iloc[0]
     assert (other["highest"], other["highest_heads"]) == (0, "")
-
-
-@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
-def test_a_target_has_behaviours_and_known_probes(target: Any) -> None:
-    assert BEHAVIOURS[target.name]
-    assert all(get_probe(probe).name == probe for probe in target.probes)
 
 
 # --- effects
@@ -280,14 +255,6 @@ def test_models_that_share_a_name_are_told_apart(plant: Plant) -> None:
     assert [run.model for run in other] == ["minilm of d", "minilm of e"]
 
 
-def test_a_run_whose_scores_lack_columns_is_refused(plant: Plant) -> None:
-    folder = plant("a")
-    scores = read_scores(folder / "scores.parquet")
-    scores.drop(columns=["grade", "rule"]).to_parquet(folder / "scores.parquet")
-    with pytest.raises(TargetsError, match=r"scores.parquet: column\(s\) rule, grade missing.*; run again"):
-        open_runs([str(folder)])
-
-
 def test_runs_that_ask_for_no_target_are_refused(plant: Plant) -> None:
     with pytest.raises(TargetsError, match=r"no run scored a target: .* agreement, coreference, antecedent"):
         open_runs([str(plant("a", probes=("dependency", "classifier")))])
@@ -301,14 +268,6 @@ def test_what_is_no_run_folder_and_what_is_given_twice_is_refused(plant: Plant, 
         open_runs([str(folder), f"{folder}/../a"])
     with pytest.raises(TargetsError, match="is a run folder; choose another --out"):
         write_target_page([str(folder)], folder)
-
-
-def test_runs_with_other_rules_are_noted(plant: Plant, tmp_path: Path) -> None:
-    one, other = plant("a"), plant("b")
-    (other / "config.toml").write_text("", encoding="utf-8")
-    _, record = write_target_page([str(one), str(other)], tmp_path / "out")
-    assert record.notes == ("The runs grade heads by different rules ([verdict] of their configs).",)
-    assert write_target_page([str(one)], tmp_path / "out")[1].notes == ()
 
 
 def test_the_command_ends_with_its_page_and_the_page_is_made_anew(

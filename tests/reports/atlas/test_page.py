@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.page import drawn_heads, recall_chart, write_atlas, write_atlas_page
+from reports.atlas.page import write_atlas, write_atlas_page
 from reports.atlas.pooled import groups, pooled_rows
 from reports.atlas.record import AtlasRecord, AtlasRun, read_record
 from reports.atlas.sentences import overview, summary
@@ -112,16 +112,6 @@ def test_seeds_that_select_other_heads_are_counted_and_ties_are_named(record: At
     assert summary(apart)[-3].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
 
 
-def test_runs_without_heads_or_without_an_end_are_said(record: AtlasRecord) -> None:
-    record = replace(record, across=record.across.iloc[:0])
-    nothing = replace(record, runs=record.runs[-1:], answers=record.answers.iloc[:0])
-    assert summary(nothing) == (
-        "None of 1 finished run has a specialised head, one with a grade in a role of language.",
-    )
-    lost = replace(record, runs=record.failed, answers=record.answers.iloc[:0])
-    assert summary(lost)[1:] == ("No run was finished, so nothing was scored.",)
-
-
 # --- tables
 
 
@@ -163,18 +153,6 @@ def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostil
 # --- chart, page and record
 
 
-def test_the_chart_has_a_colour_for_each_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
-    drawn = drawn_heads(pooled_rows(record))
-    assert [(one.series, round(one.value, 3), one.filled) for one in drawn if one.shape == "circle"][:3] == [
-        ("minilm · ewt", 0.85, True), ("minilm · gum", 0.7, False), (f"{hostile} · ewt", 0.4, False),
-    ]  # fmt: skip
-    assert drawn[0].text == "dependency: obj, head->dependent, minilm · ewt: 4-7 85.0 %; permuted weights 50.0 %"
-    marks = [one for layer in recall_chart(drawn).spec["layer"] for one in layer["data"]["values"] if "value" in one]
-    assert len({one["y"] for one in marks}) == sum(one["shape"] == "circle" for one in marks) == 7, "a line a head"
-    assert sum(one["shape"] == "stroke" for one in marks) == 6, "without a baseline there is no stroke"
-    assert len(drawn_heads(pooled_rows(record) * 5)) == 3 * len(drawn), "of twelve rows"
-
-
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
     again = shutil.copytree(folder, tmp_path / "again")
     (again / "index.html").unlink()
@@ -194,13 +172,6 @@ def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:
     page.touch()
     html = write_atlas_page(again).read_text(encoding="utf-8")
     assert re.findall(r'href="(runs/[^"]*)"', html) == ["runs/minilm-gum-0/report/index.html"]
-
-
-@pytest.mark.parametrize("runs", [slice(0, 0), slice(3, 4), slice(0, 1)])
-def test_a_page_without_answers_is_made(record: AtlasRecord, tmp_path: Path, runs: slice) -> None:
-    write_atlas(tmp_path, replace(record, runs=record.runs[runs], answers=pd.DataFrame(columns=[*ATLAS.names])))
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "No label–direction pair in a role of language was scored." in text
 
 
 def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
@@ -224,16 +195,3 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, chang
     with pytest.raises(ValueError, match=re.escape(f"{broken / 'atlas.json'}: not the record of an atlas")) as error:
         write_atlas_page(broken)
     assert words in str(error.value)
-
-
-def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    assert text.startswith("# Atlas small &lt;b>")
-    assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 local workers, 1 thread each" in text
-    assert (
-        "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
-    )
-    assert "## Across corpora" in text
-    assert "| ewt | – | 1 of 1 selected here: 1 |" in text
-    assert "<b>" not in text
-    assert "<script" not in text

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 
 from reports.targets.page import drawn_answers, target_chart, write_targets, write_targets_page
 from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import effect_of, graded, spoken, without_effect
-from reports.targets.shown import effect_table, question_table, summary_table
+from reports.targets.sentences import graded, spoken
+from reports.targets.shown import effect_table, summary_table
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
 
@@ -129,11 +128,6 @@ def test_a_head_without_a_grade_has_the_verdict_or_the_heads_with_one_beside_it(
     assert graded(row | {"p_adjusted": NAN}) == "not tested"
 
 
-def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
-    doubt = said(record, POSITION)[0]
-    assert "so no head can have grade 3. Attention to a neighbour needs no knowledge of language." in doubt
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -145,25 +139,6 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
     assert summary_table(changed(record, **values), AGREEMENT).texts[0][-1].endswith(words)
-
-
-def test_models_with_the_same_doubt_share_it(record: TargetRecord) -> None:
-    row = record.answers[record.answers["label"] == "previous"]
-    both = replace(record, answers=pd.concat([record.answers, row.assign(model="scratch", run="own")]))
-    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == ["minilm, scratch", "minilm"]
-
-
-def test_runs_of_one_model_share_a_row_of_the_summary(record: TargetRecord) -> None:
-    second = record.answers.iloc[[0]].assign(run="two", corpus="gum-dev", name="2-2", accuracy=0.65, grade=0)
-    both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
-    assert summary_table(both, AGREEMENT).texts == summary_table(record, AGREEMENT).texts
-
-
-def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:
-    found = effect_of(record, record.answers.iloc[0].to_dict())
-    assert found is not None
-    assert (found["behaviour"], found["measure"]) == ("grammar", "accuracy with attractors")
-    assert effect_of(record, record.answers.iloc[2].to_dict()) is None, "the same head of another model"
 
 
 # --- tables
@@ -185,14 +160,6 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
         assert "damage" not in said(**values)
 
 
-def test_an_effect_on_what_the_model_cannot_do_is_told_as_such(record: TargetRecord) -> None:
-    def told(intact: float) -> bool:
-        return "no better than chance" in str(spoken(changed(record, own=True, intact=intact)))
-
-    assert told(0.47)
-    assert not told(0.53)
-
-
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
@@ -208,23 +175,6 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
     )
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
     assert "<script>" not in text
-
-
-def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
-    tables = [question_table(record, POSITION, place) for place in ("first", "special", "further")]
-    assert [len(table) for table in tables] == [1, 1, 1]
-    assert "attends to [CLS]" in str(tables[1])
-
-
-def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
-    assert without_effect(record, AGREEMENT) == (
-        "scratch: no run measured a behaviour of agreement (grammar, linzen).",
-    )
-    assert without_effect(replace(record, headless=("minilm",)), COREFERENCE) == (
-        "minilm: no run measured a behaviour of coreference (grammar-pronouns): that takes a masked-LM head, which "
-        "minilm does not have.",
-    )
-    assert len(effect_table(record, COREFERENCE)) == 0
 
 
 # --- chart, page and record
@@ -250,37 +200,3 @@ def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: Tar
     pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
     write_targets_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
-
-
-def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path) -> None:
-    write_targets(tmp_path, replace(record, effects=record.effects.iloc[:0]))
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Effect of ablating" not in text
-    assert text.count("| not measured |") == 4 + 6, "in the summaries, and in the tables that do not unfold"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("targets.json", "{", "not the record of a page of targets ("),
-        ("targets.json", '{"runs": [{"x": 1}]}', "not the record of a page of targets ("),
-        ("targets.csv", "one\n", "column(s) target, run"),
-        ("effects.csv", "", "not a readable CSV file"),
-    ],
-)
-def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name: str, text: str, words: str) -> None:
-    broken = shutil.copytree(folder, tmp_path / "copy")
-    (broken / name).write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {words}")):
-        write_targets_page(broken)
-
-
-def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
-    page = opened(folder / "index.html", 390)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert hostile in page.locator("#runs").inner_text()
-    page.locator("#agreement [data-chart]").scroll_into_view_if_needed()
-    page.wait_for_selector("#agreement [data-chart] svg")
-    page.locator("#agreement thead button", has_text="Recall").first.click()
-    cells = page.locator("#agreement tbody td.head").all_inner_texts()
-    assert cells[:3] == ["3-3", "4-7", "4-7"]
