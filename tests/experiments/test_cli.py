@@ -99,12 +99,19 @@ def test_the_version_is_told(headscope: Callable[..., Any]) -> None:
     assert re.fullmatch(r"headscope \d+\.\d+\.\d+\n", headscope("--version").out)
 
 
-def test_names_are_completed() -> None:
-    assert options.model_names("min") == ["minilm"]
-    assert options.corpus_names("grammar-") == ["grammar-reflexives", "grammar-pronouns"]
-    assert options.probe_names("agr") == ["agreement"]
-    assert options.finding_names("clark-rel") == ["clark-relations"]
-    assert options.list_names("fin") == ["findings"]
+@pytest.mark.parametrize(
+    ("what", "begin", "names"),
+    [
+        ("models", "min", ["minilm"]),
+        ("corpora", "grammar-", ["grammar-reflexives", "grammar-pronouns"]),
+        ("findings", "clark-rel", ["clark-relations"]),
+        ("probes", "agr", ["agreement"]),
+        ("lists", "fin", ["findings"]),
+        ("fetched", "ewt", ["ewt-dev"]),
+    ],
+)
+def test_names_are_completed(what: str, begin: str, names: list[str]) -> None:
+    assert options.named(what)(begin) == names
 
 
 # --- mistakes of the user

@@ -1,14 +1,10 @@
 """An atlas of a tiny model: the same numbers wherever its runs are done, what is there is kept, failures are told."""
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +20,8 @@ from experiments.atlas.grid import GridRun, load_atlas
 from experiments.cluster import calls
 from experiments.config.config import ConfigError, resolved
 from experiments.run.run import run
-from reports.atlas.record import read_record
-from reports.atlas.tables import ACROSS, ATLAS
+from reports.atlas.record import ACROSS, ATLAS, read_record
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
-from tests.experiments.conftest import Said
 
 pytestmark = pytest.mark.slow
 
@@ -219,34 +213,3 @@ def _works(process: psutil.Process) -> bool:
         return any("libtorch" in mapped.path for mapped in process.memory_maps())
     except psutil.Error:
         return False
-
-
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    """Start a scheduler and two workers by the commands of the README's page, and yield the scheduler's address."""
-    file = tmp_path / "scheduler.json"
-
-    def begin(*words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
-
-    begun = [begin("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))]
-    try:
-        while not file.exists():
-            time.sleep(0.05)
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
-        begun += [begin("worker", address, "--nthreads", "1") for _ in range(2)]
-        yield address
-    finally:
-        for process in begun:
-            process.terminate()
-        for process in begun:
-            process.wait()
-
-
-def test_workers_of_a_scheduler_give_the_same_bits(
-    grid: Path, alone: Path, tmp_path: Path, scheduler: str, headscope: Callable[..., Said]
-) -> None:
-    said = headscope("atlas", grid, "--cluster", scheduler, "--out", tmp_path)
-    assert said.code == 0, said.err
-    assert scores_of(tmp_path / "tiny") == scores_of(alone)

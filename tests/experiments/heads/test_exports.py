@@ -83,11 +83,6 @@ def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(r
     assert both == run.best().markdown()
 
 
-def test_figures_of_the_named_probes_are_written(run: Run, tmp_path: Path) -> None:
-    folder = export(run, "svg", tmp_path / "figures", probes=["position"])
-    assert sorted(path.name for path in folder.iterdir()) == ["position-best-heads.svg", "position-heat-map.svg"]
-
-
 @pytest.mark.parametrize(
     ("to", "settings", "message"),
     [

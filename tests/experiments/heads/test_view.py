@@ -17,7 +17,7 @@ from tokenizers.trainers import BpeTrainer
 
 from experiments.heads import view
 from experiments.heads.typed_text import TypedError, typed_words
-from experiments.heads.view import KINDS, MOST, ViewError, read_texts, write_text_view
+from experiments.heads.view import KINDS, ViewError, read_texts, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.reading.cross_attention import cross_maps, decoder_input
 from probes.corpora.line_reader import CorpusError
@@ -95,16 +95,6 @@ def known(tiny: Path) -> list[str]:
     return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
 
 
-def test_the_page_shows_words_and_special_tokens_in_their_places(
-    tiny: Path, known: list[str], tmp_path: Path, shown: Shown
-) -> None:
-    written = write_text_view(tmp_path / "new" / "page.html", [" ".join(known)], models=[str(tiny)])
-    assert written == tmp_path / "new" / "page.html"
-    assert shown.words == [*shown.only.words.keys.tokens] == ["[CLS]", *known, "[SEP]"]
-    assert [*shown.only.words.queries.special] == [0, len(known) + 1]
-    assert json.dumps(known)[1:-1].replace(", ", ",") in written.read_text(encoding="utf-8")
-
-
 def recorded(folder: Path, words: list[str]) -> np.ndarray:
     """Return the maps of pieces [layer, head, query, key], as hooks see them."""
     model = load_model(str(folder))
@@ -166,20 +156,6 @@ def test_pieces_of_a_word_are_summed_to_and_averaged_from_and_shown_by_themselve
     np.testing.assert_allclose(pieces.maps, raw, atol=1e-6)
     assert [*pieces.queries.tokens] == ["[CLS]", known[0], "q", "##z", "##x", known[1], "[SEP]"]
     assert [*pieces.keys.special] == [0, 6]
-
-
-def test_texts_and_models_stand_side_by_side_up_to_four(
-    page: Callable[..., Path], shown: Shown, tiny: Path, other: str
-) -> None:
-    page("the dog", "the old dog sleeps", models=[str(tiny), other])
-    assert [(panel.model, panel.views[0].text) for panel in shown.panels] == [
-        *((str(tiny), "the dog"), (str(tiny), "the old dog sleeps")),
-        *((other, "the dog"), (other, "the old dog sleeps")),
-    ]
-    assert np.abs(shown.panels[0].views[0].words.maps - shown.panels[2].views[0].words.maps).max() > 0.01
-    with pytest.raises(ViewError, match="2 models on 3 texts are 6 panels, and at most 4 stand side by side"):
-        page("a", "b", "c", models=[str(tiny), other])
-    assert MOST == 4
 
 
 def test_a_run_gives_its_model_and_the_roles_of_its_heads(
@@ -247,17 +223,6 @@ def test_a_target_that_nothing_can_be_told_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         page(*texts, **{"models": [bart], "target": "das schiff", **options})
-
-
-def test_a_model_without_a_decoder_or_without_attention_is_refused_by_name(
-    page: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    with pytest.raises(ValueError, match="tiny is a bert, which has no decoder"):
-        page("the dog", target="das")
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 48}
-    folder = save_model(tmp_path_factory.mktemp("fnet"), hub.FNetConfig(**SIZES, **sizes, max_position_embeddings=24))
-    with pytest.raises(ValueError, match="fnet0: FNetModel: a Fourier transform"):
-        page("the ship", models=[folder])
 
 
 def test_texts_are_read_from_a_file_or_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

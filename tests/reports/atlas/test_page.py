@@ -11,12 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.page import write_atlas, write_atlas_page
+from reports.atlas.page import grid_table, run_table, write_atlas, write_atlas_page
 from reports.atlas.pooled import groups, pooled_rows
-from reports.atlas.record import AtlasRecord, AtlasRun, read_record
-from reports.atlas.sentences import overview, summary
-from reports.atlas.shown import grid_table, run_table
-from reports.atlas.tables import ACROSS, ATLAS
+from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun, read_record
+from reports.atlas.sentences import summary
 from tests.reports.atlas.test_across import row
 
 pytestmark = pytest.mark.slow
@@ -80,14 +78,6 @@ def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Pat
 # --- sentences
 
 
-def test_what_failed_is_counted_first(record: AtlasRecord) -> None:
-    workers = "2 local workers, 1 thread each"
-    assert overview(record) == ("1 of 5 runs failed", "2 models", "2 corpora", "2 seeds", workers)
-    assert summary(record)[0] == "1 of 5 runs failed: minilm-gum-1."
-    whole = replace(record, runs=record.finished[:1])
-    assert overview(whole) == ("1 run", "1 model", "1 corpus", "1 seed", workers)
-
-
 def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> None:
     assert summary(record)[1:] == (
         "3 of 4 finished runs have a specialised head, one with a grade in a role of language.",
@@ -102,14 +92,6 @@ def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> N
         "direction and ordered pair of corpora). Heads selected there do in 100.0 %, some head does in 100.0 %, and "
         "the other specialised heads of the first corpus do in 10.0 % on average.",
     )
-
-
-def test_seeds_that_select_other_heads_are_counted_and_ties_are_named(record: AtlasRecord) -> None:
-    own = record.answers[record.answers["model"] == "minilm"]
-    tied = replace(record, answers=own.assign(highest=own["highest"].where(own["run"] == "minilm-ewt-0", 0)))
-    assert "1 of 3 runs (as for 1 other pair)" in summary(tied)[-3]
-    apart = replace(record, answers=own[own["label"] == "all"])
-    assert summary(apart)[-3].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
 
 
 # --- tables

@@ -1,6 +1,5 @@
-"""The page of targets: its sentences, its tables and its chart, from invented answers and effects."""
+"""The page of targets: its sentences and tables, from invented answers and effects."""
 
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,17 +8,22 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.targets.page import drawn_answers, target_chart, write_targets, write_targets_page
-from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import graded, spoken
-from reports.targets.shown import effect_table, summary_table
-from reports.targets.tables import ANSWERS, EFFECTS
-from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
+from reports.compare.target_sentences import graded, spoken
+from reports.compare.target_tables import (
+    AGREEMENT,
+    ANSWERS,
+    COREFERENCE,
+    EFFECTS,
+    POSITION,
+    TargetRecord,
+    TargetRun,
+    read_record,
+)
+from reports.compare.targets import effect_table, summary_table, write_targets, write_targets_page
 
 pytestmark = pytest.mark.slow
 
 NAN = float("nan")
-MODELS = ("minilm", "scratch")
 FORTH, RULE = "verb->subject", "nearest noun that agrees"
 PAIRS = {"behaviour": "grammar", "measure": "accuracy with attractors", "unit": "share of pairs", "own": True}
 NATS = {"behaviour": "grammar", "measure": "value", "unit": "nats between the two sentences", "own": True}
@@ -32,8 +36,8 @@ BEHAVIOURS = {
 def answer(
     target: str, label: str, variant: str, name: str, accuracy: float, grade: int, **more: Any
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev", "place": "first"}
-    row |= {"summary": True, "probe": target, "label": label, "variant": variant, "name": name, "n": 500}
+    row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev"}
+    row |= {"probe": target, "label": label, "variant": variant, "name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
     row |= {"strongest": RULE, "strongest_accuracy": 0.7, "lead": accuracy - 0.7}
     row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
@@ -57,12 +61,12 @@ def record(hostile: str) -> TargetRecord:
     plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "strongest": "random weights 2"}
     rows = [
         answer("agreement", "all", FORTH, "4-7", 0.8, 2),
-        answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0, summary=False),
+        answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0),
         answer("agreement", "all", FORTH, "3-3", 0.9, 3, run="own", model="scratch", corpus="grammar"),
         answer("coreference", "all", "preceding mention heads", "3-5", 0.5, 0, highest=1, highest_heads="2-2"),
         answer("position", "previous", "other words", "1-1", 0.95, 1, **plain),
-        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, place="special", summary=False, **plain),
-        answer("position", hostile, "all tokens", "", NAN, 0, place="further", summary=False, **plain),
+        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, **plain),
+        answer("position", hostile, "all tokens", "", NAN, 0, **plain),
     ]
     effects = [
         effect("4-7", 0.45, **NATS),
@@ -162,12 +166,7 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
 
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert (
-        "| one minilm, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
-        "| grade 2: beyond words | 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] "
-        "| 34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant |" in text
-    )
-    assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
+    assert "Labels and directions (3): in targets.csv." in text
     assert "Effect of ablating each selected head (2): in effects.csv." in text
     assert effect_table(record, AGREEMENT).texts[1] == (
         *("minilm", "4-7", "grammar, accuracy with attractors", "percentage points", "34.2 [33.2, 35.2]", "0.001"),
@@ -178,18 +177,6 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
 
 
 # --- chart, page and record
-
-
-def test_the_chart_has_heads_with_intervals_and_their_rivals_by_model(record: TargetRecord) -> None:
-    dots = drawn_answers(record, AGREEMENT)
-    assert [*dict.fromkeys(dot.group for dot in dots)] == ["4-7 · one · verb->subject", "3-3 · own · verb->subject"]
-    marks = [one for layer in target_chart(AGREEMENT, dots).spec["layer"] for one in layer["data"]["values"]]
-    assert [round(one[end], 6) for one in marks if one.get("shape") == "circle" for end in ("low", "high")] == [
-        *(78, 82, 88, 92) * 2,
-    ], "as rules and as dots"
-    first = {dot.shape: round(100 * dot.value) for dot in dots if dot.group == dots[0].group}
-    assert first == {"stroke": 50, "diamond": 60, "triangle-up": 70, "circle": 80}
-    assert not any(dot.filled for dot in drawn_answers(record, COREFERENCE))
 
 
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
