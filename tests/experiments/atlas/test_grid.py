@@ -65,15 +65,11 @@ def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('name = "many"', 'name = "many"\nseed = 1', "grid.toml: seed: a grid has seeds"),
-        ("[probes]", "[model]\n[probes]", "grid.toml: model: a grid has models"),
         ("[probes]", "[train]\n[probes]", "grid.toml: train: a grid has none; train first, and name the checkpoint"),
-        ("seeds = [0, 7]", "seeds = []", "grid.toml: seeds: "),
         ("seeds = [0, 7]", "seeds = [-1]", "grid.toml: seeds.0: "),
-        ("models.trained", 'models."a/b"', "grid.toml: models."),
         ('source = "random"', 'source = "train"', "grid.toml: models.drawn: source is "),
         ('source = "random"', "sources = 1", "(models.drawn on corpora.small)"),
         ('names = ["position"]', 'names = ["nothing"]', "(models.trained on corpora.small)"),
-        ("[probes]", '[cluster]\naddress = "local:0"\n[probes]', "grid.toml: cluster.address: "),
     ],
 )
 def test_what_no_grid_is_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

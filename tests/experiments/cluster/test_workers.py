@@ -13,7 +13,7 @@ from distributed.nanny import WorkerProcess
 
 from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
-from experiments.cluster.workers import ThisProcess, open_cluster, open_workers
+from experiments.cluster.workers import DaskWorkers, ThisProcess, open_cluster, open_workers
 from experiments.config.cluster_section import ClusterSection
 
 ANY_PORT = {"dashboard_address": ":0"}
@@ -183,8 +183,14 @@ def test_a_worker_that_cannot_be_ended_at_once_hides_no_error(monkeypatch: pytes
         raise AssertionError("can only join a started process")
 
     monkeypatch.setattr(WorkerProcess, "kill", once)
-    with pytest.raises(ValueError, match="ours"), open_cluster(ClusterSection(address="local:2")) as workers:
-        cluster = workers._client.cluster
+    clusters: list[Any] = []
+
+    def fail(workers: DaskWorkers) -> None:
+        clusters.append(workers._client.cluster)
         raise ValueError("ours")
+
+    with pytest.raises(ValueError, match="ours"), open_cluster(ClusterSection(address="local:2")) as workers:
+        fail(workers)
+    (cluster,) = clusters
     assert cluster.status == Status.closed
     assert cluster.scheduler.status == Status.closed

@@ -16,15 +16,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return said
 
 
-def test_a_terminal_shows_bars_with_what_is_done_and_noted(terminal: io.StringIO) -> None:
-    with shown() as step:
-        step("score [select]", 0, 40)
-        step("score [select]", 30, 40, "loss 3.2")
-    assert "score [select]" in terminal.getvalue()
-    assert "30/40" in terminal.getvalue()
-    assert "loss 3.2" in terminal.getvalue()
-
-
 def test_quiet_shows_nothing_on_a_terminal(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Voice, "talk", Talk.QUIET)
     with working("making the page"), shown() as step:

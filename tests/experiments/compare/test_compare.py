@@ -298,22 +298,6 @@ def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("at", "said"),
-    [
-        ("@seed-3", "no seed 3 in the biographies of .*; there are 1, 2"),
-        ("@step-5", "no step 5 in the biographies of .*; there are 0, 10"),
-        ("@seed-1@seed-2", "one seed and one step at most"),
-        ("", "has scores and .* biographies, .*; name a checkpoint of both"),
-    ],
-)
-def test_checkpoints_that_cannot_be_told_are_refused(at: str, said: str, plant: Callable[..., str]) -> None:
-    folder = live(plant("lives"))
-    with pytest.raises(CompareError, match=said):
-        open_sides([f"{folder}@seed-1", folder + at])
-
-
-@pytest.mark.slow
 def test_the_command_writes_page_and_tables(
     headscope: Callable[..., tuple[int, str, str]], plant: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -23,17 +23,6 @@ def run(scored: Callable[..., Run]) -> Run:
     return scored()
 
 
-@pytest.mark.parametrize("to", ["csv", "parquet"])
-def test_scores_of_one_probe_are_exported_as_a_table(to: str, run: Run, tmp_path: Path) -> None:
-    path = export(run, to, tmp_path / "deep" / f"own.{to}", probes=["position"])
-    found = (
-        pd.read_csv(path, keep_default_na=False, na_values={"accuracy": [""]}) if to == "csv" else pd.read_parquet(path)
-    )
-    own = run.scores[run.scores["probe"] == "position"]
-    assert len(found) == len(own) < len(run.scores)
-    assert found["accuracy"].tolist() == pytest.approx(own["accuracy"].tolist(), nan_ok=True)
-
-
 def test_a_data_set_has_both_splits_and_a_card(run: Run, tmp_path: Path) -> None:
     folder = export(run.folder, "dataset", tmp_path / "set")
     found = load_from_disk(str(folder))

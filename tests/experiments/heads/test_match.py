@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
@@ -56,15 +55,3 @@ def test_runs_are_matched_with_the_roles_of_their_heads(
     assert found.table.role.tolist() == found.table.partner_role.tolist() == ["det", "", "obj", ""]
     assert (found.same_role, found.same_role_chance) == (1, 0.25)
     assert match_heads_of(folder, str(tiny), sentences=8).same_role != found.same_role, "a model has no roles"
-
-
-def test_the_command_prints_heads_and_writes_them(
-    headscope: Callable[..., tuple[int, str, str]], tiny: Path, swapped: Path, tmp_path: Path
-) -> None:
-    code, out, err = headscope("match", tiny, swapped, "--sentences", 9, "--out", tmp_path / "matched.csv")
-    assert (code, err) == (0, "")
-    assert "of 9 sentences, those that both models can read whole" in " ".join(out.split())
-    assert pd.read_csv(tmp_path / "matched.csv").partner.tolist() == ["1-2", "1-1", "2-1", "2-2"]
-    code, _, err = headscope("match", tiny, "minilmm")
-    assert code == 2
-    assert "did you mean 'minilm'" in err
