@@ -121,9 +121,9 @@ def test_targets_come_in_their_order_and_runs_as_they_are_given(plant: Plant) ->
     ]
     position = asked[(asked["target"] == "position") & (asked["run"] == "a")]
     assert position["label"].tolist()[:2] == ["previous", "next"]
-    first = asked[asked["run"] == "a"].drop_duplicates("target")
+    leading = asked[asked["run"] == "a"].drop_duplicates("target")
     variants = [get_probe(name).variants[0] for name in ("agreement", "coreference")]
-    assert [*zip(first["label"], first["variant"], strict=True)][:2] == [("all", variant) for variant in variants]
+    assert [*zip(leading["label"], leading["variant"], strict=True)][:2] == [("all", variant) for variant in variants]
 
 
 def test_heads_with_a_higher_grade_than_the_selected_one_are_named(plant: Plant) -> None:
