@@ -36,7 +36,7 @@ def write_target_page(names: Sequence[str], out: Path, progress: Progress = sile
     asked = answers(runs)
     version = ", ".join(sorted({run.run.record.headscope or "" for run in runs} - {""}))
     headless = tuple(dict.fromkeys(run.model for run in runs if run.run.record.model.masked_lm is False))
-    about, notes = (tuple(found) for found in (map(_about, runs), _notes(runs)))
+    about, notes = tuple(map(_about, runs)), tuple(_notes(runs))
     record = TargetRecord(version, about, notes, BEHAVIOURS, headless, asked, effects(asked, runs))
     return write_targets(out, record, progress), record
 

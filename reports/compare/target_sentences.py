@@ -84,7 +84,7 @@ def effect_of(record: TargetRecord, row: Row) -> Row | None:
     The behaviours of the target come first. Of minimal pairs that is accuracy, on those with attractors if there are.
     """
     found = record.effects
-    told: list[Row] = found[(found[KEY] == [row[name] for name in KEY]).all(axis=1)].to_dict("records")
+    told = found[(found[KEY] == [row[name] for name in KEY]).all(axis=1)].to_dict("records")
     return [one for one in told if one["behaviour"] == told[0]["behaviour"]][-1] if told else None
 
 
