@@ -81,7 +81,7 @@ def _bars() -> Iterator[Step]:
             elif done < last[what]:  # the stage is done once more, such as a page that is made after every model
                 bar.reset(tasks[what], total=of)
             last[what] = done
-            bar.update(tasks[what], named=done, note=note)
+            bar.update(tasks[what], completed=done, note=note)
 
         yield step
 
