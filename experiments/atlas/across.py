@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from experiments.atlas.grid import GridRun
+from experiments.compare.answers import strongest_baseline
 from experiments.compare.sides import QUESTION, Question
 from experiments.config.sections import CorpusSection
-from experiments.targets.answers import strongest_baseline
 from probes.evidence.leads import paired_difference
 from reports import Run
-from reports.atlas.tables import ACROSS
+from reports.atlas.record import ACROSS
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_head, page_scores
 from reports.tables.grades import POSITION
 

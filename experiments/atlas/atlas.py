@@ -10,18 +10,47 @@ import pandas as pd
 from experiments.atlas.across import across
 from experiments.atlas.cell import Done, do_run
 from experiments.atlas.grid import Atlas, GridRun
-from experiments.atlas.outcome import answers, atlas_run
 from experiments.cluster.calls import failure
 from experiments.cluster.workers import open_workers
+from experiments.compare.answers import selected_row
 from experiments.config.config import ConfigError, resolved
 from experiments.record.progress import Progress, silent
 from experiments.run.folder import check_free
 from reports import Run
 from reports.atlas.page import write_atlas
-from reports.atlas.record import AtlasRecord, AtlasRun
-from reports.atlas.tables import ACROSS, ATLAS
+from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun
+from reports.heads.sinks import kinds_of_sinks
 from reports.progress import each
 from reports.run.record import RunRecord
+from reports.scores.best_heads import best_heads, page_scores, probes
+from reports.scores.verdicts import GradeCounts, find_all
+
+
+def atlas_run(cell: GridRun, run: Run) -> AtlasRun:
+    """Return the counts of a run, the same as its own page has."""
+    heads = int(run.scores["name"].nunique())
+    counts = GradeCounts.of(find_all(run.scores), kinds_of_sinks(run))
+    return AtlasRun(
+        cell.name,
+        cell.model,
+        cell.corpus,
+        cell.seed,
+        heads=heads,
+        grades=(heads - sum(counts.by_grade), *counts.by_grade[::-1]),
+        position=counts.position,
+        verdicts=tuple(counts.answers.values()),
+        seconds=run.record.wall_seconds or 0.0,
+    )
+
+
+def answers(cell: GridRun, run: Run) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of `ATLAS` of a run, and a sentence for everything that one page cannot show."""
+    scores, left_out = page_scores(run.scores)
+    about = {"run": cell.name, "model": cell.model, "corpus": cell.corpus, "seed": cell.seed}
+    best = (row for probe in probes(scores) for row in best_heads(scores, probe) if row.n and row.name)
+    rows = [selected_row(row, scores, ATLAS.names, about) for row in best]
+    return pd.DataFrame(rows, columns=[*ATLAS.names]), left_out
+
 
 RUNS = "runs"
 "The folder of the runs in that of an atlas."

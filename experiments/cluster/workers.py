@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import which
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome, wait_for_any
 from experiments.config.cluster_section import ClusterSection
@@ -23,24 +23,11 @@ KINDS: Final = {"local": "local worker", "slurm": "SLURM worker"}
 "Beginning of an address -> what its workers are called; others are those of a Dask scheduler."
 
 
-class Workers(Protocol):
-    """Whoever does the work."""
-
-    @property
-    def described(self) -> str:
-        """In a few words, for the page."""
-        ...
-
-    def each(
-        self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
-    ) -> Iterator[tuple[int, Result | BaseException]]:
-        """Yield number and result of each call as they come, or the error that it ended with."""
-
-
 class ThisProcess:
     """One call after the other, here."""
 
     described = "one process"
+    "In a few words, for the page."
 
     def each(
         self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
@@ -95,7 +82,7 @@ class DaskWorkers:
 
 
 @contextmanager
-def open_workers(section: ClusterSection) -> Iterator[Workers]:
+def open_workers(section: ClusterSection) -> Iterator[ThisProcess | DaskWorkers]:
     """Yield those who do the work, for the length of the block; raises ClusterError, see `open_cluster`."""
     if not section.address:
         yield ThisProcess()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
@@ -55,16 +54,11 @@ def _python() -> CheckResult:
 
 
 def _packages() -> CheckResult:
-    lacking = [name for name in PACKAGES if not importlib.util.find_spec(_module(name))]
-    if lacking:
-        return CheckResult(
-            "packages", "broken", f"{', '.join(lacking)} not installed", "install headscope again with pip"
-        )
-    return CheckResult("packages", "fine", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES))
-
-
-def _module(package: str) -> str:
-    return {"scikit-learn": "sklearn"}.get(package, package)
+    try:
+        there = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    except importlib.metadata.PackageNotFoundError as error:
+        return CheckResult("packages", "broken", f"{error.name} not installed", "install headscope again with pip")
+    return CheckResult("packages", "fine", there)
 
 
 def _device() -> CheckResult:

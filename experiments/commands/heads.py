@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import loading, shown, working
-from experiments.commands.options import ModelName, corpus_names, model_names
+from experiments.commands.options import ModelName, Open, Page, RunFolder, named
 
 
 def view(
@@ -21,7 +21,7 @@ def view(
         typer.Option(
             "--model",
             help="A short name, a folder, or hub:owner/name; repeated: side by side. Default: minilm.",
-            autocompletion=model_names,
+            autocompletion=named("models"),
         ),
     ] = None,
     runs: Annotated[
@@ -36,7 +36,7 @@ def view(
     explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: that head's computation, step by step.")] = "",
     word: Annotated[str, typer.Option(help="Of --explain: the word to follow first, by number or as written.")] = "",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
-    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    show: Open = False,
 ) -> None:
     """Write an interactive page of every head on your own sentences, or of one head's computation on one.
 
@@ -90,7 +90,9 @@ def flow(
     text: Annotated[str, typer.Argument(help="A short sentence.")] = "",
     corpus: Annotated[
         str,
-        typer.Option("--corpus", help="A corpus by name or file, in place of a sentence.", autocompletion=corpus_names),
+        typer.Option(
+            "--corpus", help="A corpus by name or file, in place of a sentence.", autocompletion=named("corpora")
+        ),
     ] = "",
     first: Annotated[int, typer.Option("--first", min=1, help="How many sentences of the corpus.")] = 20,
     model: ModelName = "minilm",
@@ -113,7 +115,7 @@ def flow(
 
 
 def head(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    folder: RunFolder,
     name: Annotated[str, typer.Argument(help="The head as layer-head, both counted from 1: 3-5.")],
 ) -> None:
     """Print the card of one head of a run: its roles, related heads, attention statistics and examples.
@@ -124,10 +126,11 @@ def head(
     Example: headscope head runs/quickstart 3-1
     """
     with loading():
-        from experiments.heads.cards import print_card, read_card
+        from experiments.heads.cards import print_card
+        from reports import Run
 
     with working("reading the run"):
-        card = read_card(folder, name)
+        card = Run.open(folder).head(name)
     print_card(card)
 
 
@@ -152,7 +155,7 @@ def profile(
 
 def targets(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, of one or several models.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("targets"),
+    out: Page = Path("targets"),
 ) -> None:
     """Report the heads for agreement, coreference and position: grade, recall, baselines, causal effect.
 
@@ -162,7 +165,7 @@ def targets(
     Example: headscope targets runs/quickstart
     """
     with loading():
-        from experiments.targets.page import print_targets, write_target_page
+        from experiments.compare.targets import print_targets, write_target_page
 
     with shown() as progress:
         page, record = write_target_page(runs, out, progress)

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import loading, shown, working
-from experiments.commands.options import fetched_names, list_names
+from experiments.commands.options import AsJson, named
 
 
 def list_(
-    what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=list_names)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=named("lists"))],
+    as_json: AsJson = False,
 ) -> None:
     """List the probes, corpora, models or findings with their names.
 
@@ -33,7 +33,7 @@ def doctor(
         str | None, typer.Argument(help="Short name, folder or hub:owner/name of a model to check instead.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="With MODEL: compare its maps there with the CPU's.")] = "cpu",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check this installation, or a model: how it reads texts, what can be measured of it, and what cannot.
 
@@ -56,7 +56,7 @@ def doctor(
 def fetch(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of corpora, or treebanks: ud:German-PUD@r2.15.", autocompletion=fetched_names),
+        typer.Argument(help="Names of corpora, or treebanks: ud:German-PUD@r2.15.", autocompletion=named("fetched")),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Fetch every corpus that has an address.")] = False,
     show: Annotated[bool, typer.Option("--list", help="List what can be fetched; fetch nothing.")] = False,

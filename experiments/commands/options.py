@@ -2,58 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 
-def model_names(incomplete: str) -> list[str]:
-    """Return the models with short names that begin so."""
-    from experiments.commands.listing import models
-
-    return [row["name"] for row in models() if row["name"].startswith(incomplete)]
-
-
-def corpus_names(incomplete: str) -> list[str]:
-    """Return the named corpora that begin so."""
-    from experiments.commands.listing import corpora
-
-    return [row["name"] for row in corpora() if row["name"].startswith(incomplete)]
-
-
-def probe_names(incomplete: str) -> list[str]:
-    """Return the probes that begin so."""
-    from probes import probe_names as names
-
-    return [name for name in names() if name.startswith(incomplete)]
-
-
-def finding_names(incomplete: str) -> list[str]:
-    """Return the published findings that begin so."""
-    from experiments.commands.listing import findings
-
-    return [row["id"] for row in findings() if row["id"].startswith(incomplete)]
-
-
-def list_names(incomplete: str) -> list[str]:
-    """Return the lists that begin so."""
+def _listed(what: str) -> list[str]:
     from experiments.commands.listing import LISTS
 
-    return [name for name in LISTS if name.startswith(incomplete)]
+    return [next(iter(row.values())) for row in LISTS[what]()]
 
 
-def fetched_names(incomplete: str) -> list[str]:
-    """Return the corpora that can be fetched whose names begin so."""
+def _lists() -> Iterable[str]:
+    from experiments.commands.listing import LISTS
+
+    return LISTS
+
+
+def _probes() -> list[str]:
+    from probes import probe_names
+
+    return probe_names()
+
+
+def _fetched() -> list[str]:
     from experiments.commands.fetching import fetchable
 
-    return [name for name in fetchable() if name.startswith(incomplete)]
+    return fetchable()
 
 
+NAMES: Final[dict[str, Callable[[], Iterable[str]]]] = {
+    **{what: partial(_listed, what) for what in ("models", "corpora", "findings")},
+    **{"probes": _probes, "lists": _lists, "fetched": _fetched},
+}
+"What a shell completes -> its names."
+
+
+def named(what: str) -> Callable[[str], list[str]]:
+    """Return what completes the beginning of a name, one of `NAMES`."""
+    return lambda incomplete: [name for name in NAMES[what]() if name.startswith(incomplete)]
+
+
+Changes = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value in place of that in the config; repeatable.")
+]
 Cluster = Annotated[
     str, typer.Option("--cluster", help="Dask workers: local:N, tcp://HOST:PORT of a scheduler, or slurm.")
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
+Page = Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
+Probes = Annotated[
+    list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.", autocompletion=named("probes"))
+]
 ModelName = Annotated[
-    str, typer.Option("--model", help="A short name, a folder, or hub:owner/name.", autocompletion=model_names)
+    str, typer.Option("--model", help="A short name, a folder, or hub:owner/name.", autocompletion=named("models"))
 ]

@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import loading, shown
-from experiments.commands.options import corpus_names
+from experiments.commands.options import Page, named
 
 
 def match(
     first: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub:owner/name.")],
     second: Annotated[str, typer.Argument(help="Another run folder or model.")],
     corpus: Annotated[
-        str, typer.Option("--corpus", help="Corpus that both read, by name or file.", autocompletion=corpus_names)
+        str,
+        typer.Option("--corpus", help="Corpus that both read, by name or file.", autocompletion=named("corpora")),
     ] = "grammar",
     sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
     within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
@@ -49,7 +50,7 @@ def compare(
     matched: Annotated[
         bool, typer.Option("--match", help="Pair heads by their attention maps, not by their names.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("compare"),
+    out: Page = Path("compare"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences and a table.")] = False,
 ) -> None:
     """Compare the first run with each of the others: roles kept, moved, lost and gained, head by head.
@@ -60,7 +61,7 @@ def compare(
     Example: headscope compare runs/quickstart runs/permuted
     """
     with loading():
-        from experiments.compare.page import as_record, print_pairs, write_compared
+        from experiments.compare.compare import as_record, print_pairs, write_compared
 
     with shown() as progress:
         page, pairs = write_compared(folders, out, match=matched, progress=progress)

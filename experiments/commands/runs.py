@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import Talk, Voice, errors, loading, shown, working
-from experiments.commands.options import Cluster, Out
+from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder
 
 
 class ReportError(ValueError):
@@ -19,9 +19,7 @@ def run(
     config: Annotated[
         Path, typer.Argument(help="A TOML config, or the name of one that comes with headscope: quickstart.")
     ],
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value in place of that in the config; repeatable.")
-    ] = None,
+    changes: Changes = None,
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
@@ -103,9 +101,7 @@ def train(
         Path,
         typer.Argument(help="A TOML config with \\[train], or the name of one that comes with headscope: scratch."),
     ],
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value in place of that in the config; repeatable.")
-    ] = None,
+    changes: Changes = None,
     out: Out = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue a training run that was interrupted.")] = False,
 ) -> None:
@@ -139,7 +135,7 @@ def report(
         list[Path] | None,
         typer.Option("--measure", help="A Python file with a measure of your own that the run has; repeatable."),
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    show: Open = False,
 ) -> None:
     """Make the page of a run, comparison, atlas, targets, sandbox, claims or findings again from its numbers.
 
@@ -155,13 +151,13 @@ def report(
         from reports.claims.page import RECORD, write_claims_page
         from reports.compare.page import write_comparison_page
         from reports.compare.record import RECORD as COMPARISON
+        from reports.compare.target_tables import RECORD as TARGETS
+        from reports.compare.targets import write_targets_page
         from reports.findings.page import RECORD as FINDINGS
         from reports.findings.page import write_findings_page
         from reports.measures.registry import use
         from reports.page.columns import unread_tables
         from reports.sandbox.page import write_sandbox_page
-        from reports.targets.page import write_targets_page
-        from reports.targets.record import RECORD as TARGETS
 
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
@@ -187,10 +183,10 @@ def report(
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    folder: RunFolder,
     to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
     table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a measure such as shapes.")] = "",
-    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.")] = None,
+    probes: Probes = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:
     """Write a table or the figures of a run for papers and other tools.

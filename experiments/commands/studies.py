@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import loading, shown
-from experiments.commands.options import finding_names, probe_names
+from experiments.commands.options import Probes, named
 
 
 def sandbox(
@@ -71,7 +71,8 @@ def reproduce(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Findings or papers from 'headscope list findings'. Default: all.", autocompletion=finding_names
+            help="Findings or papers from 'headscope list findings'. Default: all.",
+            autocompletion=named("findings"),
         ),
     ] = None,
     models: Annotated[
@@ -134,9 +135,7 @@ def design(
         typer.Option("--power", min=0.01, max=0.999, help="Share of corpora in which the head is to have the grade."),
     ] = 0.8,
     grade: Annotated[int, typer.Option("--grade", min=1, max=3, help="The grade: 1, 2 or 3.")] = 1,
-    probes: Annotated[
-        list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.", autocompletion=probe_names)
-    ] = None,
+    probes: Probes = None,
 ) -> None:
     """Estimate how many documents each label needs for a head to have a grade, from the errors of a run.
 

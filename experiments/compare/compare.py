@@ -1,7 +1,11 @@
-"""Two or more runs side by side: which head has which role in each, what moved, and the uncertainty of differences."""
+"""Two or more runs side by side: which head has which role in each, what moved, and the uncertainty of differences.
+
+As a page with its tables, on a terminal, and as JSON.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +13,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.compare.changes import head_changes, role_changes
-from experiments.compare.differences import differences
-from experiments.compare.sides import CompareError, Side, open_side
+from experiments.compare.differences import differences, head_changes, role_changes
+from experiments.compare.sides import CompareError, Side, open_side, shortened
 from experiments.record.progress import Progress, silent
-from reports.compare.table import RunPair
-from reports.compare.tables import COMPARED
+from reports.compare.page import change_table, write_comparison
+from reports.compare.record import COMPARED, Compared, RunPair
+from reports.formats import count, day
 from reports.progress import each
 
 READ_ALIKE = ("maps", "reduce", "window_words")
@@ -58,22 +62,6 @@ def compare(
         _pair((sides[0], other), (titles[0], title), found, rows)
         for other, title, found, rows in zip(sides[1:], titles[1:], partners, tables, strict=True)
     ]
-
-
-def shortened(names: Sequence[str]) -> list[str]:
-    """Return names without the folders that all share; equal ones are numbered.
-
-    >>> shortened(["runs/pretrained/trees", "runs/random/trees"]), shortened(["a", "a"])
-    (['pretrained/trees', 'random/trees'], ['a (1)', 'a (2)'])
-    >>> shortened(["/old/trees", "runs/trees"])
-    ['/old/trees', 'runs/trees']
-    """
-    parts = [Path(name).parts for name in names]
-    shared = 0
-    while all(len(one) > shared + 1 for one in parts) and len({one[shared] for one in parts}) == 1:
-        shared += 1
-    short = [Path(*one[shared:]).as_posix() for one in parts]
-    return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
 
 
 def refuse_unlike(first: Side, second: Side) -> None:
@@ -140,7 +128,7 @@ def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners,
     told = role_changes(rows).assign(**named)[[*COMPARED.names]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
-    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.text, notes(sides, titles))
+    return RunPair(*titles, (shapes[0], shapes[1]), partners.text, notes(sides, titles), told, heads)
 
 
 def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
@@ -179,3 +167,57 @@ def _not_compared(title: str, side: Side, beside: Side) -> list[str]:
         more = f" and {len(only) - 5} more" if len(only) > 5 else ""
         sentences.append(f"Only {title} has a selected head for {', '.join(only[:5])}{more}: not compared.")
     return sentences
+
+
+def write_compared(
+    names: Sequence[str], out: Path, *, match: bool = False, progress: Progress = silent
+) -> tuple[Path, list[RunPair]]:
+    """Compare runs and write the page and its tables into `out`; raises CompareError where `out` holds a run."""
+    if (out / "scores.parquet").is_file():
+        raise CompareError(f"{out} is a run folder; choose another --out")
+    sides = open_sides(names, progress)
+    pairs = compare(sides, shortened(names), match=match, progress=progress)
+    runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
+    version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
+    return write_comparison(out, runs, pairs, version), pairs
+
+
+def _compared(title: str, side: Side) -> Compared:
+    record = side.run.record
+    model, corpus = record.model, record.corpus("report")
+    layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
+    about = f"{model.name or ''} ({model.source or ''}), {layers} layers of {heads} heads"
+    # the hash is that of the weights of the run's model, as they are read
+    known = not side.checkpoint and model.source not in ("random", "permuted")
+    weights = f", weights {(model.sha256 or '')[:12]}" if known else ""
+    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
+    made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"
+    return Compared(title, about, f"{corpus.name or ''}{size}", made)
+
+
+def print_pairs(pairs: Sequence[RunPair]) -> None:
+    """Print what came out, the roles that are no longer the same head's, and every significant difference."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for pair in pairs:
+        console.print(Text(f"{pair.one} → {pair.other}", style="bold"))
+        for sentence in (*pair.sentences, *pair.notes):
+            console.print(Text(sentence))
+        if len(pair.changed):
+            console.print(change_table(pair))
+        console.print()
+
+
+def as_record(page: Path, pairs: Sequence[RunPair]) -> str:
+    """Return page and pairs as JSON; a number that was not measured is null."""
+    told = [
+        {
+            **{"one": pair.one, "other": pair.other, "roles": pair.counts, "heads": pair.head_counts},
+            **{"sentences": pair.sentences, "matched": pair.matched, "notes": pair.notes},
+            "rows": json.loads(pair.rows.drop(columns=["one", "other"]).to_json(orient="records")),
+        }
+        for pair in pairs
+    ]
+    return json.dumps({"page": str(page), "pairs": told}, indent=2, ensure_ascii=False)

@@ -17,18 +17,6 @@ from reports.run.replacing import replace_text
 from reports.tables.text_table import rich_rows
 
 
-class CardError(ValueError):
-    """A run folder, or a name of a head, that no card or profile can be made from."""
-
-
-def read_card(folder: Path, name: str) -> HeadCard:
-    """Return the card of the head called `name` ("3-5") of a run; raises CardError for what the run does not have."""
-    try:
-        return Run.open(folder).head(name)
-    except ValueError as error:
-        raise CardError(str(error)) from error
-
-
 def print_card(card: HeadCard) -> None:
     """Print the card of a head."""
     console = Console(highlight=False)
@@ -44,8 +32,5 @@ def print_card(card: HeadCard) -> None:
 
 def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silent) -> Path:
     """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
-    try:
-        page = profile_page([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
-    except ValueError as error:
-        raise CardError(str(error)) from error
-    return replace_text(out, page)
+    runs = [Run.open(folder) for folder in each("runs opened", folders, progress)]
+    return replace_text(out, profile_page(runs, progress))

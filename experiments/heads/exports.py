@@ -51,7 +51,7 @@ def export(
     only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is;
     no folder is replaced.
     """
-    opened = run if isinstance(run, Run) else _opened(Path(run))
+    opened = run if isinstance(run, Run) else Run.open(Path(run))
     try:
         if to in FORMATS:
             folder = _free(Path(out or f"{opened.name}-figures"))
@@ -84,13 +84,6 @@ def _pictures(run: Run, probes: Sequence[str]) -> dict[str, dict[str, Any]]:
         ]
         found |= {f"{measure.name}-{place}": chart.spec for place, chart in enumerate(drawn, 1)}
     return found
-
-
-def _opened(folder: Path) -> Run:
-    try:
-        return Run.open(folder)
-    except ValueError as error:
-        raise ExportError(str(error)) from error
 
 
 def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:

@@ -122,82 +122,78 @@ def _over(found: Mapping[int, Any], languages: list[str], number: Any) -> ByLang
     }
 
 
+SHARE = "share of arcs between words that the spanning tree"
+
+STATEMENTS = (
+    (
+        "On average over languages the tree of a single head has a higher UUAS than the chain of adjacent words",
+        f"{SHARE} of the selected head has − that of words in a row, paired by language",
+    ),
+    (
+        "On average it has a higher UUAS than the best head of untrained weights",
+        f"{SHARE} of the selected head has, trained − random or permuted, whichever is higher, paired by language",
+    ),
+    (
+        "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
+        f"{SHARE} of heads selected in the other languages has − that of words in a row, paired by language",
+    ),
+    (
+        "UUAS without adjacent words correlates over heads between languages, more than with untrained weights",
+        "difference of two rank correlations over heads, of arcs between words that are no neighbours, in a language "
+        "and another: trained − random or permuted, whichever is higher",
+    ),
+    (
+        "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
+        "share of arcs attached, learned in the others − words in a row, paired by language",
+    ),
+    (
+        "It has a higher UUAS than a structural probe of untrained weights trained on another language",
+        "share of arcs attached, learned in the others, trained − random or permuted, whichever is higher",
+    ),
+    (
+        "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
+        "share of arcs attached, learned in all others together − words in a row, paired by language",
+    ),
+    (
+        "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language itself",
+        "gain over words in a row, learned in all others together, − two thirds of that of the language itself",
+    ),
+)
+"What is stated, and the number that decides; each holds where it is above 0."
+
+CORRELATION = 3
+"The statement whose number is no share."
+
+
 def statements(heads: Heads, transfer: Transfer, languages: list[str]) -> list[ClaimStatement]:
     """Return the statements; their intervals are over languages."""
     row = {place: float(heads[TRAINED][0][language]["row"]) for place, language in enumerate(languages)}
-    return [*_of_heads(heads, languages, row), *_of_projections(transfer, languages, row)]
-
-
-def _of_heads(heads: Heads, languages: list[str], row: ByLanguage) -> list[ClaimStatement]:
-    own = {kind: _over(found, languages, own_head) for kind, found in heads.items()}
-    same = {kind: _over(found, languages, agreement) for kind, found in heads.items()}
-    selected = _over(heads[TRAINED], languages, other_heads)
-    share = "share of arcs between words that the spanning tree"
-    return [
-        ClaimStatement(
-            "On average over languages the tree of a single head has a higher UUAS than the chain of adjacent words",
-            f"{share} of the selected head has − that of words in a row, paired by language",
-            difference(own[TRAINED], row),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "On average it has a higher UUAS than the best head of untrained weights",
-            f"{share} of the selected head has, trained − random or permuted, whichever is higher, paired by language",
-            difference(own[TRAINED], _higher(own[RANDOM], own[PERMUTED])),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "On average a head selected in another language has a higher UUAS than the chain of adjacent words",
-            f"{share} of heads selected in the other languages has − that of words in a row, paired by language",
-            difference(selected, row),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "UUAS without adjacent words correlates over heads between languages, more than with untrained weights",
-            "difference of two rank correlations over heads, of arcs between words that are no neighbours, in a "
-            "language and another: trained − random or permuted, whichever is higher",
-            difference(same[TRAINED], _higher(same[RANDOM], same[PERMUTED])),
-            Rule(above=0.0, unit=""),
-        ),
-    ]
-
-
-def _of_projections(transfer: Transfer, languages: list[str], row: ByLanguage) -> list[ClaimStatement]:
-    moved = {kind: _over(found, languages, other_projections) for kind, found in transfer.items()}
+    own, same, moved = (
+        {kind: _over(found, languages, number) for kind, found in of.items()}
+        for of, number in ((heads, own_head), (heads, agreement), (transfer, other_projections))
+    )
     kept = _over(transfer[TRAINED], languages, own_projection)
     joint = _over(transfer[TRAINED], languages, joint_projection)
     bar = {place: row[place] + KEPT * (value - row[place]) for place, value in kept.items()}
+    pairs = (
+        (own[TRAINED], row),
+        (own[TRAINED], _higher(own)),
+        (_over(heads[TRAINED], languages, other_heads), row),
+        (same[TRAINED], _higher(same)),
+        (moved[TRAINED], row),
+        (moved[TRAINED], _higher(moved)),
+        (joint, row),
+        (joint, bar),
+    )
     return [
-        ClaimStatement(
-            "A structural probe trained on another language has a higher UUAS than the chain of adjacent words",
-            "share of arcs attached, learned in the others − words in a row, paired by language",
-            difference(moved[TRAINED], row),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "It has a higher UUAS than a structural probe of untrained weights trained on another language",
-            "share of arcs attached, learned in the others, trained − random or permuted, whichever is higher",
-            difference(moved[TRAINED], _higher(moved[RANDOM], moved[PERMUTED])),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "Trained on all other languages together, it has a higher UUAS than the chain of adjacent words",
-            "share of arcs attached, learned in all others together − words in a row, paired by language",
-            difference(joint, row),
-            Rule(above=0.0),
-        ),
-        ClaimStatement(
-            "Trained on all others together, it keeps more than two thirds of the gain of a probe of the language "
-            "itself",
-            "gain over words in a row, learned in all others together, − two thirds of that of the language itself",
-            difference(joint, bar),
-            Rule(above=0.0),
-        ),
+        ClaimStatement(*text, difference(*pair), Rule(above=0.0, unit="") if place == CORRELATION else Rule(above=0.0))
+        for place, (text, pair) in enumerate(zip(STATEMENTS, pairs, strict=True))
     ]
 
 
-def _higher(first: ByLanguage, second: ByLanguage) -> ByLanguage:
-    return {place: max(value, second[place]) for place, value in first.items()}
+def _higher(of_kinds: Mapping[str, ByLanguage]) -> ByLanguage:
+    """Return the number of randomly initialised or of permuted weights, whichever is higher."""
+    return {place: max(value, of_kinds[PERMUTED][place]) for place, value in of_kinds[RANDOM].items()}
 
 
 def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[ClaimMeasure]:

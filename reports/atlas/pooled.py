@@ -32,26 +32,12 @@ class PooledHead:
         )
         self.strongest: str = most_frequent(rows["strongest"])
         self.effective_clusters = float(rows["effective_clusters"].min())
-
-    @property
-    def grade(self) -> int:
-        """The most frequent grade; of several the lowest."""
-        return most_frequent(sorted(self.grades))
-
-    @property
-    def head(self) -> str:
-        """The head that is selected in most seeds."""
-        return most_frequent(self.heads)
-
-    @property
-    def agreeing(self) -> int:
-        """Number of seeds that select that head."""
-        return self.heads.count(self.head)
-
-    @property
-    def seeds(self) -> int:
-        """Number of runs."""
-        return len(self.heads)
+        self.grade = most_frequent(sorted(self.grades))
+        "The most frequent grade; of several the lowest."
+        self.head = most_frequent(self.heads)
+        "The head that is selected in most seeds."
+        self.seeds, self.agreeing = len(self.heads), self.heads.count(self.head)
+        "Number of runs, and of those that select that head."
 
 
 class AtlasRow:
@@ -66,21 +52,12 @@ class AtlasRow:
         }
         self.lead = float(rows["lead"].mean())
         "Mean lead of the selected head over its strongest baseline, over runs; NaN without a baseline."
-
-    @property
-    def title(self) -> str:
-        """Its names in a line."""
-        return f"{self.probe}: {self.label}, {self.variant}"
-
-    @property
-    def runs(self) -> int:
-        """Number of runs that scored it."""
-        return sum(pooled.seeds for pooled in self.by_group.values())
-
-    @property
-    def graded(self) -> int:
-        """Number of runs in which some head has a grade."""
-        return sum(sum(grade > 0 for grade in pooled.highest) for pooled in self.by_group.values())
+        self.title = f"{self.probe}: {self.label}, {self.variant}"
+        "Its names in a line."
+        self.runs = len(rows)
+        "Number of runs that scored it."
+        self.graded = int((rows["highest"] > 0).sum())
+        "Number of runs in which some head has a grade."
 
 
 def most_frequent(values: Iterable[T]) -> T:

@@ -13,7 +13,7 @@ import pandas as pd
 from reports.formats import MISSING, decimal, escaped, percent, signed, signed_whole
 from reports.heads.card_parts import CardSource
 from reports.progress import Step, each, silent
-from reports.run.folder import RunFolder
+from reports.run.folder import RunFolder, RunFolderError
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 from reports.templates.environment import environment
@@ -75,8 +75,8 @@ class Profile:
 def profile_page(runs: Sequence[RunFolder], step: Step = silent) -> str:
     """Return the profile of all heads over `runs` in Markdown.
 
-    What is measured beside scores is told from the first run that has it. Raises ValueError for runs of different
-    models, or of none.
+    What is measured beside scores is told from the first run that has it. Raises RunFolderError for runs of
+    different models, or of none.
     """
     made = environment(html=False)
     made.filters["md"] = escaped
@@ -87,11 +87,11 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
     """Return what is told of all heads over `runs`, telling `step` of each head."""
     models = {run.folder: tuple(run.scores["model"].unique()) for run in runs}
     if not models:
-        raise ValueError("a profile takes one run or more")
+        raise RunFolderError("a profile takes one run or more")
     named = sorted(set(models.values()))
     if len(named) > 1:
         text = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
-        raise ValueError(f"a profile is of one model, but {text}")
+        raise RunFolderError(f"a profile is of one model, but {text}")
     sources = [CardSource(run) for run in runs]
     roles = pd.concat([_roles(source) for source in sources], ignore_index=True)
     heads = pd.concat([run.scores for run in runs]).drop_duplicates("name").sort_values(["layer", "head"])["name"]

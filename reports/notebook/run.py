@@ -9,7 +9,7 @@ from typing import Any, Self
 from reports.head_names import head_hint
 from reports.heads.card import HeadCard, head_card
 from reports.measures.registry import measure_tables, measures
-from reports.run.folder import RunFolder
+from reports.run.folder import RunFolder, RunFolderError
 from reports.scores.best_table import best_table
 from reports.tables.text_table import TextTable
 
@@ -59,10 +59,10 @@ class Run(RunFolder):
     def head(self, name: str) -> HeadCard:
         """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
 
-        Its `scores` are the head's rows. Raises ValueError that says which names there are.
+        Its `scores` are the head's rows. Raises RunFolderError that says which names there are.
         """
         if not (self.scores["name"] == name).any():
-            raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
+            raise RunFolderError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
         return head_card(self, name, [one.card for one in measures()])
 
     def _hint(self, name: str) -> str:

@@ -7,11 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import experiments
 from experiments import load, open_run, score
 from experiments.config.config import ConfigError
-from mha.models.folders import ModelError
-from mha.training.checkpoints import FOLDER
 from reports import Run
 
 SPLITS = (
@@ -62,31 +59,6 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     assert again.record.seed == 1
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"control": {}}, r"score: unknown key 'control'; did you mean 'controls'\?"),
-        ({"scoring": {"flip": 9}}, r"score: unknown key 'scoring.flip'; did you mean 'flips'\?"),
-        ({"scoring": 3}, r"score: scoring: expected a table with batch_pieces.*"),
-        ({"probes": "dependancy"}, r"score: probes.names: unknown probe 'dependancy'; did you mean 'dependency'\?"),
-        ({"corpus": "ewt-dv"}, r"score: corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'.*"),
-    ],
-)
-def test_a_setting_that_no_config_would_take_is_told(settings: dict[str, Any], message: str, tiny: Path) -> None:
-    with pytest.raises(ConfigError, match=message):
-        score(str(tiny), **settings)
-
-
-def test_a_corpus_may_be_a_file_and_is_told_on_its_other_half(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_corpus: Callable[..., Path], sentences: list[str]
-) -> None:
-    write_corpus(tmp_path / "own.conllu", sentences)
-    monkeypatch.chdir(tmp_path)
-    run = score(str(tiny), "own.conllu", {"names": ["position"], "trained": False}, **SMALL)
-    assert str(tmp_path / "own.conllu") in run.config
-    assert sum(corpus.sentences for corpus in run.record.corpora.values()) == len(sentences)
-
-
 def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_asked(tiny: Path) -> None:
     texts = [f"The {noun}s are here." for noun in ("dog", "cat", "ship", "king", "door", "rope")]
     run = score(str(tiny), texts, ["position", "dependency"], deciles={"enabled": True}, **SMALL)
@@ -108,23 +80,3 @@ def test_a_pipeline_gives_a_list_of_texts_its_trees_and_the_run_keeps_them(
     assert {"nsubj", "obj", "det"} <= set(run.scores["label"])
     (kept,) = (tmp_path / "parsed" / "annotated").glob("texts-*.conllu")
     assert kept.read_text("utf-8").count("\tobj\t") == 6
-
-
-def test_the_folder_of_a_training_stands_for_its_last_checkpoint(tiny: Path, tmp_path: Path) -> None:
-    for name in ("seed-1", "seed-2"):
-        (tmp_path / name / FOLDER).mkdir(parents=True)
-    with pytest.raises(ConfigError, match="holds 2 trainings; name one"):
-        load(str(tmp_path))
-    with pytest.raises(ModelError, match=r"unknown model 'minilmm'; did you mean 'minilm'\?"):
-        load("minilmm")
-    assert load(str(tiny), "random", 3).source == "random"
-
-
-def test_the_package_offers_its_names_and_no_others() -> None:
-    assert {"ablate", "attention", "load", "open_run", "score"} <= set(dir(experiments))
-    with pytest.raises(AttributeError, match="it offers ablate, attention"):
-        experiments.lod  # noqa: B018
-
-
-def test_a_model_is_printed_without_its_weights(tiny: Path) -> None:
-    assert "module" not in repr(load(str(tiny)))

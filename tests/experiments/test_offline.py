@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from mha.models.model import load_model
-from tests.experiments.test_cli import COMMANDS, POSITION
+from tests.experiments.test_cli import POSITION
 
 pytestmark = pytest.mark.usefixtures("no_network")
 
@@ -16,11 +15,6 @@ pytestmark = pytest.mark.usefixtures("no_network")
 def test_sockets_are_blocked(no_network: type[BaseException]) -> None:
     with pytest.raises(no_network):
         socket.create_connection(("127.0.0.1", 9))
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_a_command_asks_no_network(command: str, headscope: Callable[..., Any]) -> None:
-    assert headscope(command, "--help").code == 0
 
 
 def test_a_run_and_what_is_made_of_it_ask_no_network(
@@ -55,11 +49,6 @@ def mistyped(headscope: Callable[..., Any], base: Path, tmp_path: Path) -> Calla
         return str(said.err)
 
     return mistyped
-
-
-def test_only_a_name_of_the_hub_asks(no_network: type[BaseException]) -> None:
-    with pytest.raises(no_network):
-        load_model("hub:owner/name")
 
 
 def test_a_training_asks_no_network(

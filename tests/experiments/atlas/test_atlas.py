@@ -1,14 +1,10 @@
 """An atlas of a tiny model: the same numbers wherever its runs are done, what is there is kept, failures are told."""
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +13,28 @@ import psutil
 import pytest
 import torch
 
+from experiments.atlas import cell
 from experiments.atlas.atlas import AtlasError, _differences, make_atlas
 from experiments.atlas.cell import do_run
 from experiments.atlas.grid import GridRun, load_atlas
 from experiments.cluster import calls
 from experiments.config.config import ConfigError, resolved
 from experiments.run.run import run
-from reports.atlas.record import read_record
-from reports.atlas.tables import ATLAS
+from reports.atlas.record import ACROSS, ATLAS, read_record
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
-from tests.experiments.conftest import Said
 
 pytestmark = pytest.mark.slow
+
+KEYS = ["probe", "label", "variant", "name"]
 
 
 @pytest.fixture(scope="module")
 def grid(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a grid of two models, one corpus and two seeds."""
+    """Return a grid of two models and two corpora."""
     path = tmp_path_factory.mktemp("grid") / "grid.toml"
     path.write_text(
         f"""
 name = "tiny"
-seeds = [0, 1]
 [models.trained]
 name = "{tiny.as_posix()}"
 [models.drawn]
@@ -47,8 +43,11 @@ source = "random"
 [corpora.grammar]
 select = {{ name = "grammar", documents = 8, seed = 1 }}
 report = {{ name = "grammar", documents = 8, seed = 2 }}
+[corpora.wide]
+select = {{ name = "grammar", documents = 8, seed = 1, wide = true }}
+report = {{ name = "grammar", documents = 8, seed = 2, wide = true }}
 [probes]
-names = ["position", "agreement"]
+names = ["position", "dependency"]
 [controls]
 random = 1
 permuted = 0
@@ -78,31 +77,30 @@ def scores_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_each_run_is_that_of_its_config_alone(grid: Path, alone: Path, tmp_path: Path) -> None:
-    cell = load_atlas(grid).cells[-1]
-    assert cell.name == "drawn-grammar-1"
-    expected = (run(cell.config, tmp_path, page=False) / "scores.parquet").read_bytes()
-    assert scores_of(alone)["drawn-grammar-1"] == expected
+    last = load_atlas(grid).cells[-1]
+    expected = (run(last.config, tmp_path, page=False) / "scores.parquet").read_bytes()
+    assert scores_of(alone)["drawn-wide-0"] == expected
 
 
-def test_the_table_has_the_selected_head_of_every_question_of_every_run(alone: Path) -> None:
-    table = ATLAS.read(alone / "atlas.parquet")
-    assert table["run"].drop_duplicates().tolist() == [
-        *("trained-grammar-0", "trained-grammar-1", "drawn-grammar-0", "drawn-grammar-1")
-    ]
-    scores = pd.read_parquet(alone / "runs" / "trained-grammar-0" / "scores.parquet")
-    chosen = scores[(scores["split"] == "report") & scores["selected"] & (scores["n"] > 0)]
-    keys = ["probe", "label", "variant", "name"]
-    ours = table[table["run"] == "trained-grammar-0"]
-    assert {*ours[keys].itertuples(index=False, name=None)} == {*chosen[keys].itertuples(index=False, name=None)}
-
-
-def test_counts_are_those_of_the_scores(alone: Path) -> None:
-    record = read_record(alone)
-    assert {one.name for one in record.runs} == {path.name for path in (alone / "runs").glob("[!.]*")}
-    for one in record.runs:
-        assert (one.heads, len(one.grades), len(one.verdicts), one.failed) == (4, 4, 3, "")
-        assert sum(one.grades) == 4
-        assert one.seconds > 0
+def test_tables_have_the_selected_head_of_every_question_there_and_on_the_other_corpus(alone: Path) -> None:
+    names = ("trained-grammar-0", "trained-wide-0", "drawn-grammar-0", "drawn-wide-0")
+    table, scores = ATLAS.read(alone / "atlas.parquet"), {}
+    assert tuple(table["run"].drop_duplicates()) == names
+    for name in names:
+        found = pd.read_parquet(alone / "runs" / name / "scores.parquet")
+        scores[name] = found[(found["split"] == "report") & (found["n"] > 0)].set_index(KEYS)
+        chosen = scores[name].index[scores[name]["selected"]]
+        assert {*chosen} == {*table[table["run"] == name].set_index(KEYS).index}
+    across = ACROSS.read(alone / "across.parquet")
+    assert len(across) > 50
+    assert {*zip(across["selected_on"], across["evaluated_on"], strict=True)} == {
+        ("grammar", "wide"),
+        ("wide", "grammar"),
+    }
+    for (model, away), rows in across.groupby(["model", "evaluated_on"]):
+        there = scores[f"{model}-{away}-0"].loc[[*rows.set_index(KEYS).index]]
+        for column in ("accuracy", "n", "grade"):
+            assert rows[column].tolist() == there[column].tolist()
 
 
 def test_what_is_there_is_kept_and_told(grid: Path, alone: Path, tmp_path: Path) -> None:
@@ -119,17 +117,9 @@ def test_what_is_there_is_kept_and_told(grid: Path, alone: Path, tmp_path: Path)
     )
 
 
-def test_a_run_that_cannot_be_read_is_made_anew(grid: Path, alone: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(alone, tmp_path / "tiny")
-    (folder / "runs" / "drawn-grammar-0" / "scores.parquet").write_bytes(b"PAR1")
-    make_atlas(load_atlas(grid), tmp_path)
-    assert scores_of(folder) == scores_of(alone)
-    assert read_record(folder).notes == ("3 of 4 runs were there already and were kept.",)
-
-
 def test_runs_of_other_code_weights_or_texts_are_told(grid: Path) -> None:
     def runs(**second: object) -> list[tuple[GridRun, RunRecord]]:
-        cells = load_atlas(grid).cells[:2]
+        cells = load_atlas(grid, ["seeds=[0, 1]"]).cells[:2]
         first: dict[str, Any] = {"headscope": "0.1.0", "git_commit": "1", "versions": {"torch": "2"}}
         facts = {"model": ModelFacts(sha256="a"), "corpora": {"report": CorpusFacts("grammar", "f")}}
         return [(cells[0], RunRecord(**first, **facts)), (cells[1], RunRecord(**first | facts | second))]
@@ -140,13 +130,13 @@ def test_runs_of_other_code_weights_or_texts_are_told(grid: Path) -> None:
     assert "different versions of headscope or its packages" in other_code[0]
     (changed,) = _differences(runs(corpora={"report": CorpusFacts("grammar", "g")}))
     assert changed.startswith("Changed between runs: corpus grammar; delete the folders")
-    (cell, one), (_, other) = runs(model=ModelFacts(sha256="b"))
-    assert _differences([(cell, one), (cell, other)])[0].startswith("Changed between runs: model trained, seed 0; ")
+    (place, one), (_, other) = runs(model=ModelFacts(sha256="b"))
+    assert _differences([(place, one), (place, other)])[0].startswith("Changed between runs: model trained, seed 0; ")
 
 
 def test_runs_of_another_config_are_replaced_only_when_asked(grid: Path, alone: Path, tmp_path: Path) -> None:
     shutil.copytree(alone, tmp_path / "tiny")
-    changed = load_atlas(grid, ['probes.names=["position"]', "seeds=[0]"])
+    changed = load_atlas(grid, ['probes.names=["position"]'])
     with pytest.raises(ConfigError, match="holds a run of another config"):
         make_atlas(changed, tmp_path)
     make_atlas(changed, tmp_path, overwrite=True)
@@ -154,8 +144,8 @@ def test_runs_of_another_config_are_replaced_only_when_asked(grid: Path, alone: 
 
 
 def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path: Path) -> None:
-    changes = ['corpora.none={ select = { path = "nowhere.conllu" } }', "seeds=[0]"]
-    message = r"2 of 4 runs failed: trained-none-0: .*nowhere\.conllu.*and 1 more"
+    changes = ['corpora.wide={ select = { path = "nowhere.conllu" } }']
+    message = r"2 of 4 runs failed: trained-wide-0: .*nowhere\.conllu.*and 1 more"
     with pytest.raises(AtlasError, match=message) as caught:
         make_atlas(load_atlas(grid, changes), tmp_path)
     assert "\n" not in str(caught.value)
@@ -165,18 +155,17 @@ def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path:
 
 
 def test_the_model_of_several_runs_is_loaded_once(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import experiments.atlas.cell as module
-
     loaded: list[tuple[object, ...]] = []
-    load = module.load_model
-    monkeypatch.setattr(module, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
-    module._loaded.cache_clear()
-    for cell in load_atlas(grid).cells:
-        assert not do_run(resolved(cell.config), str(tmp_path), 1).failed
-    assert [(source, seed) for _, source, seed in loaded] == [("pretrained", 0), ("random", 0), ("random", 1)]
+    load = cell.load_model
+    monkeypatch.setattr(cell, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
+    monkeypatch.setattr(cell, "resume_or_run", lambda *of, **more: None)
+    cell._loaded.cache_clear()
+    for one in load_atlas(grid, ["seeds=[0, 1]"]).cells:
+        assert not do_run(resolved(one.config), str(tmp_path), 1).failed
+    assert [(source, seed) for _, source, seed in loaded][:3] == [("pretrained", 0), ("random", 0), ("random", 1)]
 
 
-@pytest.mark.parametrize("number", [1, 3, 0])
+@pytest.mark.parametrize("number", [3, 0])
 def test_a_run_has_the_threads_of_its_cluster(
     number: int, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,34 +213,3 @@ def _works(process: psutil.Process) -> bool:
         return any("libtorch" in mapped.path for mapped in process.memory_maps())
     except psutil.Error:
         return False
-
-
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    """Start a scheduler and two workers by the commands of the README's page, and yield the scheduler's address."""
-    file = tmp_path / "scheduler.json"
-
-    def begin(*words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
-
-    begun = [begin("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))]
-    try:
-        while not file.exists():
-            time.sleep(0.05)
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
-        begun += [begin("worker", address, "--nthreads", "1") for _ in range(2)]
-        yield address
-    finally:
-        for process in begun:
-            process.terminate()
-        for process in begun:
-            process.wait()
-
-
-def test_workers_of_a_scheduler_give_the_same_bits(
-    grid: Path, alone: Path, tmp_path: Path, scheduler: str, headscope: Callable[..., Said]
-) -> None:
-    said = headscope("atlas", grid, "--cluster", scheduler, "--out", tmp_path)
-    assert said.code == 0, said.err
-    assert scores_of(tmp_path / "tiny") == scores_of(alone)

@@ -53,14 +53,6 @@ def test_a_run_has_the_config_of_a_file_of_its_own(tmp_path: Path) -> None:
     assert load_atlas(written(tmp_path)).cells[-1].config == load_config(alone)
 
 
-def test_the_grid_that_comes_with_headscope_needs_no_data() -> None:
-    cells = load_atlas(Path("atlas")).cells
-    assert len(cells) == 8
-    assert {part.name for cell in cells for part in (cell.config.corpus.select, cell.config.corpus.report) if part} == {
-        "grammar"
-    }
-
-
 def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
     changes = ["seeds=[3]", "models.trained.source=permuted", "cluster.address=local:4", "cluster.threads=2"]
     atlas = load_atlas(written(tmp_path), changes)
@@ -73,24 +65,15 @@ def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('name = "many"', 'name = "many"\nseed = 1', "grid.toml: seed: a grid has seeds"),
-        ("[probes]", "[model]\n[probes]", "grid.toml: model: a grid has models"),
         ("[probes]", "[train]\n[probes]", "grid.toml: train: a grid has none; train first, and name the checkpoint"),
-        ("seeds = [0, 7]", "seeds = []", "grid.toml: seeds: "),
         ("seeds = [0, 7]", "seeds = [-1]", "grid.toml: seeds.0: "),
-        ("models.trained", 'models."a/b"', "grid.toml: models."),
         ('source = "random"', 'source = "train"', "grid.toml: models.drawn: source is "),
         ('source = "random"', "sources = 1", "(models.drawn on corpora.small)"),
         ('names = ["position"]', 'names = ["nothing"]', "(models.trained on corpora.small)"),
-        ("[probes]", '[cluster]\naddress = "local:0"\n[probes]', "grid.toml: cluster.address: "),
     ],
 )
 def test_what_no_grid_is_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     refused(written(tmp_path, GRID.replace(old, new, 1)), message)
-
-
-def test_titles_that_give_two_runs_one_name_are_refused(tmp_path: Path) -> None:
-    text = GRID.replace("models.drawn", "models.trained-small").replace("corpora.own", "corpora.small-small")
-    refused(written(tmp_path, text), "grid.toml: two runs would be called trained-small-small-0; give ")
 
 
 def refused(path: Path, message: str) -> None:

@@ -16,21 +16,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return said
 
 
-def test_a_terminal_shows_bars_with_what_is_done_and_noted(terminal: io.StringIO) -> None:
-    with shown() as step:
-        step("score [select]", 0, 40)
-        step("score [select]", 30, 40, "loss 3.2")
-    assert "score [select]" in terminal.getvalue()
-    assert "30/40" in terminal.getvalue()
-    assert "loss 3.2" in terminal.getvalue()
-
-
-def test_a_terminal_shows_that_something_goes_on(terminal: io.StringIO) -> None:
-    with working("making the page"):
-        pass
-    assert "making the page" in terminal.getvalue()
-
-
 def test_quiet_shows_nothing_on_a_terminal(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Voice, "talk", Talk.QUIET)
     with working("making the page"), shown() as step:
@@ -67,10 +52,3 @@ def test_a_stage_that_is_done_once_more_is_told_once_more(
                 step("page", done, of)
     told = [line.partition(" in ")[0] for line in terminal.getvalue().splitlines()]
     assert told == ["page: 2 to do", "page: done", "page: 3 to do", "page: done"]
-
-
-def test_elsewhere_nothing_is_shown(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
-    with working("page"), shown() as step:
-        step("score", 1, 2)
-    assert terminal.getvalue() == ""

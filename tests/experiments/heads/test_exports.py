@@ -23,17 +23,6 @@ def run(scored: Callable[..., Run]) -> Run:
     return scored()
 
 
-@pytest.mark.parametrize("to", ["csv", "parquet"])
-def test_scores_of_one_probe_are_exported_as_a_table(to: str, run: Run, tmp_path: Path) -> None:
-    path = export(run, to, tmp_path / "deep" / f"own.{to}", probes=["position"])
-    found = (
-        pd.read_csv(path, keep_default_na=False, na_values={"accuracy": [""]}) if to == "csv" else pd.read_parquet(path)
-    )
-    own = run.scores[run.scores["probe"] == "position"]
-    assert len(found) == len(own) < len(run.scores)
-    assert found["accuracy"].tolist() == pytest.approx(own["accuracy"].tolist(), nan_ok=True)
-
-
 def test_a_data_set_has_both_splits_and_a_card(run: Run, tmp_path: Path) -> None:
     folder = export(run.folder, "dataset", tmp_path / "set")
     found = load_from_disk(str(folder))
@@ -76,28 +65,11 @@ def test_the_reader_that_the_documentation_shows_needs_pandas_alone(run: Run, tm
     assert "version 3 of the schema, expected 2" in done.stderr
 
 
-def test_the_table_of_a_study_is_exported_whole(run: Run, tmp_path: Path) -> None:
-    path = export(run, "parquet", tmp_path / "shapes.parquet", table="shapes")
-    pd.testing.assert_frame_equal(pd.read_parquet(path), run.tables["shapes"])
-
-
 def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(run: Run, tmp_path: Path) -> None:
     best = export(run, "latex", tmp_path / "best.tex", probes=["dependency"]).read_text(encoding="utf-8")
     assert best == run.best("dependency").latex()
     both = export(run, "markdown", tmp_path / "best.md", probes=["dependency", "position"]).read_text(encoding="utf-8")
     assert both == run.best().markdown()
-
-
-def test_any_table_can_be_printed_with_dashes_for_what_is_missing(run: Run, tmp_path: Path) -> None:
-    lines = export(run, "markdown", tmp_path / "s.md", table="scores", probes=["position"]).read_text().splitlines()
-    own = run.scores[run.scores["probe"] == "position"]
-    assert len(lines) == 4 + len(own)
-    assert "| – |" in lines[4]
-
-
-def test_figures_of_the_named_probes_are_written(run: Run, tmp_path: Path) -> None:
-    folder = export(run, "svg", tmp_path / "figures", probes=["position"])
-    assert sorted(path.name for path in folder.iterdir()) == ["position-best-heads.svg", "position-heat-map.svg"]
 
 
 @pytest.mark.parametrize(

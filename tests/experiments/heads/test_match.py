@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
-from experiments.heads.match import COLUMNS, MatchError, match_heads_of
-from mha import Encoder, export_encoder, load_encoder
+from experiments.heads.match import COLUMNS, match_heads_of
+from mha import export_encoder, load_encoder
 from mha.encoder.encoder import Layer
 from reports import Run
 
@@ -35,19 +34,6 @@ def swapped(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def shallow(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a model with one layer."""
-    folder = tmp_path_factory.mktemp("models") / "shallow"
-    encoder = load_encoder(tiny)
-    encoder.layers = encoder.layers[:1]
-    one = Encoder(type(encoder.config)(**{**vars(encoder.config), "layers": 1}))
-    one.load_state_dict(encoder.state_dict())
-    export_encoder(one, folder)
-    (folder / "tokenizer.json").write_bytes((tiny / "tokenizer.json").read_bytes())
-    return folder
-
-
 def test_heads_that_changed_places_are_matched_to_where_they_are(tiny: Path, swapped: Path) -> None:
     for within in (False, True):
         found = match_heads_of(str(tiny), str(swapped), sentences=15, within_layers=within)
@@ -56,18 +42,6 @@ def test_heads_that_changed_places_are_matched_to_where_they_are(tiny: Path, swa
         assert (found.drawn, found.sentences) == (15, 8), "the others are too long for the tiny model"
         assert found.distance < 1e-6 < 0.001 < min(found.null, found.chance)
         assert found.same_role != found.same_role, "models have no roles"
-
-
-@pytest.mark.slow
-def test_a_model_with_fewer_heads_leaves_some_without_a_partner(tiny: Path, shallow: Path) -> None:
-    found = match_heads_of(str(tiny), str(shallow), sentences=10)
-    assert found.table.partner.tolist()[:2] == ["1-1", "1-2"]
-    assert found.table.partner.tolist()[2:] == ["", ""]
-    assert found.table.distance.isna().tolist() == [False, False, True, True]
-    back = match_heads_of(str(shallow), str(tiny), sentences=10)
-    assert back.table.partner.tolist() == ["1-1", "1-2"]
-    with pytest.raises(MatchError, match=r"2 layers and .* 1: match over all layers instead"):
-        match_heads_of(str(tiny), str(shallow), within_layers=True)
 
 
 @pytest.mark.slow
@@ -81,21 +55,3 @@ def test_runs_are_matched_with_the_roles_of_their_heads(
     assert found.table.role.tolist() == found.table.partner_role.tolist() == ["det", "", "obj", ""]
     assert (found.same_role, found.same_role_chance) == (1, 0.25)
     assert match_heads_of(folder, str(tiny), sentences=8).same_role != found.same_role, "a model has no roles"
-
-
-def test_no_sentence_that_both_can_read_is_said(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.heads.match.readable", lambda model, words: [])
-    with pytest.raises(MatchError, match="no sentence of grammar that both"):
-        match_heads_of(str(tiny), str(tiny))
-
-
-def test_the_command_prints_heads_and_writes_them(
-    headscope: Callable[..., tuple[int, str, str]], tiny: Path, swapped: Path, tmp_path: Path
-) -> None:
-    code, out, err = headscope("match", tiny, swapped, "--sentences", 9, "--out", tmp_path / "matched.csv")
-    assert (code, err) == (0, "")
-    assert "of 9 sentences, those that both models can read whole" in " ".join(out.split())
-    assert pd.read_csv(tmp_path / "matched.csv").partner.tolist() == ["1-2", "1-1", "2-1", "2-2"]
-    code, _, err = headscope("match", tiny, "minilmm")
-    assert code == 2
-    assert "did you mean 'minilm'" in err

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from experiments import ablate, attention, load
-from experiments.heads.typed_text import TypedError
 from mha import Ablate, MaskedLM, Model, align, collate, intervene, record
 
 TEXT = "The king saw the dogs ."
@@ -45,12 +44,6 @@ def test_the_strongest_word_of_each_word_is_named_with_its_share(model: Model) -
     assert table.rows[1] == ("king", row.idxmax(), f"{100 * row.max():.1f}")
     assert table.frame["weight"].tolist()[1] == row.max()
     assert repr(found) == f"Attention of {model.name} (2 layers x 2 heads) on {TEXT!r}"
-
-
-def test_norms_are_shown_as_shares_and_are_other_maps(model: Model) -> None:
-    norms = attention(model, TEXT, "norms").maps
-    np.testing.assert_allclose(norms.sum(-1), 1, atol=1e-5)
-    assert not np.allclose(norms, attention(model, TEXT).maps, atol=1e-3)
 
 
 def test_a_map_is_drawn_with_a_cell_a_pair_of_words_in_their_order(model: Model) -> None:
@@ -91,30 +84,3 @@ def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(masked: Mod
     assert found.frame["known"][1] == pytest.approx(own, abs=1e-5)
     assert found.frame["lost"][1] == pytest.approx(own - without, abs=1e-5)
     assert found.columns == ("word", "moved", "known", "lost")
-
-
-def test_without_any_head_switched_off_nothing_moves(masked: Model) -> None:
-    frame = ablate(masked, [], TEXT).frame
-    assert frame["moved"].abs().max() < 1e-6
-    assert frame["lost"].abs().max() == 0
-
-
-@pytest.mark.parametrize("name", ["0-1", "3-1", "1-3", "2.1", ""])
-def test_a_head_that_is_not_there_is_told_with_those_that_are(name: str, model: Model) -> None:
-    with pytest.raises(TypedError, match="heads are named layer-head from 1: 1-1 to 2-2"):
-        attention(model, TEXT).head(name)
-    with pytest.raises(TypedError, match="no head"):
-        ablate(model, name, TEXT)
-
-
-def test_a_text_or_a_way_that_is_not_known_is_told(model: Model) -> None:
-    with pytest.raises(TypedError, match="no words"):
-        attention(model, " ")
-    with pytest.raises(TypedError, match=r"pieces, more than .* reads"):
-        attention(model, "dog " * 60)
-    with pytest.raises(TypedError, match="into nothing; leave it out"):
-        attention(model, "a \u200b dog")
-    with pytest.raises(TypedError, match="unknown maps 'norm'; did you mean 'norms'"):
-        attention(model, TEXT, "norm")
-    with pytest.raises(TypedError, match="unknown ablation 'resample'; the ways are zero"):
-        ablate(model, "1-1", TEXT, "resample")

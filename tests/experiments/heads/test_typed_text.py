@@ -10,7 +10,7 @@ import pytest
 from experiments import ablate, attention, load
 from experiments.heads.explain import explain_head
 from experiments.heads.flow import write_flow
-from experiments.heads.typed_text import TypedError, check_maps, cut, find_head, find_word
+from experiments.heads.typed_text import TypedError, cut, find_word
 from experiments.heads.view import write_text_view
 from mha import Model
 
@@ -70,21 +70,6 @@ def test_every_taker_of_a_head_refuses_one_that_is_not_there_in_the_same_words(
         assert refusal(HEADS[taker], model, name, tmp_path) == f"{model.name} has no head {name!r}; {hint}{there}"
 
 
-def test_a_text_is_cut_into_words_and_their_pieces(model: Model) -> None:
-    words, pieces = cut(model, " x\tqzx \n x")
-    assert words == ["x", "qzx", "x"]
-    assert pieces.word.tolist()[1:-1] == [0, 1, 1, 1, 2]
-    assert len(cut(model, "x " * 46)[1]) == model.max_pieces == 48
-
-
-def test_the_name_of_a_head_counts_from_one() -> None:
-    assert find_head("3-5", "m", 6, 12) == (2, 4)
-    assert find_head("6-12", "m", 6, 12) == (5, 11)
-    for name in ("0-1", "1-0", "7-1", "1-13", "1-1-1", "-1-1", " 1-1", ""):
-        with pytest.raises(TypedError, match=r"^m has no head '.*'; .*1-1 to 6-12$"):
-            find_head(name, "m", 6, 12)
-
-
 def test_a_word_is_its_number_or_itself_and_the_nearest_is_asked_for() -> None:
     words = ["the", "dog", "and", "the", "2"]
     assert [find_word(words, word) for word in ("2", "dog", "1", "5")] == [1, 1, 0, 4]
@@ -97,31 +82,6 @@ def test_a_word_is_its_number_or_itself_and_the_nearest_is_asked_for() -> None:
         with pytest.raises(TypedError) as refused:
             find_word(words, word)
         assert str(refused.value) == message
-
-
-def test_maps_that_are_not_known_are_told_with_the_nearest() -> None:
-    check_maps("rollout")
-    with pytest.raises(TypedError, match=r"^unknown maps 'norm'; did you mean 'norms'\?$"):
-        check_maps("norm")
-    with pytest.raises(TypedError, match=r"^unknown maps 'x'; known are weights, norms, rollout$"):
-        check_maps("x")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("flow", "a \u200b dog"), "turns '\\u200b' into nothing; leave it out"),
-        (("view", ""), "the text has no words"),
-        (("view", "a dog", "--explain", "2.1"), "has no head '2.1'; did you mean '2-1'?"),
-        (("view", "a dog", "--maps", "norm"), "unknown maps 'norm'; did you mean 'norms'?"),
-    ],
-)
-def test_a_command_ends_with_the_message_in_one_line_and_exit_code_2(
-    words: tuple[str, ...], message: str, headscope: Callable[..., Any], tiny: Path, tmp_path: Path
-) -> None:
-    said = headscope(*words, "--model", tiny, "--out", tmp_path / "out")
-    assert (said.code, message in said.err, said.err.count("\n")) == (2, True, 1)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_word_that_the_model_takes_for_a_special_token_is_refused(model: Model) -> None:

@@ -10,11 +10,6 @@ from experiments.multilingual import tree_measures, trees
 from experiments.multilingual.tree_measures import PERMUTED, RANDOM, TRAINED, LanguageTreesSection
 from experiments.multilingual.trees import (
     agreement,
-    joint_projection,
-    other_heads,
-    other_projections,
-    own_head,
-    own_projection,
     reliability,
     statements,
 )
@@ -32,33 +27,12 @@ ONE = {
 }
 
 
-def test_the_head_of_a_language_is_selected_on_one_half_and_evaluated_on_the_other() -> None:
-    assert [own_head(ONE, language) for language in LANGUAGES] == [0.5, 0.6, 0.7]
-
-
-def test_heads_of_other_languages_are_evaluated_on_this_one() -> None:
-    assert other_heads(ONE, "A") == pytest.approx((0.3 + 0.5) / 2)  # B selects the first head, C the second
-    assert other_heads(ONE, "B") == pytest.approx(0.4)
-
-
 def test_agreement_is_the_mean_rank_correlation_of_far_arcs_with_the_other_languages() -> None:
     # far arcs of A in ranks: 3, 4, 2, 1; those selected of B 4, 3, 2, 1 (rho 0.8), of C 1, 4, 3, 2 (rho 0.4)
     one = {language: {"far select": SELECT[language], "far report": REPORT[language]} for language in LANGUAGES}
     assert agreement(one, "A") == pytest.approx((0.8 + 0.4) / 2)
     assert agreement(ONE, "A") == pytest.approx(1.0)
     assert reliability(one, "C") == pytest.approx(0.8)
-
-
-def test_projections_of_others_are_averaged() -> None:
-    pairs = {
-        "A": {"A": 0.9, "B": 0.5, "C": 0.4},
-        "B": {"A": 0.7, "B": 0.9, "C": 0.2},
-        "C": {"A": 0.3, "B": 0.1, "C": 1.0},
-    }
-    moved = {"pairs": pairs, "together": {"A": 0.8, "B": 0.6, "C": 0.5}}
-    assert other_projections(moved, "A") == pytest.approx(0.5)
-    assert [own_projection(moved, language) for language in LANGUAGES] == [0.9, 0.9, 1.0]
-    assert joint_projection(moved, "B") == 0.6
 
 
 def found(trained: Sequence[float], untrained: Sequence[float], moved: float, own: float) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from reports.atlas.across import kept_grades, kept_labels, label_table, pair_table, role_cases, sentences
-from reports.atlas.tables import ACROSS
+from reports.atlas.record import ACROSS
 
 
 def row(pair: str, label: str, name: str, grades: tuple[int, int, int], **more: Any) -> dict[str, Any]:
@@ -105,10 +105,3 @@ def test_each_model_has_a_sentence_with_what_else_has_a_grade() -> None:
         "specialised heads of the first corpus do in 16.0 % on average.",
         "bare: no selected head has a grade in a role of language, so none can be kept across corpora.",
     ]
-
-
-def test_nothing_is_said_of_one_corpus() -> None:
-    none = ROWS.iloc[:0]
-    assert role_cases(none).empty
-    assert kept_labels(none) == []
-    assert [*sentences(none, none)] == []

@@ -11,12 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.page import drawn_heads, recall_chart, write_atlas, write_atlas_page
+from reports.atlas.page import grid_table, run_table, write_atlas, write_atlas_page
 from reports.atlas.pooled import groups, pooled_rows
-from reports.atlas.record import AtlasRecord, AtlasRun, read_record
-from reports.atlas.sentences import overview, summary
-from reports.atlas.shown import grid_table, run_table
-from reports.atlas.tables import ACROSS, ATLAS
+from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun, read_record
+from reports.atlas.sentences import summary
 from tests.reports.atlas.test_across import row
 
 pytestmark = pytest.mark.slow
@@ -80,14 +78,6 @@ def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Pat
 # --- sentences
 
 
-def test_what_failed_is_counted_first(record: AtlasRecord) -> None:
-    workers = "2 local workers, 1 thread each"
-    assert overview(record) == ("1 of 5 runs failed", "2 models", "2 corpora", "2 seeds", workers)
-    assert summary(record)[0] == "1 of 5 runs failed: minilm-gum-1."
-    whole = replace(record, runs=record.finished[:1])
-    assert overview(whole) == ("1 run", "1 model", "1 corpus", "1 seed", workers)
-
-
 def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> None:
     assert summary(record)[1:] == (
         "3 of 4 finished runs have a specialised head, one with a grade in a role of language.",
@@ -102,24 +92,6 @@ def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> N
         "direction and ordered pair of corpora). Heads selected there do in 100.0 %, some head does in 100.0 %, and "
         "the other specialised heads of the first corpus do in 10.0 % on average.",
     )
-
-
-def test_seeds_that_select_other_heads_are_counted_and_ties_are_named(record: AtlasRecord) -> None:
-    own = record.answers[record.answers["model"] == "minilm"]
-    tied = replace(record, answers=own.assign(highest=own["highest"].where(own["run"] == "minilm-ewt-0", 0)))
-    assert "1 of 3 runs (as for 1 other pair)" in summary(tied)[-3]
-    apart = replace(record, answers=own[own["label"] == "all"])
-    assert summary(apart)[-3].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
-
-
-def test_runs_without_heads_or_without_an_end_are_said(record: AtlasRecord) -> None:
-    record = replace(record, across=record.across.iloc[:0])
-    nothing = replace(record, runs=record.runs[-1:], answers=record.answers.iloc[:0])
-    assert summary(nothing) == (
-        "None of 1 finished run has a specialised head, one with a grade in a role of language.",
-    )
-    lost = replace(record, runs=record.failed, answers=record.answers.iloc[:0])
-    assert summary(lost)[1:] == ("No run was finished, so nothing was scored.",)
 
 
 # --- tables
@@ -163,18 +135,6 @@ def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostil
 # --- chart, page and record
 
 
-def test_the_chart_has_a_colour_for_each_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
-    drawn = drawn_heads(pooled_rows(record))
-    assert [(one.series, round(one.value, 3), one.filled) for one in drawn if one.shape == "circle"][:3] == [
-        ("minilm · ewt", 0.85, True), ("minilm · gum", 0.7, False), (f"{hostile} · ewt", 0.4, False),
-    ]  # fmt: skip
-    assert drawn[0].text == "dependency: obj, head->dependent, minilm · ewt: 4-7 85.0 %; permuted weights 50.0 %"
-    marks = [one for layer in recall_chart(drawn).spec["layer"] for one in layer["data"]["values"] if "value" in one]
-    assert len({one["y"] for one in marks}) == sum(one["shape"] == "circle" for one in marks) == 7, "a line a head"
-    assert sum(one["shape"] == "stroke" for one in marks) == 6, "without a baseline there is no stroke"
-    assert len(drawn_heads(pooled_rows(record) * 5)) == 3 * len(drawn), "of twelve rows"
-
-
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
     again = shutil.copytree(folder, tmp_path / "again")
     (again / "index.html").unlink()
@@ -196,13 +156,6 @@ def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:
     assert re.findall(r'href="(runs/[^"]*)"', html) == ["runs/minilm-gum-0/report/index.html"]
 
 
-@pytest.mark.parametrize("runs", [slice(0, 0), slice(3, 4), slice(0, 1)])
-def test_a_page_without_answers_is_made(record: AtlasRecord, tmp_path: Path, runs: slice) -> None:
-    write_atlas(tmp_path, replace(record, runs=record.runs[runs], answers=pd.DataFrame(columns=[*ATLAS.names])))
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "No label–direction pair in a role of language was scored." in text
-
-
 def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
     return lambda data: data["runs"][0].update(values)
 
@@ -210,9 +163,7 @@ def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda data: data.pop("made"), "(made: Field required)"),
         (changed(grades=[1, 2]), "grades of run 'minilm-ewt-0' are 2 numbers, not 4"),
-        (changed(heads=-1), "(runs.0.heads: Input should be greater than or equal to 0)"),
         (changed(name="minilm-ewt-1"), "two runs have the name 'minilm-ewt-1'"),
     ],
 )
@@ -224,16 +175,3 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, chang
     with pytest.raises(ValueError, match=re.escape(f"{broken / 'atlas.json'}: not the record of an atlas")) as error:
         write_atlas_page(broken)
     assert words in str(error.value)
-
-
-def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    assert text.startswith("# Atlas small &lt;b>")
-    assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 local workers, 1 thread each" in text
-    assert (
-        "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
-    )
-    assert "## Across corpora" in text
-    assert "| ewt | – | 1 of 1 selected here: 1 |" in text
-    assert "<b>" not in text
-    assert "<script" not in text

@@ -12,9 +12,10 @@ import pytest
 from rich.console import Console
 
 from reports import Run, write_report
-from reports.atlas.tables import ATLAS_TABLES
+from reports.atlas.record import ATLAS_TABLES
 from reports.claims.tables import CLAIM_TABLES
-from reports.compare.tables import COMPARE_TABLES
+from reports.compare.record import COMPARE_TABLES
+from reports.compare.target_tables import TARGET_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
 from reports.page.columns import meaning, run_tables, tables_of
@@ -24,7 +25,6 @@ from reports.scores.glossary import MEANING
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 from reports.tables.table import Table
-from reports.targets.tables import TARGET_TABLES
 from reports.templates.environment import FILES
 
 EVERY: Mapping[str, Table] = {

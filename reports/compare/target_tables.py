@@ -1,13 +1,18 @@
-"""The tables behind the page of targets: what each run answers, and what heads cost when they are ablated."""
+"""The record of a page of targets: runs in JSON, what they answer and what heads cost when they are ablated as CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from reports.formats import cost, p_value
+from reports.run.page_record import read_facts, write_facts
 from reports.scores.selected_head import HIGHEST, SELECTED
+from reports.tables.files import replace_file
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.shared_columns import (
     BEHAVIOUR,
@@ -24,7 +29,34 @@ from reports.tables.shared_columns import (
     whole,
 )
 from reports.tables.table import Table
-from reports.targets.target import PLACES, TARGETS
+
+RECORD: Final = "targets.json"
+
+
+@dataclass(frozen=True)
+class RoleTarget:
+    """One target: the probes that ask for it, and which of their labels a reader sees first."""
+
+    name: str
+    title: str
+    probes: tuple[str, ...]
+    "The first that a run has asked leads."
+    leads: tuple[str, ...] = ("all",)
+    "Labels that the summary reports, in the first variant of the probe."
+    of_language: bool = True
+    "Whether its labels are roles of language."
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return its rows of a table."""
+        return rows[rows["target"] == self.name]
+
+
+AGREEMENT: Final = RoleTarget("agreement", "Subject-verb agreement", ("agreement",))
+COREFERENCE: Final = RoleTarget("coreference", "Coreference", ("coreference", "antecedent"))
+POSITION: Final = RoleTarget("position", "Position", ("position",), ("previous", "next"), of_language=False)
+
+TARGETS: Final = (AGREEMENT, COREFERENCE, POSITION)
+"In the order of the page."
 
 _TARGET: Final = text(
     "target", "The target that the label and direction belong to.", tuple(one.name for one in TARGETS)
@@ -40,8 +72,6 @@ ANSWERS: Final = Table(
         text("run", "Run as the page names it."),
         _MODEL,
         replace(CORPUS, meaning="Corpus of the report split."),
-        text("place", "Where the row stands: in the first table, among special tokens, or in what unfolds.", PLACES),
-        flag("summary", "Whether the summary of the page reports this row."),
         *QUESTION,
         *SELECTED,
         *WHOLE_ATTENTION,
@@ -104,3 +134,56 @@ EFFECTS: Final = Table(
 
 TARGET_TABLES: Final[Mapping[str, Table]] = {"targets": ANSWERS, "effects": EFFECTS}
 "Name of the CSV file -> what it must hold."
+
+
+@dataclass(frozen=True)
+class TargetRun:
+    """One of the runs, as the page names it."""
+
+    name: str
+    model: str
+    texts: str
+    "Corpora of the selection and the report split."
+    made: str
+    "When, and from which weights."
+    part: str
+    "What it gives to the page: targets, effects."
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What targets.json says, in its order."""
+
+    headscope: str
+    runs: tuple[TargetRun, ...]
+    notes: tuple[str, ...]
+    "What a reader should know before believing the numbers."
+    behaviours: dict[str, tuple[str, ...]]
+    "Target -> the behaviours that belong to it."
+    headless: tuple[str, ...]
+    "Models without a masked-LM head, as far as their runs say."
+
+
+@dataclass(frozen=True)
+class TargetRecord(TargetFacts):
+    """Everything that the page shows."""
+
+    answers: pd.DataFrame
+    "Rows of `ANSWERS`."
+    effects: pd.DataFrame
+    "Rows of `EFFECTS`."
+
+
+def write_record(folder: Path, targets: TargetRecord) -> None:
+    """Write targets.json, targets.csv and effects.csv into `folder`."""
+    write_facts(folder / RECORD, targets, TargetFacts)
+    for (name, table), frame in zip(TARGET_TABLES.items(), (targets.answers, targets.effects), strict=True):
+        path = folder / f"{name}.csv"
+        replace_file(table.validated(frame, path), path)
+
+
+def read_record(folder: Path) -> TargetRecord:
+    """Return the record in `folder`; ValueError says what is wrong with it."""
+    answers, effects = (table.read(folder / f"{name}.csv") for name, table in TARGET_TABLES.items())
+    facts = read_facts(folder / RECORD, TargetFacts, "a page of targets", "targets")
+    return TargetRecord(**vars(facts), answers=answers, effects=effects)

@@ -1,8 +1,6 @@
-"""The page of targets: its sentences, its tables and its chart, from invented answers and effects."""
+"""The page of targets: its sentences and tables, from invented answers and effects."""
 
-import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +8,21 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.targets.page import drawn_answers, target_chart, write_targets, write_targets_page
-from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import effect_of, graded, spoken, without_effect
-from reports.targets.shown import effect_table, question_table, summary_table
-from reports.targets.tables import ANSWERS, EFFECTS
-from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
+from reports.compare.target_sentences import spoken
+from reports.compare.target_tables import (
+    AGREEMENT,
+    ANSWERS,
+    EFFECTS,
+    POSITION,
+    TargetRecord,
+    TargetRun,
+    read_record,
+)
+from reports.compare.targets import effect_table, summary_table, write_targets, write_targets_page
 
 pytestmark = pytest.mark.slow
 
 NAN = float("nan")
-MODELS = ("minilm", "scratch")
 FORTH, RULE = "verb->subject", "nearest noun that agrees"
 PAIRS = {"behaviour": "grammar", "measure": "accuracy with attractors", "unit": "share of pairs", "own": True}
 NATS = {"behaviour": "grammar", "measure": "value", "unit": "nats between the two sentences", "own": True}
@@ -33,8 +35,8 @@ BEHAVIOURS = {
 def answer(
     target: str, label: str, variant: str, name: str, accuracy: float, grade: int, **more: Any
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev", "place": "first"}
-    row |= {"summary": True, "probe": target, "label": label, "variant": variant, "name": name, "n": 500}
+    row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev"}
+    row |= {"probe": target, "label": label, "variant": variant, "name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
     row |= {"strongest": RULE, "strongest_accuracy": 0.7, "lead": accuracy - 0.7}
     row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
@@ -58,12 +60,12 @@ def record(hostile: str) -> TargetRecord:
     plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "strongest": "random weights 2"}
     rows = [
         answer("agreement", "all", FORTH, "4-7", 0.8, 2),
-        answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0, summary=False),
+        answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0),
         answer("agreement", "all", FORTH, "3-3", 0.9, 3, run="own", model="scratch", corpus="grammar"),
         answer("coreference", "all", "preceding mention heads", "3-5", 0.5, 0, highest=1, highest_heads="2-2"),
         answer("position", "previous", "other words", "1-1", 0.95, 1, **plain),
-        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, place="special", summary=False, **plain),
-        answer("position", hostile, "all tokens", "", NAN, 0, place="further", summary=False, **plain),
+        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, **plain),
+        answer("position", hostile, "all tokens", "", NAN, 0, **plain),
     ]
     effects = [
         effect("4-7", 0.45, **NATS),
@@ -122,18 +124,6 @@ def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: 
     assert effect == "0.00420 [−0.00580, 0.0142] cosine sentence embedding, of any text; not significant"
 
 
-def test_a_head_without_a_grade_has_the_verdict_or_the_heads_with_one_beside_it(record: TargetRecord) -> None:
-    assert summary_table(record, COREFERENCE).texts[0][3] == "no grade; 2-2 has grade 1: beyond position and controls"
-    row = record.answers.iloc[1].to_dict()
-    assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
-    assert graded(row | {"p_adjusted": NAN}) == "not tested"
-
-
-def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
-    doubt = said(record, POSITION)[0]
-    assert "so no head can have grade 3. Attention to a neighbour needs no knowledge of language." in doubt
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -145,25 +135,6 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
     assert summary_table(changed(record, **values), AGREEMENT).texts[0][-1].endswith(words)
-
-
-def test_models_with_the_same_doubt_share_it(record: TargetRecord) -> None:
-    row = record.answers[record.answers["label"] == "previous"]
-    both = replace(record, answers=pd.concat([record.answers, row.assign(model="scratch", run="own")]))
-    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == ["minilm, scratch", "minilm"]
-
-
-def test_runs_of_one_model_share_a_row_of_the_summary(record: TargetRecord) -> None:
-    second = record.answers.iloc[[0]].assign(run="two", corpus="gum-dev", name="2-2", accuracy=0.65, grade=0)
-    both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
-    assert summary_table(both, AGREEMENT).texts == summary_table(record, AGREEMENT).texts
-
-
-def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:
-    found = effect_of(record, record.answers.iloc[0].to_dict())
-    assert found is not None
-    assert (found["behaviour"], found["measure"]) == ("grammar", "accuracy with attractors")
-    assert effect_of(record, record.answers.iloc[2].to_dict()) is None, "the same head of another model"
 
 
 # --- tables
@@ -185,22 +156,9 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
         assert "damage" not in said(**values)
 
 
-def test_an_effect_on_what_the_model_cannot_do_is_told_as_such(record: TargetRecord) -> None:
-    def told(intact: float) -> bool:
-        return "no better than chance" in str(spoken(changed(record, own=True, intact=intact)))
-
-    assert told(0.47)
-    assert not told(0.53)
-
-
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert (
-        "| one minilm, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
-        "| grade 2: beyond words | 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] "
-        "| 34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant |" in text
-    )
-    assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
+    assert "Labels and directions (3): in targets.csv." in text
     assert "Effect of ablating each selected head (2): in effects.csv." in text
     assert effect_table(record, AGREEMENT).texts[1] == (
         *("minilm", "4-7", "grammar, accuracy with attractors", "percentage points", "34.2 [33.2, 35.2]", "0.001"),
@@ -210,36 +168,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
     assert "<script>" not in text
 
 
-def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
-    tables = [question_table(record, POSITION, place) for place in ("first", "special", "further")]
-    assert [len(table) for table in tables] == [1, 1, 1]
-    assert "attends to [CLS]" in str(tables[1])
-
-
-def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
-    assert without_effect(record, AGREEMENT) == (
-        "scratch: no run measured a behaviour of agreement (grammar, linzen).",
-    )
-    assert without_effect(replace(record, headless=("minilm",)), COREFERENCE) == (
-        "minilm: no run measured a behaviour of coreference (grammar-pronouns): that takes a masked-LM head, which "
-        "minilm does not have.",
-    )
-    assert len(effect_table(record, COREFERENCE)) == 0
-
-
 # --- chart, page and record
-
-
-def test_the_chart_has_heads_with_intervals_and_their_rivals_by_model(record: TargetRecord) -> None:
-    dots = drawn_answers(record, AGREEMENT)
-    assert [*dict.fromkeys(dot.group for dot in dots)] == ["4-7 · one · verb->subject", "3-3 · own · verb->subject"]
-    marks = [one for layer in target_chart(AGREEMENT, dots).spec["layer"] for one in layer["data"]["values"]]
-    assert [round(one[end], 6) for one in marks if one.get("shape") == "circle" for end in ("low", "high")] == [
-        *(78, 82, 88, 92) * 2,
-    ], "as rules and as dots"
-    first = {dot.shape: round(100 * dot.value) for dot in dots if dot.group == dots[0].group}
-    assert first == {"stroke": 50, "diamond": 60, "triangle-up": 70, "circle": 80}
-    assert not any(dot.filled for dot in drawn_answers(record, COREFERENCE))
 
 
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
@@ -250,37 +179,3 @@ def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: Tar
     pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
     write_targets_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
-
-
-def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path) -> None:
-    write_targets(tmp_path, replace(record, effects=record.effects.iloc[:0]))
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Effect of ablating" not in text
-    assert text.count("| not measured |") == 4 + 6, "in the summaries, and in the tables that do not unfold"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("targets.json", "{", "not the record of a page of targets ("),
-        ("targets.json", '{"runs": [{"x": 1}]}', "not the record of a page of targets ("),
-        ("targets.csv", "one\n", "column(s) target, run"),
-        ("effects.csv", "", "not a readable CSV file"),
-    ],
-)
-def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name: str, text: str, words: str) -> None:
-    broken = shutil.copytree(folder, tmp_path / "copy")
-    (broken / name).write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {words}")):
-        write_targets_page(broken)
-
-
-def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
-    page = opened(folder / "index.html", 390)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert hostile in page.locator("#runs").inner_text()
-    page.locator("#agreement [data-chart]").scroll_into_view_if_needed()
-    page.wait_for_selector("#agreement [data-chart] svg")
-    page.locator("#agreement thead button", has_text="Recall").first.click()
-    cells = page.locator("#agreement tbody td.head").all_inner_texts()
-    assert cells[:3] == ["3-3", "4-7", "4-7"]

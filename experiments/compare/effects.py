@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import pandas as pd
 
-from experiments.targets.runs import NamedRun
 from probes.causal.ablation_table import DamagingHeads
 from probes.causal.attention_effect import ROLES
+from reports import Run
+from reports.compare.target_tables import EFFECTS, POSITION, TARGETS, RoleTarget
 from reports.tables.table import last_step
-from reports.targets.tables import EFFECTS
-from reports.targets.target import POSITION, TARGETS, RoleTarget
 
 
-def behaviours_of(target: RoleTarget) -> tuple[str, ...]:
-    """Return the behaviours that belong to a target, by the roles of its probes."""
-    of_roles = (role.behaviours for role in ROLES if role.probe in target.probes)
-    return tuple(dict.fromkeys(name for names in of_roles for name in names))
+@dataclass(frozen=True)
+class NamedRun:
+    """One run, as the page names it."""
+
+    title: str
+    model: str
+    "Runs of the same weights have the same."
+    run: Run
+    scores: pd.DataFrame
+    "The rows that one page can show."
+    notes: tuple[str, ...]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asked for any of the targets."""
+        return bool({*self.scores["probe"]} & {probe for target in TARGETS for probe in target.probes})
+
+    @property
+    def measures(self) -> bool:
+        """Whether it took heads away one by one."""
+        return "ablations" in self.run.tables
 
 
-BEHAVIOURS: Final = {target.name: behaviours_of(target) for target in TARGETS}
+BEHAVIOURS: Final = {
+    target.name: tuple(dict.fromkeys(name for role in ROLES if role.probe in target.probes for name in role.behaviours))
+    for target in TARGETS
+}
+"Target -> the behaviours that belong to it, by the roles of its probes."
 
 OF_ANY_TEXT: Final = BEHAVIOURS[POSITION.name]
 "Behaviours that any text shows: told where a model has none of the target's own."

@@ -8,14 +8,16 @@ from typing import Any, Final
 
 import pandas as pd
 
+from reports.compare.target_tables import TARGETS, RoleTarget, TargetRecord
 from reports.formats import percent
 from reports.measures.scales import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
-from reports.targets.record import TargetRecord
-from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 
 Row = Mapping[Any, Any]
+
+KEY: Final = ["target", "model", "name"]
+"What tells the effects of one head apart from those of others."
 
 HIGHEST: Final = len(GRADES) - 1
 "The grade of a head that leads the rules of grammar too."
@@ -26,14 +28,14 @@ def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ..
     return tuple(
         (target, tuple(_sentences(target, rows, record)))
         for target in TARGETS
-        if len(rows := record.answers[record.answers["target"] == target.name])
+        if len(rows := target.of(record.answers))
     )
 
 
 def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
     models_of: dict[str, list[str]] = {}
     for model, own in rows.groupby("model", sort=False):
-        for doubt in _doubt(target, own[own["place"] != SPECIAL]):
+        for doubt in _doubt(target, own):
             models_of.setdefault(doubt, []).append(str(model))
     for row in first_rows(target, record):
         for caution in cautions(effect_of(record, row), target, record):
@@ -42,9 +44,9 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
 
 
 def first_rows(target: RoleTarget, record: TargetRecord) -> list[Row]:
-    """Return the row of each model and label that the summary shows: that of the first run that asked."""
-    rows = record.answers[(record.answers["target"] == target.name) & record.answers["summary"]]
-    return [*rows.drop_duplicates(["model", "label"]).to_dict("records")]
+    """Return the row of each model and label that the summary shows: the first variant of the first run that asked."""
+    rows = target.of(record.answers)
+    return [*rows[rows["label"].isin(target.leads)].drop_duplicates(["model", "label"]).to_dict("records")]
 
 
 def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
@@ -54,7 +56,7 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
         why = "" if target.of_language else " Attention to a neighbour needs no knowledge of language."
         yield f"no rule of grammar was a baseline here, so no head can have grade {HIGHEST}.{why}"
     elif ruled["highest"].max() < HIGHEST:
-        row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
+        row = ruled.iloc[0]
         pairs, corpora = (len(ruled[keys].drop_duplicates()) for keys in (["probe", "label", "variant"], ["corpus"]))
         asked = f"{pairs} label–direction pair{'s' * (pairs > 1)}" + f" on {corpora} corpora" * (corpora > 1)
         yield (
@@ -82,10 +84,8 @@ def effect_of(record: TargetRecord, row: Row) -> Row | None:
     The behaviours of the target come first. Of minimal pairs that is accuracy, on those with attractors if there are.
     """
     found = record.effects
-    same = (found["target"] == row["target"]) & (found["model"] == row["model"]) & (found["name"] == row["name"])
-    rows = found[same]
-    told: list[Row] = rows[rows["behaviour"] == rows["behaviour"].iloc[0]].to_dict("records") if len(rows) else []
-    return told[-1] if told else None
+    told = found[(found[KEY] == [row[name] for name in KEY]).all(axis=1)].to_dict("records")
+    return [one for one in told if one["behaviour"] == told[0]["behaviour"]][-1] if told else None
 
 
 def significance(effect: Row) -> str:
@@ -137,13 +137,12 @@ def below_chance(effect: Row) -> str:
 
 def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:
     """Return a sentence for each model of which no run has measured the behaviours that belong to the target."""
-    own = record.effects[(record.effects["target"] == target.name) & record.effects["own"]]
-    asked = record.answers.loc[record.answers["target"] == target.name, "model"].drop_duplicates()
+    own = {*record.effects.loc[(record.effects["target"] == target.name) & record.effects["own"], "model"]}
     known = ", ".join(record.behaviours.get(target.name, ()))
-    behaviour = f"{target.name}{f' ({known})' * bool(known)}"
-    left = [model for model in asked if model not in set(own["model"])]
     return tuple(
-        f"{model}: no run measured a behaviour of {behaviour}{_why_not(target, record, model)}." for model in left
+        f"{model}: no run measured a behaviour of {target.name} ({known}){_why_not(target, record, model)}."
+        for model in target.of(record.answers)["model"].drop_duplicates()
+        if model not in own
     )
 
 

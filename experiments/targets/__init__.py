@@ -1,1 +1,0 @@
-"""What finished runs say of agreement, coreference and position, gathered for one page."""

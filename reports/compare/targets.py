@@ -1,0 +1,234 @@
+"""The page of the three targets, made from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from reports.blocks.block import Block, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
+from reports.blocks.page import Page, write_page
+from reports.compare.target_sentences import (
+    Row,
+    above_median,
+    effect_of,
+    first_rows,
+    graded,
+    significance,
+    spoken,
+    without_effect,
+)
+from reports.compare.target_tables import ANSWERS, EFFECTS, RoleTarget, TargetRecord, read_record, write_record
+from reports.formats import names, p_value, percent
+from reports.measures.scales import behaviour_text, scale_of
+from reports.progress import Step, each, silent
+from reports.scores.glossary import PRECISION_AND_LIFT
+from reports.scores.selected_head import CAUTION, TERMS, question_cell
+from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
+from reports.tables.marks import few_documents
+from reports.tables.text_table import TextTable
+
+RUNS: Final = (
+    TextColumn("Run", lambda run: run.name, "row"),
+    TextColumn("Model", lambda run: run.model, "text"),
+    TextColumn("Selected on / evaluated on", lambda run: run.texts, "text"),
+    TextColumn("Contributes", lambda run: run.part, "text"),
+    TextColumn("Date", lambda run: run.made, "text", "muted"),
+)
+
+_RECALL: Final = ANSWERS["accuracy"].shown_beside("Recall", css=lambda row: "strong")
+
+
+def _recall(row: Row) -> Cell:
+    return replace(cell_of(_RECALL.write(row)), marks=few_documents(row["effective_clusters"]))
+
+
+def _rival(row: Row) -> Cell:
+    return Cell(percent(row["strongest_accuracy"]), row["strongest"], sort=float(row["strongest_accuracy"]))
+
+
+def _lead(row: Row) -> str:
+    return "up" if row["lead_low"] > 0 else "down" if row["lead_high"] < 0 else ""
+
+
+def _effect(record: TargetRecord, row: Row) -> Cell:
+    effect = effect_of(record, row)
+    if effect is None:
+        return Cell("not measured", sort="")
+    scale = scale_of(effect)
+    behaviour = behaviour_text(effect) + ("" if effect["own"] else ", of any text")
+    cost = f"{scale.with_interval(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
+    look = "up" if significance(effect) == "significant" else ""
+    return Cell(cost, f"{behaviour}; {significance(effect)}{above_median(effect)}", look, sort=float(effect["cost"]))
+
+
+QUESTION: Final = (
+    TextColumn("Run", lambda row: Cell(row["run"], f"{row['model']}, {row['corpus']}"), "row", "wrapping"),
+    TextColumn(
+        "Label and direction",
+        question_cell,
+        "text",
+        "wrapping",
+        tip="Probe, label and direction that the head is scored on.",
+    ),
+    ANSWERS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
+    TextColumn(
+        "Grade",
+        lambda row: Cell(graded(row), sort=float(row["grade"])),
+        "text",
+        "wrapping",
+        tip=ANSWERS.meaning("grade"),
+    ),
+    replace(_RECALL, write=_recall),
+    ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
+    ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
+    ANSWERS["precision"].shown(unit=False, folded=True),
+    ANSWERS["lift"].shown(folded=True),
+)
+"Of a table of heads; the effect stands behind them."
+
+
+def _answers(title: str, record: TargetRecord, rows: Sequence[Row]) -> TextTable:
+    tip = "What the model loses without the head, on the behaviour that belongs to the target."
+    effect = TextColumn("Effect of ablation", partial(_effect, record), "text", "wrapping", tip=tip)
+    return TextTable.of(title, (*QUESTION, effect), rows)
+
+
+def summary_table(record: TargetRecord, target: RoleTarget) -> TextTable:
+    """Return the first answers of each model: which head, which grade, recall, effect when ablated."""
+    return _answers(target.title, record, first_rows(target, record))
+
+
+def question_table(record: TargetRecord, target: RoleTarget) -> TextTable:
+    """Return the labels and directions of a target, each with its head and what the head costs."""
+    return _answers("Labels and directions", record, target.of(record.answers).to_dict("records"))
+
+
+def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Callable[[Row], Cell]:
+    """Return what writes a cost in the unit of its row, its interval beside it where there is one."""
+
+    def written(row: Row) -> Cell:
+        scale, number = scale_of(row), float(value(row))
+        between = scale.interval(scale.cost, row[low], row[high]).strip() if low else ""
+        return Cell(scale.cost(number), between, sort=number)
+
+    return written
+
+
+def _behaviour(row: Row) -> Cell:
+    return Cell(behaviour_text(row), "" if row["own"] else "of any text", quiet="muted")
+
+
+EFFECT: Final = (
+    EFFECTS["model"].shown(kind="row"),
+    EFFECTS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
+    EFFECTS["behaviour"].shown(write=_behaviour),
+    EFFECTS["unit"].shown(css="muted", write=lambda row: scale_of(row).unit),
+    EFFECTS["cost"].shown(css="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
+    EFFECTS["p_adjusted"].shown(),
+    EFFECTS["median_cost"].shown("Median head", write=_in_unit(lambda row: row["median_cost"])),
+    EFFECTS["rank"].shown("Rank", write=lambda row: Cell(f"{row['rank']} of {row['heads']}", sort=row["rank"])),
+    EFFECTS["damaging_cost"].shown(
+        "Heads that damage as much",
+        write=_in_unit(lambda row: row["damaging_cost"], "damaging_low", "damaging_high"),
+    ),
+    EFFECTS["together"].shown("Ablated together", write=lambda row: names(row["together"].split(), 4)),
+    EFFECTS["difference"].shown(
+        "Excess over random sets",
+        write=_in_unit(lambda row: row["difference"], "difference_low", "difference_high"),
+    ),
+    EFFECTS["p_random"].shown("p of the excess", write=lambda row: p_value(row["p_random"])),
+    EFFECTS["run"].shown("Measured in", css="muted"),
+)
+
+
+def effect_table(record: TargetRecord, target: RoleTarget) -> TextTable:
+    """Return what the selected heads of a target cost, in every behaviour and measure."""
+    return TextTable.of("Effect of ablating each selected head", EFFECT, target.of(record.effects).to_dict("records"))
+
+
+METHOD: Final = (
+    *TERMS,
+    PRECISION_AND_LIFT,
+    (
+        "Effect of ablation",
+        "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "
+        "of these runs on the same weights that measured it. The behaviours that belong to the target come first; "
+        "where no run measured them, a behaviour of any text stands in and is marked. Of minimal pairs the accuracy "
+        "is reported, on those with attractors where there are any; effects.csv has every measure.",
+    ),
+    (
+        "Significant",
+        "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is ablated: there the "
+        "test is against the median head of each text. The column “median head” is the median of the heads’ mean "
+        "costs, which can be higher.",
+    ),
+    (
+        "Heads that damage as much",
+        "Other heads whose ablation costs any text at least half as much as the head’s does (all heads, where that is "
+        "next to nothing): their mean effect, and in brackets where 95 % of such heads lie if effects are normal. A "
+        "damaged model loses some of everything. Missing for fewer than three such heads.",
+    ),
+    (
+        "Random sets",
+        "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among "
+        "itself and the drawn sets, so it is never below 1 / (sets + 1).",
+    ),
+    (
+        "Attractor",
+        "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
+        "attractor=preposition or relative clause says what puts it there.",
+    ),
+    *CAUTION,
+)
+"Terms and what they mean."
+
+
+def write_targets(folder: Path, record: TargetRecord, step: Step = silent) -> Path:
+    """Write the record and the page made of it into `folder`; return the page's path."""
+    write_record(folder, record)
+    return write_targets_page(folder, step)
+
+
+def write_targets_page(folder: Path, step: Step = silent) -> Path:
+    """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
+    record = read_record(folder)
+    runs = f"{len(record.runs)} run{'s' * (len(record.runs) > 1)}"
+    page = Page(
+        title="Heads for agreement, coreference and position",
+        sections=tuple(_sections(record)),
+        byline=(
+            *[("headscope", record.headscope)] * bool(record.headscope),
+            runs,
+        ),
+        kicker="headscope targets",
+        version=record.headscope,
+    )
+    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
+    return path
+
+
+def _sections(record: TargetRecord) -> Iterator[Section]:
+    asked = spoken(record)
+    summary: list[Block] = [
+        Paragraph("For each target: the selected head of each model, its grade, and the effect of ablating it.")
+    ]
+    for target, sentences in asked:
+        summary += [Heading(target.title), TableBlock(summary_table(record, target), caption=False, sorts=True)]
+        summary += [Points(sentences)] * bool(sentences)
+    yield Section("summary", "Summary", summary)
+    for target, _ in asked:
+        yield Section(target.name, target.title, [*_target(record, target)])
+    runs = TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)
+    yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
+    every = Paragraph("Every number is in targets.csv and effects.csv.", note=True)
+    yield Section("method", "Glossary", [Terms(METHOD, folded=False), every])
+
+
+def _target(record: TargetRecord, target: RoleTarget) -> Iterator[Block]:
+    yield from (Paragraph(sentence, note=True) for sentence in without_effect(record, target))
+    for shown, file in ((question_table(record, target), "targets.csv"), (effect_table(record, target), "effects.csv")):
+        if len(shown):
+            yield Fold(f"{shown.title} ({len(shown)})", [TableBlock(shown, caption=False, sorts=True)], file=file)

@@ -1,1 +1,0 @@
-"""The page on agreement, coreference and position: which head, which grade, what baselines reach, what it costs."""
