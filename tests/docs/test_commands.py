@@ -171,26 +171,8 @@ def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Pat
         (load_atlas if grid else load_config if "[corpus]" in text else load_training)(tmp_path / "shown.toml")
 
 
-def test_the_list_has_nothing_that_no_page_shows(listed: set[str], typed: Typed) -> None:
-    assert listed <= {command for _, command in typed}
-
-
 def test_every_target_that_is_shown_is_in_the_makefile(typed: Typed) -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for page, command in typed:
         if command.startswith("make "):
             assert command.split()[1] in targets, f"{page}: {command}"
-
-
-def test_blocks_and_commands_in_lines_are_found(commands: ModuleType, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    text = "```sh\nheadscope run \\\n  x.toml  # why\n```\nSay `headscope\nlist probes`, not `other`.\n"
-    page.write_text(text + '```py title="a/b.py"\n`make it`\n```\n', encoding="utf-8")
-    first, second = commands.blocks(page)
-    assert (first.commands, second.commands, second.title) == (["headscope run x.toml"], [], "a/b.py")
-    assert commands.spans(page) == ["headscope list probes"]
-
-
-def test_a_mention_with_an_option_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(UsageError, match="No such option"):
-        is_mention("headscope list probes --jsn")

@@ -62,10 +62,6 @@ def test_the_finding_of_the_page_holds_on_its_planted_tables_and_fails_on_the_ot
     assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
 
 
-def test_the_files_of_the_page_have_their_places_and_are_not_there_yet(shown: dict[str, ModuleType]) -> None:
-    assert all((ROOT / path).parent.is_dir() and not (ROOT / path).exists() for path in shown)
-
-
 @pytest.fixture(scope="module")
 def measured(
     module: Callable[[str], ModuleType], base: Path, tmp_path_factory: pytest.TempPathFactory

@@ -64,11 +64,3 @@ def test_no_measured_number_is_without_a_source(page: Path) -> None:
         if ROOT / one["page"] == page:
             text = text.replace(CODE.sub("``", one["says"]), "")
     assert MEASURED.findall(text) == []
-
-
-@pytest.mark.parametrize(
-    ("number", "shown", "same"),
-    [("0.047", "0.05", True), ("-0.186", "0.19", True), ("34.7", "35", True), ("28.2", "28.3", False)],
-)
-def test_numbers_are_compared_at_the_digits_that_are_shown(number: str, shown: str, *, same: bool) -> None:
-    assert rounds_to(number, shown) == same

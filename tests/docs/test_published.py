@@ -27,8 +27,3 @@ def test_examples_come_from_our_own_sentences(page: Path) -> None:
         assert examples == 0
     elif "page" in config:
         assert bool(examples) == bool(config["page"]["examples"])
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_unfinished_folder_is_named(page: Path) -> None:
-    assert "-unfinished" not in (page / "report.md").read_text(encoding="utf-8")

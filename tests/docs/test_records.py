@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from experiments.bench import ablate, quickstart, scoring, train
-from experiments.bench.records import blocks_of, with_blocks
+from experiments.bench.records import blocks_of
 
 ROOT = Path(__file__).parents[2]
 Blocks = Callable[[Any], dict[str, str]]
@@ -31,12 +31,3 @@ def test_every_block_of_a_page_is_that_of_a_record() -> None:
     }
     made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
     assert found == {name for one in made for name in one}
-
-
-def test_a_page_keeps_all_but_its_blocks() -> None:
-    page = "before\n<!-- one -->\nwhat was said\non two lines\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter\n"
-    again = with_blocks(page, {"one": "1"})
-    assert again == "before\n<!-- one -->\n1\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter\n"
-    assert with_blocks(again, {"one": "1"}) == again
-    assert with_blocks("nothing marked\n", {"one": "1"}) == "nothing marked\n"
-    assert blocks_of(again) == {"one": "1", "two": ""}

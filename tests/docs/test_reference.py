@@ -14,7 +14,6 @@ from experiments.claims.run.registry import CLAIMS
 from experiments.cli import app
 from experiments.config.config import ModelSection
 from experiments.config.section import ConfigTable
-from experiments.config.train_config import EncoderSection, TrainSection
 from experiments.run.config import RunConfig
 from probes import probe_names
 from reports.measures.registry import measure_tables
@@ -58,13 +57,6 @@ def test_an_entry_has_type_limits_default_and_text(hooks: ModuleType) -> None:
     assert path.startswith("| `path` | path | required |")
 
 
-def test_a_key_is_told_in_its_own_place_or_in_that_which_its_table_names(hooks: ModuleType) -> None:
-    assert hooks.key_text(EncoderSection, "positions").startswith("Longest input in pieces; the length of the rows")
-    assert hooks.key_text(EncoderSection, "model") == "Size of the vectors between layers."
-    assert hooks.key_text(TrainSection, "rows").startswith("Packed rows a step")
-    assert hooks.key_text(Invented, "count") == ""  # of a module that is none of ours
-
-
 def test_every_command_has_its_arguments_and_options(hooks: ModuleType) -> None:
     entries = dict(part.split("`\n", 1) for part in hooks.commands_page().split("\n## `headscope ")[1:])
     commands = typer.main.get_command(app).commands
@@ -92,8 +84,3 @@ def test_every_table_and_column_is_told(hooks: ModuleType, monkeypatch: pytest.M
     more = replace(SCORES, columns=(fraction("brightness", "Share of the light that is left."),), key=())
     monkeypatch.setattr(hooks, "TABLES", {"scores.parquet": more})
     assert "| `brightness` | `float64` | Share of the light that is left. | \\[0, 1\\] |" in hooks.tables_page()
-
-
-def test_docstrings_are_no_markup(hooks: ModuleType) -> None:
-    text = "A [b] *c* `d[e]` <f>.\n\n    >>> 1\n    1\n"
-    assert hooks.prose(text) == "A \\[b\\] \\*c\\* `d[e]` \\<f>.\n\n```pycon\n>>> 1\n1\n```"

@@ -12,11 +12,9 @@ from reports.formats import (
     interval,
     p_value,
     percent,
-    points,
     signed,
     signed_interval,
     tenths,
-    tied,
 )
 
 
@@ -37,11 +35,6 @@ def test_p_values_have_three_decimals_and_are_never_zero():
         "1.000",
         MISSING,
     ]
-
-
-def test_points_and_percent_signs_in_sentences():
-    assert [points(0.1), points(0.125), points(0.29)] == ["10", "12.5", "29"]
-    assert tied("5 % of 10 %, 7%") == "5\u00a0% of 10\u00a0%, 7%"
 
 
 @given(st.floats(0, 1))

@@ -66,31 +66,6 @@ def test_the_plane_tells_heads_chooses_them_and_follows_the_page(opened: Any):
 
 
 @pytest.mark.slow
-def test_all_charts_are_drawn_before_the_page_is_printed(opened: Any):
-    states = "[...document.querySelectorAll('[data-chart]')].map((chart) => chart.dataset.chart)"
-    assert "" in opened.evaluate(states), "those far from the screen wait"
-    opened.pdf()
-    assert opened.evaluate(states) == ["drawn"] * 4
-
-
-@pytest.mark.slow
-def test_a_card_opens_by_address_by_name_by_cell_and_by_choice(opened: Any):
-    card = opened.locator(".card")
-    assert card.locator("h3").inner_text() == "Head 2-1"
-    assert "Group 2 of 2" in card.inner_text()
-    link = opened.locator("#best td.head a").first
-    name = link.inner_text()
-    link.click()
-    assert card.locator("h3").inner_text() == f"Head {name}"
-    assert opened.evaluate("location.hash") == f"#head-{name}"
-    opened.locator("#maps [data-head='3-5']").first.click()
-    assert card.locator("h3").inner_text() == "Head 3-5"
-    opened.locator("#cards select").select_option("1-2")
-    assert card.locator("h3").inner_text() == "Head 1-2"
-    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.slow
 def test_pointing_at_the_matrix_names_both_heads_and_their_distance(opened: Any):
     opened.locator("#headset [data-chart]").first.scroll_into_view_if_needed()
     opened.locator("#headset [data-chart=drawn]").first.wait_for()  # what is drawn above moves what is below

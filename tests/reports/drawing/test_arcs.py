@@ -50,22 +50,6 @@ def test_of_a_relation_read_by_columns_the_word_that_is_attended_to_is_scored():
     assert {(arc.query, arc.key) for arc in shown.arcs} == {(0, 1), (2, 1)}, "one faint answer is left out"
 
 
-def test_special_tokens_stand_at_the_ends_and_words_in_order(drawn: Diagram):
-    assert [token.text for token in drawn.tokens] == ["[CLS]", "She", "sleeps", ".", "[SEP]"]
-    assert [token.kind for token in drawn.tokens] == ["special", "word", "asked", "word", "special"]
-    assert [token.x for token in drawn.tokens] == sorted(token.x for token in drawn.tokens)
-
-
-def test_stronger_arcs_are_wider_and_longer_ones_higher(drawn: Diagram):
-    by_pair = {(arc.query, arc.key): arc for arc in drawn.arcs}
-    assert by_pair[1, 0].width > by_pair[1, SEP].width
-    assert max(token.x + token.width / 2 for token in drawn.tokens) < drawn.width
-
-
-def test_an_arc_says_itself_in_words(drawn: Diagram):
-    assert drawn.descriptions == ("sleeps → She: 70 % of its attention, correct",)
-
-
 def test_long_windows_keep_the_words_around_scored_ones():
     words = [f"w{i}" for i in range(100)]
     shown = diagram(frame(words, [(50, 10, 0.8, True, True), (99, 98, 0.9, False, False)]))

@@ -1,6 +1,5 @@
 """Neither the old folder nor the new one is lost, wherever a replacement is cut off."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.run.lock import LockedError, lock_file
+from reports.run.lock import lock_file
 from reports.run.replacing import LAST, replacing
 
 FILES = ("scores", "numbers", LAST)
@@ -94,17 +93,6 @@ def test_without_an_error_the_new_replaces_the_old_and_nothing_is_left(tmp_path:
     assert [path.name for path in folder.parent.iterdir()] == ["run"]
 
 
-def test_what_stays_is_not_moved(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    fill(folder, "old")
-    (folder / "seed-1").mkdir()
-    before = os.stat(folder)
-    replace(folder, "new")
-    assert os.path.samestat(os.stat(folder), before)
-    assert (folder / "seed-1").is_dir()
-    assert read(folder) == whole("new")
-
-
 def test_an_error_in_the_block_leaves_the_old(tmp_path: Path) -> None:
     fill(tmp_path / "run", "old")
 
@@ -141,14 +129,6 @@ def test_a_link_to_a_folder_is_replaced_and_what_it_leads_to_stays(tmp_path: Pat
     replace(tmp_path / "run", "new")
     assert read(tmp_path / "elsewhere") == whole("old")
     assert read(tmp_path / "run") == whole("new")
-
-
-def test_two_cannot_replace_one_folder_at_once(tmp_path: Path) -> None:
-    with replacing(tmp_path / "run") as unfinished:
-        fill(unfinished, "first")
-        with pytest.raises(LockedError):
-            replace(tmp_path / "run", "second")
-    assert read(tmp_path / "run") == whole("first")
 
 
 def test_what_a_process_of_another_machine_is_writing_is_left_alone(tmp_path: Path) -> None:

@@ -81,24 +81,6 @@ def test_shapes_and_differences_are_those_of_the_arrays(page: Path):
     assert "Scores before softmax" not in said
 
 
-def test_what_the_model_does_not_have_is_not_said(tmp_path: Path):
-    both = {name: explained().embeddings[name] for name in ("piece", "position", "sum", "LayerNorm")}
-    projected = both | {"projected": explained().steps["x"]}
-    plain = words_of(write_explanation(tmp_path / "plain.html", explained()))
-    other = words_of(
-        write_explanation(tmp_path / "other.html", explained(pre=True, scaling=1, embeddings=projected, layer=3))
-    )
-    alike = {
-        "one for the segment": True,
-        "A matrix brings": False,
-        "This model does not divide": False,
-        "pre-norm": False,
-    }
-    for sentence, in_plain in (alike | {"layer 3 begins again": True, "this was the last layer": False}).items():
-        assert (sentence in plain, sentence in other) == (in_plain, not in_plain), sentence
-    assert "This is the first layer" in words_of(write_explanation(tmp_path / "first.html", explained(layer=0)))
-
-
 def test_hostile_words_stay_text(page: Path):
     html = page.read_text("utf-8")
     assert PIECES[2] not in html
@@ -163,22 +145,6 @@ def test_the_row_of_the_chosen_piece_is_followed_through_all_steps(page: Path, o
 
 
 @pytest.mark.slow
-def test_the_terms_of_a_product_are_those_of_the_query_and_the_key_that_one_chooses(page: Path, opened: Any):
-    shown, told = opened(page), explained().steps
-    assert shown.input_value("#fits") == str(told["products"][2].argmax())
-    shown.select_option("#fits", "4")
-    terms = told["query"][2] * told["key"][4]
-    assert numbers(row(shown, "terms", 2)) == pytest.approx([*terms[:COLUMNS], terms.sum()], abs=0.06)
-    assert shown.locator("#terms caption").inner_text() == "columns 1 to 8 of 10; 2 are left out"
-    shown.locator(".all").first.check()
-    assert numbers(row(shown, "terms", 2)) == pytest.approx([*terms, terms.sum()], abs=0.06)
-    assert len(row(shown, "value", 0)) == HEAD_DIM
-    assert shown.locator("#value caption").count() == 0
-    assert shown.locator(".all:checked").count() == shown.locator(".all").count() == 3
-    assert len(row(shown, "x", 0)) == COLUMNS
-
-
-@pytest.mark.slow
 def test_next_and_back_and_the_arrow_keys_go_through_all_steps(page: Path, opened: Any):
     shown = opened(page)
     assert (shown.inner_text("#at"), shown.is_disabled("#back")) == ("11 steps", True)
@@ -192,24 +158,3 @@ def test_next_and_back_and_the_arrow_keys_go_through_all_steps(page: Path, opene
     assert shown.inner_text("#at") == "Step 9 of 11: Output projection"
     shown.evaluate("scrollTo(0, 0)")
     shown.wait_for_function("document.getElementById('at').textContent === '11 steps'")
-
-
-@pytest.mark.slow
-def test_arrows_choose_a_piece_where_pieces_have_the_focus(page: Path, opened: Any):
-    shown = opened(page)
-    shown.locator("#pieces [aria-checked=true]").focus()
-    shown.keyboard.press("ArrowRight")
-    assert shown.inner_text("#pieces [aria-checked=true]") == PIECES[3]
-    shown.keyboard.press("End")
-    shown.keyboard.press("ArrowRight")
-    assert shown.inner_text("#pieces [aria-checked=true]") == "[SEP]"
-    assert shown.inner_text("#at") == "11 steps"
-    shown.locator("#pattern tbody th").nth(4).click()
-    assert shown.inner_text("#pieces [aria-checked=true]") == "שלום"
-    assert shown.locator("#pieces button").nth(3).get_attribute("title") == f"{PIECES[3]}, of the word {WORDS[3]}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_only_tables_scroll_sideways(page: Path, opened: Any, width: int):
-    assert opened(page, width=width).evaluate("document.documentElement.scrollWidth") <= width

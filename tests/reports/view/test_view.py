@@ -11,7 +11,6 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
-from reports.heads.grid import ANY, head_grid
 from reports.view.roles import KnownRole, known_roles
 from reports.view.view import LEFT_OUT, LONG, Panel, TextAttention
 from tests.reports.views import attention, level, random_maps
@@ -57,13 +56,6 @@ def test_the_page_holds_every_weight_in_255_steps_and_loads_nothing(view: Path, 
         assert np.abs(found - maps).max() <= 0.5 / 255 + 1e-9
         assert kept[name]["queries"] == kept[name]["keys"] == {"tokens": tokens, "special": [0, len(tokens) - 1]}
     assert (kept["layers"], kept["heads"], kept["known"]) == (2, 3, True)
-
-
-def test_pieces_that_are_words_are_kept_once_under_their_own_names(tmp_path: Path, shown: TextAttention):
-    one = replace(shown, pieces=level(shown.words.maps, ["[CLS]", "mira", "[UNK]", "slept", "[SEP]"]))
-    kept = told(write_view(tmp_path / "view.html", [Panel("m", [one])]))
-    assert "weights" not in kept["pieces"]
-    assert kept["pieces"]["queries"]["tokens"][2] == "[UNK]"
 
 
 def test_where_attention_goes_is_summed_over_the_rows_of_words(tmp_path: Path):
@@ -140,37 +132,3 @@ def test_roles_are_those_of_the_cards(report: Path):
     assert found[name].text == f"{said}margin {margin} {margin_interval}; {verdict}"
     assert label == "{}: {}".format(*(found[name].main or ()))
     assert any(not role.main for role in found.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("texts", [1, 3])
-def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
-    texts: int, written_run: Path, tmp_path: Path, shown: TextAttention
-):
-    run = Run.open(written_run)
-    grid = head_grid(run)
-    assert grid is not None
-    roles = next(view.roles for view in grid.views if view.probe == ANY)
-    reported = {name: (role.probe, role.label, role.letter, role.colour) for role in roles for name in role.heads}
-    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], known_roles(run))] * texts))
-    marks = [(one["probe"], one["label"], one["letter"], one["colour"]) for one in kept["marks"]]
-    for panel in kept["panels"]:
-        viewed = {name: marks[main] for name, (main, *_) in panel["roles"].items() if main is not None}
-        assert viewed == reported
-    assert len({mark[0] for mark in reported.values()}) > 1, "roles of several probes"
-
-
-def test_panels_of_several_runs_share_letters_and_colours_and_labels_of_two_probes_differ(
-    tmp_path: Path, shown: TextAttention
-):
-    def heads(*mains: tuple[str, str]) -> dict[str, KnownRole]:
-        return {f"1-{i}": KnownRole(main, "", ()) for i, main in enumerate(mains, start=1)}
-
-    first, second = heads(("a", "det"), ("a", "obj")), heads(("b", "obj"), ("b", "obj"), ("a", "obj"))
-    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], first), Panel("n", [shown], second)]))
-    assert kept["marks"] == [
-        {"probe": "a", "label": "obj", "letter": "O", "colour": 1},
-        {"probe": "b", "label": "obj", "letter": "B", "colour": 2},
-        {"probe": "a", "label": "det", "letter": "D", "colour": 3},
-    ]
-    assert [[main for main, *_ in panel["roles"].values()] for panel in kept["panels"]] == [[2, 0], [1, 1, 0]]
