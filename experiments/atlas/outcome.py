@@ -9,7 +9,7 @@ from experiments.targets.answers import highest, strongest_baseline
 from reports import Run
 from reports.atlas.record import AtlasRun
 from reports.atlas.tables import ATLAS
-from reports.heads.sinks import kinds_of_sinks
+from reports.heads.grid import kinds_of_sinks
 from reports.scores.best_heads import best_heads, page_scores, probes
 from reports.scores.verdicts import GradeCounts, find_all
 

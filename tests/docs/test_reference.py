@@ -1,7 +1,6 @@
 """Pages that are made from the code: everything that exists has its entry, and what is told is what holds."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -17,8 +16,6 @@ from experiments.config.section import ConfigTable
 from experiments.run.config import RunConfig
 from probes import probe_names
 from reports.measures.registry import measure_tables
-from reports.tables.scores import SCORES
-from reports.tables.shared_columns import fraction
 
 
 class Invented(ConfigTable):
@@ -73,7 +70,7 @@ def test_every_probe_has_its_docstring_variants_and_source(hooks: ModuleType) ->
     assert not [name for name, entry in entries.items() if not all(one in entry for one in wanted)]
 
 
-def test_every_table_and_column_is_told(hooks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_and_column_is_told(hooks: ModuleType) -> None:
     files = {f"{name}.parquet" for name in (*measure_tables(), "scores", "examples", "behaviour", "biographies")}
     assert {*files, "compare.csv", "targets.csv"} <= hooks.TABLES.keys()
     sections = dict(part.split("\n", 1) for part in hooks.tables_page().split("\n## ")[1:])
@@ -81,6 +78,4 @@ def test_every_table_and_column_is_told(hooks: ModuleType, monkeypatch: pytest.M
         rows = [line for line in sections[name].splitlines() if line.startswith("| `")]
         assert [row.split("`")[1] for row in rows] == [*declared.names]
     assert "Also as CSV. Rows differ in `model`, `step`" in sections["scores.parquet"]
-    more = replace(SCORES, columns=(fraction("brightness", "Share of the light that is left."),), key=())
-    monkeypatch.setattr(hooks, "TABLES", {"scores.parquet": more})
-    assert "| `brightness` | `float64` | Share of the light that is left. | \\[0, 1\\] |" in hooks.tables_page()
+    assert "| \\[0, 1\\] |" in sections["scores.parquet"]

@@ -17,7 +17,7 @@ from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.words.senses import sense_items
-from reports.drawing.arcs import scored_end
+from reports.heads.examples import scored_end
 from tests.probes.reactions import chains
 
 NAMED = (OTHERS, WORDS, TOKENS)

@@ -19,6 +19,7 @@ from scipy.stats import kendalltau
 from experiments.config.config import resolved
 from experiments.run.config import RunConfig
 from reports import (
+    read_examples,
     read_scores,
     write_attention,
     write_examples,
@@ -302,6 +303,12 @@ def report(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scores(written_run: Path) -> pd.DataFrame:
     """The scores of the synthetic run; not to be changed."""
     return read_scores(written_run / "scores.parquet")
+
+
+@pytest.fixture(scope="session")
+def examples(written_run: Path) -> pd.DataFrame:
+    """The arcs of its example sentences; not to be changed."""
+    return read_examples(written_run / "examples.parquet")
 
 
 @pytest.fixture(scope="session")

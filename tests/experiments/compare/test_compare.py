@@ -27,8 +27,7 @@ from reports.compare.table import (
     TURNED,
     RunPair,
 )
-from reports.run.biography_files import write_biographies
-from reports.run.biography_tables import OPTIONAL, TABLES
+from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
 from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
 

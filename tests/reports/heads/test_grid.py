@@ -9,9 +9,7 @@ import pytest
 
 from reports import Run
 from reports.formats import percent, signed
-from reports.heads.explained import ExplainedHeads
-from reports.heads.grid import ANY, LANGUAGE, HeadGrid, Roles, head_grid
-from reports.heads.sinks import kinds_of_sinks
+from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from reports import Run
 from reports.page.page import run_page
-from reports.page.page_model import gather
 from reports.scores.best_heads import best_heads
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def page_path(attended_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grid") / "index.html"
-    path.write_text(run_page(gather(attended_run)).html, encoding="utf-8")
+    path.write_text(run_page(Run.open(attended_run)).html, encoding="utf-8")
     return path
 
 

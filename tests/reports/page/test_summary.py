@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from reports.measures.reported import Reported
-from reports.page.effects_in_words import UNMEASURED
-from reports.page.summary import Opening, opening
+from reports.page.summary import UNMEASURED, Opening, opening
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_head
@@ -99,7 +98,7 @@ def test_what_measures_say_of_effects_is_told_in_their_order(monkeypatch: pytest
         def without(cls, run: RunFolder, head: str) -> str:
             return f"Without {head} all is lost."
 
-    monkeypatch.setattr("reports.page.effects_in_words.measures", lambda: (Reported, Telling, Telling))
+    monkeypatch.setattr("reports.page.summary.measures", lambda: (Reported, Telling, Telling))
     said = told([row()])
     assert said.effects == ("One.", "Two.", "One.", "Two.")
     assert (said.effect, said.leaders[0].without) == ("One.", "Without 3-1 all is lost.")
@@ -108,11 +107,10 @@ def test_what_measures_say_of_effects_is_told_in_their_order(monkeypatch: pytest
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
     hostile = "<script>alert(1)</script>|*"
     rows = [row(label=hostile, baseline=hostile)]
-    page = SimpleNamespace(opening=told(rows), verdicts=Verdicts(RunThresholds(), (FOUND,)))
-    html = environment().get_template("opening.html.j2").render(content=page)
+    html = environment().get_template("opening.html.j2").render(content=told(rows))
     assert "<script" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 2
-    assert "<script" not in environment(html=False).get_template("opening.md.j2").render(content=page)
+    assert "<script" not in environment(html=False).get_template("opening.md.j2").render(content=told(rows))
 
 
 def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:

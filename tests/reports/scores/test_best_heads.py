@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from reports.drawing.heatmaps import heat_map_data
 from reports.scores.best_heads import BestHead, best_heads, leaders, page_scores
 from reports.scores.best_shown import also
+from reports.scores.heat_maps import heat_map_data
 
 
 def test_best_heads_are_the_selected_rows_of_the_report_split(scores: pd.DataFrame):

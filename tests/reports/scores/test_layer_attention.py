@@ -11,9 +11,7 @@ import pytest
 from reports import Run, write_scores
 from reports.heads.grid import head_grid
 from reports.page.page import run_page
-from reports.page.page_model import gather
-from reports.scores.best_heads import best_heads
-from reports.scores.layer_attention import alternates, layer_attention
+from reports.scores.best_heads import alternates, best_heads, layer_attention
 
 LOCAL = "local (window 129)"
 
@@ -39,7 +37,7 @@ def test_the_grid_a_card_and_a_filter_know_local_layers(opened: Any, written_run
     assert grid is not None
     assert grid.layer_names[:3] == ["1, global", f"2, {LOCAL}", f"3, {LOCAL}"]
     assert f"Layer 3 is {LOCAL}." in str(run.head("3-5"))
-    (folder / "index.html").write_text(run_page(gather(folder)).html, encoding="utf-8")
+    (folder / "index.html").write_text(run_page(Run.open(folder)).html, encoding="utf-8")
     shown = opened(folder / "index.html")
     shown.fill("[data-filter=table-2]", "obj local")
     expected = sum(row.label == "obj" and row.layer % 3 > 0 for row in best)

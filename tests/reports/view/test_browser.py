@@ -99,7 +99,7 @@ def test_a_cell_of_the_matrix_tells_its_weight(opened: Any, view: Path):
 
 
 def test_the_chooser_shows_another_text_and_hostile_words_are_text(opened: Any, view: Path):
-    page = opened(view, fragment="#1-2")
+    page = opened(view, fragment="#3-5")
     assert texts(page, "#view option") == ["a gift", "<i>odd</i>"]
     page.select_option("#view", "1")
     page.locator(".from button", has_text="😀").wait_for()
@@ -107,6 +107,8 @@ def test_the_chooser_shows_another_text_and_hostile_words_are_text(opened: Any, 
     page.locator(".from button").nth(1).hover()
     assert page.inner_text(".said").startswith("<script>alert(1)</script> attends to ")
     assert texts(page, ".legend li") == ["B<b>det dependency, 1 head"]
+    page.evaluate("location.hash = '1-2'")
+    page.locator(".name", has_text="1-2").wait_for()
     assert page.text_content(".role") == "Bsays <b>det"
     assert page.locator("main script, main b:not(.badge):not(.where b)").count() == 0
 

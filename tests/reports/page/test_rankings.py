@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_metrics
-from reports.scores.rankings import Rankings, rankings
+from reports.page.rankings import Rankings, rankings
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""How far the metrics of a run agree on its heads, and the questions on which the choice of a metric matters most."""
+"""How far the metrics of a run agree on its heads, and the labels on which the choice of a metric matters most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from reports.blocks.block import Block, Heading, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
@@ -31,6 +32,12 @@ NAMES: Final[Mapping[str, str]] = {
 "Metric -> its name on a page, in the order of a page."
 
 QUESTION: Final = ["probe", "label", "variant"]
+
+DISPUTED: Final = (
+    "For each metric the labels on which its best head and the best head by accuracy are furthest apart: each leads by "
+    "its own metric, and the smaller of both leads is the largest. Subtypes of a relation count as one. Here both "
+    "heads are selected on the report split itself, to compare metrics; to quote a head, take the tables above."
+)
 
 MOST: Final = 2
 "Disputes that are shown for each metric beside accuracy."
@@ -59,24 +66,6 @@ class Rankings:
     "Questions on which accuracy and another metric have other best heads: at most MOST a metric, the largest first."
 
     @property
-    def pair_table(self) -> TextTable:
-        """Every two metrics."""
-        return TextTable.of("Every two metrics, over all labels and directions", PAIRS, self.pairs)
-
-    @property
-    def variant_table(self) -> TextTable:
-        """Accuracy and the other metrics, by probe and variant."""
-        taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in self.others)
-        columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)
-        title = "Median tau with accuracy, by probe and direction, the least agreement first"
-        return TextTable.of(title, columns, self.variants)
-
-    @property
-    def dispute_table(self) -> TextTable:
-        """Where the choice of a metric matters most."""
-        return TextTable.of("Best head by accuracy, and by another metric", DISPUTES, self.disputes)
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """What was compared, and which metric agrees most and least with accuracy."""
         if not self.pairs:
@@ -94,12 +83,6 @@ class Rankings:
         )
         most, least = (f"{NAMES[pair.other]} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
         return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
-
-    @property
-    def terms(self) -> tuple[tuple[str, str], ...]:
-        """What the metrics mean that are compared here."""
-        unknown = {name for metric, name in NAMES.items() if metric not in self.others}
-        return tuple((term, definition) for term, definition in METRICS if term not in unknown)
 
 
 def rankings(run: RunFolder) -> Rankings | None:
@@ -207,3 +190,22 @@ DISPUTES: Final = (
     TextColumn("its accuracy", lambda row: percent(row.second_accuracy)),
     TextColumn("by the other", lambda row: percent(row.second_value), css="strong"),
 )
+
+
+def ranking_blocks(run: RunFolder) -> Iterator[Block]:
+    """Yield what a page says about the agreement of metrics; nothing where the run did not compare them."""
+    if (found := rankings(run)) is None:
+        return
+    yield Paragraph(" ".join((*found.sentences, *["The numbers of all metrics are percent."] * bool(found.pairs))))
+    if found.pairs:
+        unknown = {name for metric, name in NAMES.items() if metric not in found.others}
+        yield Terms([(term, definition) for term, definition in METRICS if term not in unknown])
+        yield TableBlock(TextTable.of("Every two metrics, over all labels and directions", PAIRS, found.pairs))
+        taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in found.others)
+        columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)
+        title = "Median tau with accuracy, by probe and direction, the least agreement first"
+        yield TableBlock(TextTable.of(title, columns, found.variants))
+    if found.disputes:
+        yield Heading("Largest disagreements of metrics")
+        yield Paragraph(DISPUTED)
+        yield TableBlock(TextTable.of("Best head by accuracy, and by another metric", DISPUTES, found.disputes))
