@@ -19,7 +19,7 @@ from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, Best, BestHead, 
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.tables.sparks import baseline_marks, spark
+from reports.tables.marks import baseline_marks, spark
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."

@@ -85,11 +85,6 @@ class Verdicts:
     'Name of a head -> one of SINK_KINDS, or "" where it is no sink; empty where that was not measured.'
 
     @property
-    def terms(self) -> tuple[tuple[str, str], ...]:
-        """The rule as (term, sentences)."""
-        return self.rule.terms()
-
-    @property
     def tests_language(self) -> bool:
         """Whether any role of language was tested."""
         return any(one.of_language for one in self.finds)

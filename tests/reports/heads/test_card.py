@@ -47,14 +47,6 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
     assert f"det (dependent->head) {signed(specialist['margin'])}" in dict(cards.profiles)[name]
 
 
-def test_a_head_that_is_best_at_nothing_is_told_its_surest_margin(run: Run):
-    noted = run.scores[(run.scores["grade"] > 0) | run.scores["selected"]]["name"]
-    name = next(name for name in run.scores["name"] if name not in set(noted))
-    (shown,) = part(run.head(name), "Roles")
-    rows = run.scores[(run.scores["name"] == name) & (run.scores["split"] == "report")]
-    assert shown[5] == signed(rows.loc[rows["margin_low"].idxmax(), "margin"])
-
-
 def test_relations_to_other_heads_are_read_from_both_ends_of_a_pair(run: Run):
     card = run.head("2-1")
     shown = part(card, "Nearest heads")

@@ -13,8 +13,8 @@ from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page.columns import run_tables
+from reports.page.dataset_card import EXPORTED_SCORES
 from reports.sandbox.tables import SANDBOX_TABLES
-from reports.scores.taxonomy import EXPORTED_SCORES
 from reports.tables.column import Column
 from reports.tables.json_schema import VERSION, json_schema
 from reports.tables.table import Table

@@ -8,8 +8,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import ROLE_COLUMNS
-from reports.view.roles import KnownRole, known_roles
-from reports.view.view import Panel, TextAttention
+from reports.view.view import KnownRole, Panel, TextAttention, known_roles
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "gave", "her", "brother", "a", "book", ".", "[SEP]"]
@@ -85,17 +84,6 @@ def test_the_slider_special_tokens_and_pieces_decide_which_lines_are_drawn(opene
     page.check("#pieces")
     page.locator(".from button", has_text="##ther").wait_for()
     assert texts(page, ".from button") == texts(page, ".to li") == PIECES
-
-
-def test_a_cell_of_the_matrix_tells_its_weight(opened: Any, view: Path):
-    page = opened(view, fragment="#2-7")
-    page.locator(".frame").wait_for(state="attached")
-    left, top, cell = page.evaluate("Object.values(panels[0].board)")
-    page.locator(".matrix svg").hover(position={"x": left + cell * 6.5, "y": top + cell * 1.5})
-    weight = page.evaluate("panels[0].maps.weight(18, 1, 6)")
-    assert page.inner_text(".said").endswith(f"; pointed at: book {round(100 * weight)} %")
-    pixel = "document.querySelector('.matrix canvas').getContext('2d').getImageData(6, 1, 1, 1).data[0]"
-    assert page.evaluate(pixel) == pytest.approx(0xF4 + weight * (0x0B - 0xF4), abs=1)
 
 
 def test_the_chooser_shows_another_text_and_hostile_words_are_text(opened: Any, view: Path):

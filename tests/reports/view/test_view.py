@@ -13,8 +13,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
-from reports.view.roles import KnownRole, known_roles
-from reports.view.view import LEFT_OUT, LONG, Panel, TextAttention
+from reports.view.view import LEFT_OUT, LONG, KnownRole, Panel, TextAttention, known_roles
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "<b>&</script>", "slept", "[SEP]"]
