@@ -122,7 +122,7 @@ def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     """Return how many heads are specialised in a role of language."""
     if not verdicts.tests_language:
         return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
-    n = len(verdicts.specialised)
+    n = len(verdicts.grades)
     said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
     return said if n else f"{said} {verdicts.undecided}".rstrip()
 
@@ -152,7 +152,7 @@ def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterato
         yield "Nothing on this page was tested, so no head has a grade here."
         return
     yield from verdicts.counted(heads)
-    if verdicts.specialised:
+    if verdicts.grades:
         rule = verdicts.rule
         yield (
             f"A grade is tested: the head leads every baseline of the grade by more than {points(rule.margin)} points "

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reports.scores.thresholds import RunThresholds
-from reports.scores.verdicts import Finds, GradeCounts, Verdicts, find_all
+from reports.scores.verdicts import Finds, Verdicts, find_all
 from reports.tables.grades import SINK_KINDS
 
 
@@ -49,7 +49,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
         Finds("agreement", {"yes": 1, "no": 0, "undecided": 2}, {"1-1": 2, "6-6": 1}),
     )
     verdicts = Verdicts(RunThresholds(), finds)
-    assert verdicts.specialised == {"1-1", "4-4", "5-5", "6-6"}
+    assert verdicts.grades == {"1-1": 2, "4-4": 3, "5-5": 2, "6-6": 1}
     assert verdicts.undecided == "Most label–direction pairs are undecided: this does not show that there is none."
     grades, others, answers = verdicts.counted(72)
     assert "1 beyond grammar rules, 2 beyond words, 1 beyond position and controls, of 72." in grades
@@ -66,10 +66,10 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     position = Finds("position", {}, {"1-1": 1, "1-2": 1, "2-1": 1, "2-2": 1, "3-1": 1, "4-4": 1}, SPECIAL)
     finds = (position, Finds("dependency", {}, {"4-4": 1}))
     kinds = dict.fromkeys(("1-1", "1-2", "4-4", "6-6"), SINK_KINDS[0]) | {"2-1": SINK_KINDS[1], "3-3": "", "3-1": ""}
-    counts = GradeCounts.of(finds, kinds)
-    assert counts.sinks == {SINK_KINDS[0]: 3, SINK_KINDS[1]: 1}, "4-4 has a role of language, 6-6 no grade at all"
-    assert (counts.special, counts.position) == (2, 2), "3-3 and 7-7; 2-2 and 3-1"
-    _, line, _ = Verdicts(RunThresholds(), finds, kinds).counted(72)
+    verdicts = Verdicts(RunThresholds(), finds, kinds)
+    assert verdicts.sinks.keys() == {"1-1", "1-2", "6-6", "2-1"}, "4-4 has a role of language, 6-6 no grade at all"
+    assert (verdicts.special, verdicts.position) == ({"3-3", "7-7"}, 2), "2-2 and 3-1"
+    _, line, _ = verdicts.counted(72)
     assert "4 sinks (3 write little, 1 spread what special tokens hold); 2 with a grade on a special" in line
     assert line.endswith(
         "63 without any of these. Specialised heads that also have a grade in position: 1; that are also sinks: 1."
