@@ -59,9 +59,9 @@ def _rows(frame: pd.DataFrame) -> tuple[Row, ...]:
     return tuple(frame.itertuples(index=False))
 
 
-def pair_rows(found: pd.DataFrame) -> tuple[Row, ...]:
+def pair_rows(agreement: pd.DataFrame) -> tuple[Row, ...]:
     """Return every two metrics over all labels: quartiles of tau, labels with the same best head, shared top heads."""
-    groups = found.groupby(["one", "other"])
+    groups = agreement.groupby(["one", "other"])
     quartiles = {f"quartile_{part}": groups["tau"].quantile(part / 4) for part in (1, 3)}
     numbers = {"questions": groups.size(), "median": groups["tau"].median(), "same_best": groups["same_best"].sum()}
     table = pd.DataFrame({**numbers, "overlap": groups["overlap"].mean(), **quartiles}).reset_index()
