@@ -8,12 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from probes import get_probe
 from reports.atlas.tables import ATLAS_TABLES
 from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page.columns import run_tables
-from reports.page.dataset_card import EXPORTED_SCORES
+from reports.page.dataset_card import CANONICAL, EXPORTED_SCORES
 from reports.sandbox.tables import SANDBOX_TABLES
 from reports.tables.column import Column
 from reports.tables.json_schema import VERSION, json_schema
@@ -67,3 +68,7 @@ def test_a_column_that_goes_or_changes_needs_a_new_version() -> None:
     """Columns of version 2 by name, type and meaning; where this fails, raise VERSION and pin anew."""
     columns = [(column.name, column.dtype, column.meaning) for column in EXPORTED_SCORES.columns]
     assert hashlib.sha256(repr((VERSION, columns)).encode()).hexdigest()[:16] == "4f0454e7a9725698"
+
+
+def test_every_probe_with_a_canonical_name_exists() -> None:
+    assert all(get_probe(probe) for probe, _ in CANONICAL)
