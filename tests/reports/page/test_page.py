@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -133,11 +131,3 @@ def test_a_run_without_rows_or_controls_or_with_a_bare_record_is_handled(run_fol
     write_scores(scores.head(0), run_folder)
     with pytest.raises(ValueError, match=r"scores\.parquet: no rows, so there is nothing to report"):
         write_report(run_folder)
-
-
-@pytest.mark.slow
-def test_importing_reports_leaves_torch_alone():
-    heavy = ("torch", "transformers", "datasets", "matplotlib.pyplot")
-    code = f"import sys, reports; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
