@@ -104,6 +104,7 @@ def test_both_pages_hold_the_numbers_of_the_selected_heads(read: Reader, markdow
         fractions = [percent(one) for one in (row.coverage, row.share, row.precision)]
         assert shown[10:] == [mass, *fractions, f"{row.lift:.2f}", str(row.near_ties)]
     chosen = next(row for row in best_heads(scores, "agreement") if row.grade)
+    assert "\n### Examples of agreement\n" in markdown, "of a run that keeps no attention"
     graded = first[chosen.label, chosen.variant, chosen.name][3]
     assert graded == "grade 3: beyond grammar rules; 1 other head: 2-2"
 
