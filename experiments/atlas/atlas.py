@@ -19,17 +19,18 @@ from experiments.run.folder import check_free
 from reports import Run
 from reports.atlas.page import write_atlas
 from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun
-from reports.heads.sinks import kinds_of_sinks
+from reports.heads.grid import kinds_of_sinks
 from reports.progress import each
 from reports.run.record import RunRecord
 from reports.scores.best_heads import best_heads, page_scores, probes
-from reports.scores.verdicts import GradeCounts, find_all
+from reports.scores.thresholds import RunThresholds
+from reports.scores.verdicts import Verdicts, find_all
 
 
 def atlas_run(cell: GridRun, run: Run) -> AtlasRun:
     """Return the counts of a run, the same as its own page has."""
     heads = int(run.scores["name"].nunique())
-    counts = GradeCounts.of(find_all(run.scores), kinds_of_sinks(run))
+    counts = Verdicts(RunThresholds(), find_all(run.scores), kinds_of_sinks(run))
     return AtlasRun(
         cell.name,
         cell.model,

@@ -17,8 +17,7 @@ from reports.drawing.picture import FORMATS, save_pictures
 from reports.measures.registry import measures
 from reports.notebook.run_charts import run_pictures
 from reports.page.columns import run_tables
-from reports.page.dataset_card import dataset_card
-from reports.scores.taxonomy import EXPORTED_SCORES, with_canonical_names
+from reports.page.dataset_card import EXPORTED_SCORES, dataset_card, with_canonical_names
 from reports.tables.files import replace_file
 from reports.tables.json_schema import json_schema
 from reports.tables.shared_columns import SPLITS

@@ -44,7 +44,7 @@ class Attention:
 
     def plot(self, name: str) -> Any:
         """Return the map of one head as an Altair chart: words as rows, what they attend to as columns."""
-        from reports.notebook.map_chart import map_chart
+        from reports.notebook.run_charts import map_chart
 
         return map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
 

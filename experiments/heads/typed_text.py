@@ -17,7 +17,7 @@ from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
 from probes.corpora.spans import blanks_after, word_spans
 from probes.plain.spacy_words import INSTALL, spacy_version, written_sentences
-from reports.head_names import head_hint
+from reports.messages import head_hint
 
 LANGUAGE: Final = "en"
 "Whose rules say what the words of a typed text are."

@@ -25,8 +25,7 @@ from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.progress import each
-from reports.view.roles import KnownRole, known_roles
-from reports.view.view import Level, MapSide, Panel, TextAttention
+from reports.view.view import KnownRole, Level, MapSide, Panel, TextAttention, known_roles
 
 MOST: Final = 4
 "Panels that stand side by side on a page."

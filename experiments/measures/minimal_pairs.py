@@ -14,10 +14,9 @@ from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import few_clusters
+from reports.tables.marks import CHANCE_DRAWN, ends, few_clusters, spark
 from reports.tables.scores import BEHAVIOUR
 from reports.tables.shared_columns import CHANCE, CLUSTERS
-from reports.tables.sparks import CHANCE_DRAWN, ends, spark
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:

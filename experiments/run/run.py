@@ -44,7 +44,7 @@ from reports import (
 )
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
-from reports.scores.layer_attention import GLOBAL
+from reports.scores.best_heads import GLOBAL
 from reports.tables.scores import EXAMPLES, SCORES
 
 

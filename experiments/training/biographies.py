@@ -25,7 +25,7 @@ from probes.training.biography import Biography, courses
 from probes.training.concentration import LifeRule, Profiles
 from probes.training.onset import OnsetRule
 from probes.training.onset_order import head_onsets, timeline
-from reports.run.biography_files import write_biographies
+from reports.run.biography_tables import write_biographies
 from reports.run.record import Lost, read_record
 
 ReadAll = Callable[[Sequence[Checkpoint]], Iterable[CheckpointAnswers]]

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from reports.drawing.charts import Chart
 from reports.formats import MISSING, escaped
 from reports.tables.text_table import TextTable
-from reports.templates.environment import environment
+from reports.templates.environment import FILES, environment
 
 
 class Block:
@@ -222,9 +222,11 @@ class Raw(Block):
     """What no other block can show, by templates, a style sheet and a script of its own."""
 
     name: str
-    "Of NAME.html.j2 and NAME.md.j2, of NAME.css and NAME.js where there are such."
+    "Of NAME.html.j2, and of NAME.md.j2, NAME.css and NAME.js where there are such."
     content: Any
     "`content` in the templates."
+    text: str = ""
+    "What Markdown says in its place where there is no NAME.md.j2."
 
     @property
     def html(self) -> Markup:
@@ -234,6 +236,8 @@ class Raw(Block):
     @property
     def markdown(self) -> str:
         """The block in Markdown."""
+        if f"{self.name}.md.j2" not in FILES:
+            return self.text
         return environment(html=False).get_template(f"{self.name}.md.j2").render(content=self.content).strip("\n")
 
 
@@ -245,8 +249,6 @@ class Section:
     "Its anchor."
     title: str
     blocks: Sequence[Block]
-    first: bool = False
-    "Whether a page of a run has it before the tables of scores."
 
     @property
     def html(self) -> Markup:

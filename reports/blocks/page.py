@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
-from reports.blocks.block import Section
+from reports.blocks.block import Block, Fold, Heading, Paragraph, Section, Terms
 from reports.drawing.charts import vega
 from reports.formats import escaped
 from reports.run.replacing import replace_text
+from reports.tables.table import Table
 from reports.templates.environment import assets, environment
 
 Byline = str | tuple[str, str]
@@ -64,3 +65,12 @@ def write_page(folder: Path, page: Page, name: str = "index.html", markdown: str
     for file, text in texts.items():
         replace_text(folder / file, text)
     return folder / name
+
+
+def columns_fold(tables: Mapping[str, Table], of: str = "this run") -> Fold:
+    """Return what the columns of tables mean, for the end of a page."""
+    blocks: list[Block] = []
+    for name, table in tables.items():
+        pairs = [(column.name, column.meaning) for column in table.columns]
+        blocks += [Heading(name), Paragraph(table.about), Terms(pairs, folded=False)]
+    return Fold(f"Columns of the {len(tables)} tables of {of}", blocks)

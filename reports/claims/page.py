@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
-from reports.blocks.columns import columns_fold
 from reports.blocks.made import made_facts
-from reports.blocks.page import Page, write_page
+from reports.blocks.page import Page, columns_fold, write_page
 from reports.claims.charts import claim_charts
 from reports.claims.record import RECORD as RECORD
 from reports.claims.record import ClaimRecord, ordered, read_claims

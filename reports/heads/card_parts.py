@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from reports.drawing.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
+from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
-from reports.scores.best_heads import CLASSIFIER, page_scores
-from reports.scores.layer_attention import layer_attention
+from reports.scores.best_heads import CLASSIFIER, layer_attention, page_scores
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.grades import BY_ANSWER, POSITION
 
@@ -221,6 +220,8 @@ def ensembles(source: CardSource, name: str) -> CardPart | None:
 def examples(source: CardSource, name: str) -> CardPart | None:
     """What the head attends to in the sentences of the page."""
     found = source.run.examples[source.run.examples["name"] == name]
-    drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
-    rows = tuple((one.label, " ".join(one.words), "; ".join(one.descriptions)) for one in drawn)
+    rows = tuple(
+        (str(arcs["label"].iloc[0]), " ".join(arcs["words"].iloc[0]), "; ".join(strongest_candidates(arcs)))
+        for _, arcs in found.groupby("example")
+    )
     return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

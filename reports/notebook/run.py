@@ -6,9 +6,9 @@ import html
 from pathlib import Path
 from typing import Any, Self
 
-from reports.head_names import head_hint
 from reports.heads.card import HeadCard, head_card
 from reports.measures.registry import measure_tables, measures
+from reports.messages import head_hint
 from reports.run.folder import RunFolder, RunFolderError
 from reports.scores.best_table import best_table
 from reports.tables.text_table import TextTable

@@ -1,4 +1,4 @@
-"""Charts of a run for notebooks: one question over all heads, and the best heads beside their baselines."""
+"""Charts for notebooks: one question over all heads, best heads beside their baselines, a map of one head."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
-from reports.scores.best_heads import best_heads, by_margin, page_scores
-from reports.scores.best_table import ScoredQuestion, best_frame, find_question, requested_probes
+from reports.scores.best_heads import BestHead, best_heads, by_margin, page_scores
+from reports.scores.best_table import best_frame, find_question, requested_probes
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -23,10 +26,8 @@ MAPS: Final = 4
 MOST: Final = 25
 "Rows of a chart of best heads."
 
-NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
-    alt.Tooltip(f"{column}:{kind}", title=title, format=shape)
-    if shape
-    else alt.Tooltip(f"{column}:{kind}", title=title)
+NUMBERS: Final = tuple(
+    alt.Tooltip(f"{column}:{kind}", title=title, format=shape or alt.Undefined)
     for column, kind, title, shape in (
         ("name", "N", "head", ""),
         ("n", "Q", "scored words", ","),
@@ -120,7 +121,7 @@ _FIELDS: Final = (
 )
 
 
-def _of(run: RunFolder, question: ScoredQuestion) -> Any:
+def _of(run: RunFolder, question: BestHead) -> Any:
     scores, _ = page_scores(run.scores)
     rows = scores[scores["split"] == "report"]
     for column in ("probe", "label", "variant"):
@@ -140,3 +141,22 @@ def run_pictures(run: RunFolder, probes: Sequence[str] = ()) -> dict[str, dict[s
                 *(head_chart(run, one, probe) for one in labels), columns=2
             ).to_dict()
     return found
+
+
+def map_chart(weights: npt.NDArray[np.float32], queries: Sequence[str], keys: Sequence[str], title: str) -> Any:
+    """Return an Altair chart of a map [query, key] with entries in [0, 1]; words may occur more than once."""
+    rows, columns = [[f"{i} {word}" for i, word in enumerate(words)] for words in (queries, keys)]
+    query, key = np.divmod(np.arange(weights.size), len(keys))
+    frame = pd.DataFrame({"query": np.take(rows, query), "key": np.take(columns, key), "weight": weights.ravel()})
+    word = "slice(datum.label, indexof(datum.label, ' ') + 1)"
+    return (
+        alt.Chart(frame, title=title)
+        .mark_rect()
+        .encode(
+            x=alt.X("key:N", sort=columns, axis=alt.Axis(labelExpr=word, title=None, orient="top", labelAngle=-60)),
+            y=alt.Y("query:N", sort=rows, axis=alt.Axis(labelExpr=word, title=None)),
+            color=alt.Color("weight:Q", title="attention", scale=alt.Scale(domain=[0, 1], range=[*RAMP_COLOURS])),
+            tooltip=["query:N", "key:N", alt.Tooltip("weight:Q", format=".1%")],
+        )
+        .properties(width=alt.Step(CELL), height=alt.Step(CELL))
+    )

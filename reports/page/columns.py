@@ -29,10 +29,7 @@ def meaning(table: str, column: str) -> str:
 
 def tables_of(run: RunFolder) -> dict[str, Table]:
     """Return the declarations of the tables that a run holds, by the name of their file."""
-    optional = {"metrics": run.metrics, "agreement": run.agreement}
-    held = {"scores", "examples", *(name for name, frame in optional.items() if frame is not None), *run.tables}
-    held |= {*(run.biographies or ())} | ({*ATTENTION_TABLES} if run.attention is not None else set())
-    return {name: table for name, table in run_tables().items() if name in held}
+    return {name: table for name, table in run_tables().items() if (run.folder / f"{name}.parquet").is_file()}
 
 
 def unread_tables(folder: Path) -> list[str]:

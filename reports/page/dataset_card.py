@@ -1,20 +1,64 @@
-"""The card of a data set of scores, as the hub shows it: front matter in YAML, then what the numbers are."""
+"""Data sets of scores as they are shared: the naming convention of heads, and the card that the hub shows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
 
 from reports.formats import count, escaped
 from reports.page.columns import meaning
 from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING
-from reports.scores.taxonomy import EXPORTED_SCORES
 from reports.tables.json_schema import VERSION
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import text
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
+
+
+SOURCE: Final = (
+    "Kowalczyk 2025, Attention Head Naming Convention, github.com/KarolFilipKowalczyk/attention-head-taxonomy"
+)
+
+CANONICAL: Final[Mapping[tuple[str, str], str]] = {
+    ("position", "previous"): "Previous-Token Head",
+    ("position", "[SEP]"): "Delimiter Head",
+    ("repetition", "same word"): "Duplicate-Token Head",
+    ("repetition", "word after"): "Induction Head",
+    ("coreference", ""): "Coreference Head",
+    ("antecedent", ""): "Pronoun Head",
+}
+"""Probe, and label or variant (any where it is empty) -> canonical name. Roles without an entry, such as dependency
+relations, have no name there."""
+
+EXPORTED_SCORES: Final = replace(
+    SCORES,
+    columns=(
+        *SCORES.columns,
+        text("canonical_name", f"Canonical name of the role by {SOURCE}, without its depth; empty where it has none."),
+    ),
+)
+"The scores as they are shared: with canonical names."
+
+
+def canonical(probe: str, label: str, variant: str) -> str:
+    """Return the canonical name of a role; "" where the convention has none.
+
+    >>> canonical("repetition", "content", "word after"), canonical("dependency", "nsubj", "dependent->head")
+    ('Induction Head', '')
+    """
+    return next((CANONICAL[key] for key in ((probe, label), (probe, variant), (probe, "")) if key in CANONICAL), "")
+
+
+def with_canonical_names(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores as EXPORTED_SCORES declares them."""
+    roles = zip(scores["probe"], scores["label"], scores["variant"], strict=True)
+    return scores.assign(canonical_name=[canonical(*role) for role in roles])
 
 
 def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from reports.formats import count, points
-from reports.page.methods_of_studies import of_studies
+from reports.measures.method import Method
+from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
@@ -37,8 +38,13 @@ REDUCED: Final[Mapping[str, str]] = {
 }
 "scoring.reduce of a config -> what was done with the pieces of a query."
 
-Paragraph = tuple[str, str]
-"A heading, and sentences."
+LIVES: Final = Method(
+    ("biographies",),
+    "Biographies",
+    "biographies",
+    "Heads were scored at every checkpoint of the training run (steps: {steps}; labels: {labels}) with {replicates} "
+    "resamples of clusters and seeds; the maps of heads of all seeds were matched on {match_texts} sentences.",
+)
 
 
 def methods(
@@ -47,8 +53,8 @@ def methods(
     rows: Sequence[BestHead],
     baselines: Sequence[ComparedBaseline],
     verdicts: Verdicts,
-) -> tuple[Paragraph, ...]:
-    """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml."""
+) -> tuple[tuple[str, str], ...]:
+    """Return headings and sentences, a step each; `rows` are those of untrained heads, `config` is config.toml."""
     record = run.record
     told = [
         ("Model", [*_model(record.model), *_training(config)]),
@@ -61,7 +67,10 @@ def methods(
         ("Tests and verdicts", [*_tests(verdicts)]),
     ]
     paragraphs = [(title, " ".join(said)) for title, said in told if said]
-    return (*paragraphs, *of_studies(run, config))
+    paragraphs += [one for measure in measures() for one in measure.written(run, config)]
+    if run.biographies is not None:
+        paragraphs.append(LIVES.written(config))
+    return tuple(paragraphs)
 
 
 def _model(model: ModelFacts) -> Iterator[str]:

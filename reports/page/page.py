@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
+
+import pandas as pd
 
 from reports.biographies.blocks import biography_blocks
-from reports.blocks.block import Block, Code, Facts, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
-from reports.blocks.columns import columns_fold
-from reports.blocks.page import Page, write_page
-from reports.page.columns import tables_of
-from reports.page.page_model import Contents, gather
+from reports.biographies.section import head_biographies
+from reports.blocks.block import Block, Code, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
+from reports.blocks.page import Page, columns_fold, write_page
+from reports.formats import MISSING, day
+from reports.heads.attention import attention_view
+from reports.heads.examples import example_blocks
+from reports.heads.grid import head_grid, kinds_of_sinks
+from reports.measures.registry import measures
+from reports.notebook.run import Run
+from reports.page.columns import tables_of, unread_tables
+from reports.page.methods import methods
+from reports.page.provenance import coverage_tables, provenance_facts
+from reports.page.rankings import ranking_blocks
+from reports.page.run_findings import run_findings
+from reports.page.summary import opening
 from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
-from reports.scores.best_heads import FEW_CLUSTERS
-from reports.scores.glossary import LIMITS, MEANING
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    FEW_CLUSTERS,
+    BestHead,
+    alternates,
+    best_heads,
+    best_rows,
+    layer_attention,
+    page_scores,
+    probes,
+)
+from reports.scores.best_shown import best_shown, trained_shown
+from reports.scores.controls import ComparedBaseline, baseline_table, run_baselines
+from reports.scores.glossary import LIMITS, MAPS_TEXT, MEANING
+from reports.scores.heat_maps import heat_map_data
+from reports.scores.thresholds import run_thresholds
+from reports.scores.verdicts import Verdicts, find_all
 
 BEST: Final = (
     "Each row has the head selected on the selection split and its percentages on the report split. The grade also "
@@ -24,16 +52,57 @@ BEST: Final = (
     f"rows with an effective number of documents below {FEW_CLUSTERS} (⚠) come last."
 )
 
-DISPUTES: Final = (
-    "For each metric the labels on which its best head and the best head by accuracy are furthest apart: each leads by "
-    "its own metric, and the smaller of both leads is the largest. Subtypes of a relation count as one. Here both "
-    "heads are selected on the report split itself, to compare metrics; to quote a head, take the tables above."
-)
-
 TRAINED: Final = (
     "Logistic regression on a pair’s two attention values in one head, fitted on the selection split; balanced "
     "accuracy on pairs, so chance is 50. The control task has the same inputs and random labels."
 )
+
+MAPS: Final = (
+    "index.html shows the accuracy, mass and share of every head on each label; scores.csv has all numbers, and "
+    "`headscope export --to png` draws the main ones."
+)
+
+UNCONTROLLED: Final = (
+    "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do as well. "
+    "Controls are asked for in the config’s table [controls]."
+)
+
+CONTROLLED: Final = (
+    "For grade 1 a head must lead all of these, but for the lexical table (grade 2) and the rules of grammar (grade "
+    "3). Controls of this run: {}. A control is represented by a head that is selected with the report split in view, "
+    "which favours it."
+)
+
+
+@dataclass(frozen=True)
+class PageSource:
+    """What several sections of a page read."""
+
+    run: Run
+    scores: pd.DataFrame
+    "Those that the page shows, at least one row."
+    left_out: Sequence[str]
+    "What the page therefore leaves out, in sentences."
+    best: Mapping[str, Sequence[BestHead]]
+    "Probe -> its best heads; no probe without any."
+    verdicts: Verdicts
+    baselines: Sequence[ComparedBaseline]
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Read a run; ValueError says that it has no scores."""
+        scores, left_out = page_scores(run.scores)
+        if scores.empty:
+            path = run.folder / "scores.parquet"
+            raise ValueError(f"{path}: no rows, so there is nothing to report; check run.json's notes")
+        best = {probe: rows for probe in probes(scores) if (rows := best_heads(scores, probe))}
+        verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
+        return cls(run, scores, left_out, best, verdicts, run_baselines(scores, run.record, run.settings))
+
+    @property
+    def maps(self) -> str:
+        """What was read of the heads, a key of `reports.scores.glossary.MAPS`."""
+        return str(self.scores["maps"].iloc[0])
 
 
 def write_report(run_folder: Path, step: Step = silent) -> Path:
@@ -43,106 +112,113 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     where anything fails, an older report stays as it was. Raises FileNotFoundError or ValueError where the folder is no
     run folder (`Run.open`).
     """
-    contents = gather(Path(run_folder), step)
-    target = contents.run.folder / "report"
+    run = Run.open(Path(run_folder))
+    page, target = run_page(run, step), run.folder / "report"
     with replacing(target) as unfinished:
-        for page in each("page: texts", (run_page(contents),), step):
-            write_page(unfinished, page)
+        for one in each("page: texts", (page,), step):
+            write_page(unfinished, one)
     return target / "index.html"
 
 
-def run_page(contents: Contents) -> Page:
+def run_page(run: Run, step: Step = silent) -> Page:
     """Return the whole page of a run."""
-    record = contents.provenance
+    source, record = PageSource.of(run), run.record
+    corpora = {split: corpus.name or MISSING for split, corpus in record.corpora.items()}
     splits = {"select": "selected on", "report": "evaluated on"}
-    corpora = [(splits.get(split, split), name) for split, name in record.corpora.items()]
-    maps = [("maps", contents.maps)] if contents.maps_text else []
+    byline = [(splits.get(split, split), name) for split, name in corpora.items()]
+    byline += [("maps", source.maps)] * (source.maps in MAPS_TEXT)
+    model = record.model.name or str(source.scores["model"].iloc[0])
     return Page(
-        title=f"Attention heads of {contents.about}",
-        sections=tuple(_sections(contents)),
-        byline=(*corpora, *maps, record.date, ("run", contents.run.name)),
-        version=contents.run.record.headscope or "",
+        title=f"Attention heads of {model} on {corpora.get('report', 'the report split')}",
+        sections=tuple(_sections(source, step)),
+        byline=(*byline, day(record.started), ("run", run.name)),
+        version=record.headscope or "",
         assets=("opening", "role_marks"),
     )
 
 
-def _sections(contents: Contents) -> Iterator[Section]:
+def _sections(source: PageSource, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
-    yield Section("opening", "Summary", [Raw("opening", contents)])
-    yield from (section for section in contents.sections if section.first)
-    yield Section("best", "Best heads", tuple(_best(contents)))
-    yield Section("maps", "Heat maps", [Raw("maps", contents)])
-    if contents.rankings is not None:
-        yield Section("metrics", "Agreement of metrics", tuple(_metrics(contents)))
-    yield from (section for section in contents.sections if not section.first)
-    if contents.biographies is not None:
-        yield Section("biographies", "Head biographies", tuple(biography_blocks(contents.biographies)))
-    if not contents.shows_attention:
-        yield Section("examples", "Examples", [Raw("examples", contents)])
-    yield Section("controls", "Baselines and controls", tuple(_controls(contents)))
-    yield Section("dropped", "Coverage of the data", tuple(_coverage(contents)))
-    yield Section("meaning", "Glossary", tuple(_glossary(contents)))
-    yield Section("methods", "Methods", tuple(_methods(contents)))
-    yield Section("provenance", "Provenance", tuple(_provenance(contents)))
+    run, heads = source.run, (int(source.scores["layer"].max()) + 1) * (int(source.scores["head"].max()) + 1)
+    yield Section("opening", "Summary", [Raw("opening", opening(source.best, run, source.verdicts, heads))])
+    if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
+        yield Section("heads", "All heads", [Raw("heads", grid)])
+    if (shown := attention_view(run)) is not None:
+        yield Section("attention", "Examples", [Raw("attention", shown)])
+    yield Section("best", "Best heads", tuple(_best(source)))
+    yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step), MAPS)])
+    if metrics := tuple(ranking_blocks(run)):
+        yield Section("metrics", "Agreement of metrics", metrics)
+    for measure in each("page: measures", measures(), step):
+        if blocks := tuple(measure.page(run)):
+            yield Section(measure.anchor or measure.name, measure.title, blocks)
+    if findings := tuple(run_findings(run)):
+        yield Section("run_findings", "Published findings", findings)
+    if (lives := head_biographies(run, source.verdicts.rule)) is not None:
+        yield Section("biographies", "Head biographies", tuple(biography_blocks(lives)))
+    if shown is None:
+        yield Section("examples", "Examples", tuple(example_blocks(run.examples, source.best)))
+    yield Section("controls", "Baselines and controls", tuple(_controls(source)))
+    yield Section("dropped", "Coverage of the data", tuple(_coverage(source)))
+    yield Section("meaning", "Glossary", tuple(_glossary(run)))
+    yield Section("methods", "Methods", tuple(_methods(source)))
+    yield Section("provenance", "Provenance", tuple(_provenance(source)))
 
 
-def _best(contents: Contents) -> Iterator[Block]:
+def _best(source: PageSource) -> Iterator[Block]:
     yield Paragraph(BEST)
-    if contents.maps_text:
-        yield Paragraph(contents.maps_text)
+    if source.maps in MAPS_TEXT:
+        yield Paragraph(MAPS_TEXT[source.maps])
     yield Raw("rivals_legend", None)
-    for place, part in enumerate(sorted(contents.probes, key=lambda one: one.trained), 1):
-        yield Heading(part.name)
-        if part.trained:
+    layers = alternates(layer_attention(source.scores))
+    for place, (probe, rows) in enumerate(sorted(source.best.items(), key=lambda one: one[0] == CLASSIFIER), 1):
+        yield Heading(probe)
+        if probe == CLASSIFIER:
             yield Paragraph(TRAINED)
-        yield TableBlock(part.shown, caption=False, sorts=True, filter=str(place))
+            shown = trained_shown(probe, rows)
+        else:
+            shown = best_shown(probe, rows, source.verdicts.rule, layers=layers)
+        yield TableBlock(shown, caption=False, sorts=True, filter=str(place))
 
 
-def _metrics(contents: Contents) -> Iterator[Block]:
-    rankings = contents.rankings
-    assert rankings is not None
-    yield Paragraph(
-        " ".join((*rankings.sentences, *["The numbers of all metrics are percent."] * bool(rankings.pairs)))
-    )
-    if rankings.pairs:
-        yield Terms(rankings.terms)
-        yield TableBlock(rankings.pair_table)
-        yield TableBlock(rankings.variant_table)
-    if rankings.disputes:
-        yield Heading("Largest disagreements of metrics")
-        yield Paragraph(DISPUTES)
-        yield TableBlock(rankings.dispute_table)
+def _heat_maps(source: PageSource, step: Step) -> Mapping[str, Any]:
+    """Return what the template of heat maps shows: a map of all heads a probe."""
+    controlled = source.verdicts.rule.controlled
+    shown = {
+        probe: heat_map_data(source.scores, probe, rows, controlled=controlled)
+        for probe, rows in each("page: probes", tuple(source.best.items()), step)
+    }
+    return {"broad": int(source.scores["head"].max()) >= 12, "maps": shown, "trained": CLASSIFIER}
 
 
-def _controls(contents: Contents) -> Iterator[Block]:
-    yield Paragraph(contents.controls_text)
-    if contents.baselines:
-        yield TableBlock(contents.baseline_table, caption=False)
+def _controls(source: PageSource) -> Iterator[Block]:
+    names = ", ".join(one.name for one in source.baselines if one.is_control)
+    yield Paragraph(CONTROLLED.format(names) if names else UNCONTROLLED)
+    if source.baselines:
+        yield TableBlock(baseline_table(source.baselines), caption=False)
 
 
-def _coverage(contents: Contents) -> Iterator[Block]:
-    record = contents.provenance
-    if record.scored:
-        yield TableBlock(record.scored_table, caption=False)
-    yield TableBlock(record.dropped_table) if record.dropped else Paragraph("Nothing was dropped.")
-    if contents.unscored:
-        title = f"Pairs with nothing to score or no head to select: {len(contents.unscored)}"
-        yield Fold(title, [Points([f"{row.probe}: {row.label} ({row.variant})" for row in contents.unscored])])
+def _coverage(source: PageSource) -> Iterator[Block]:
+    yield from coverage_tables(source.run.record)
+    if unscored := [row for rows in source.best.values() for row in rows if row.n == 0]:
+        title = f"Pairs with nothing to score or no head to select: {len(unscored)}"
+        yield Fold(title, [Points([f"{row.probe}: {row.label} ({row.variant})" for row in unscored])])
 
 
-def _glossary(contents: Contents) -> Iterator[Block]:
+def _glossary(run: Run) -> Iterator[Block]:
     yield Terms(MEANING, folded=False)
     yield Heading("Limits")
     yield Points(LIMITS)
-    yield columns_fold(tables_of(contents.run))
+    yield columns_fold(tables_of(run))
 
 
-def _methods(contents: Contents) -> Iterator[Block]:
+def _methods(source: PageSource) -> Iterator[Block]:
+    run = source.run
     yield Paragraph("What this run did, with its own settings: text for the methods section of a paper.", note=True)
-    yield Terms(contents.methods, folded=False)
+    told = methods(run, run.settings, best_rows(source.best), source.baselines, source.verdicts)
+    yield Terms(told, folded=False)
     yield Heading("Reproduce this run")
-    command = contents.provenance.command
-    if command:
+    if command := run.record.command:
         yield Paragraph("This command made the run:")
         yield Code(" ".join(command.splitlines()))
     first = "Or, from" if command else "The command that started this run is not recorded. From"
@@ -150,10 +226,10 @@ def _methods(contents: Contents) -> Iterator[Block]:
     yield Code("headscope run config.toml --out elsewhere")
 
 
-def _provenance(contents: Contents) -> Iterator[Block]:
-    versions = ", ".join(f"{package} {version}" for package, version in contents.provenance.versions)
-    yield Facts([*contents.provenance.facts, *[("versions", versions)] * bool(versions)])
-    if contents.notes:
+def _provenance(source: PageSource) -> Iterator[Block]:
+    run = source.run
+    yield provenance_facts(run, source.maps)
+    if notes := [*source.left_out, *unread_tables(run.folder), *run.record.notes]:
         yield Heading("Notes")
-        yield Points(contents.notes)
-    yield Fold("config.toml, defaults included", [Code(contents.run.config)])
+        yield Points(notes)
+    yield Fold("config.toml, defaults included", [Code(run.config)])

@@ -1,28 +1,22 @@
-"""Where the numbers of a report come from: what run.json says of the run, as the page lays it out.
-
-Its tables are lists of run.json (`reports.run.record`), which has no tables with columns.
-"""
+"""Where the numbers of a report come from: what run.json says of the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from operator import itemgetter
 from typing import Final
 
-from reports.formats import MISSING, count, day, duration
+from reports.blocks.block import Block, Facts, Paragraph, TableBlock
+from reports.formats import MISSING, count, duration
 from reports.run.folder import RunFolder
-from reports.run.record import Lost, ReadTexts
+from reports.run.record import ReadTexts, RunRecord
 from reports.scores.glossary import MAPS
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
 
-ScoredTexts = tuple[str, str, ReadTexts]
-"(split, scope, what was read) of one thing that was scored."
 
-
-def _counted(name: str, row: ScoredTexts) -> str:
+def _counted(name: str, row: tuple[str, str, ReadTexts]) -> str:
     return count(getattr(row[2], name))
 
 
@@ -42,50 +36,16 @@ DROPPED: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """What a run says of itself."""
-
-    date: str
-    corpora: Mapping[str, str]
-    "Split -> name of its corpus."
-    dropped: tuple[Lost, ...]
-    scored: tuple[ScoredTexts, ...]
-
-    @property
-    def scored_table(self) -> TextTable:
-        """Coverage of the data."""
-        return TextTable.of("Coverage of the data", SCORED, self.scored)
-
-    @property
-    def dropped_table(self) -> TextTable:
-        """Dropped items, with the reason."""
-        return TextTable.of("Dropped items, with the reason", DROPPED, self.dropped)
-
-    command: str
-    "The command that was typed; empty where the run does not know one."
-    facts: tuple[tuple[str, str], ...]
-    versions: tuple[tuple[str, str], ...]
+def coverage_tables(record: RunRecord) -> Iterator[Block]:
+    """Yield what was scored, and what was dropped with the reason."""
+    if scored := [(split, scope, read) for split, of in record.scored.items() for scope, read in of.items()]:
+        yield TableBlock(TextTable.of("Coverage of the data", SCORED, scored), caption=False)
+    dropped = TextTable.of("Dropped items, with the reason", DROPPED, record.dropped)
+    yield TableBlock(dropped) if record.dropped else Paragraph("Nothing was dropped.")
 
 
-def provenance(run: RunFolder, maps: str) -> Provenance:
-    """Return what run.json says; `maps` is what was read of the heads, a key of `reports.scores.glossary.MAPS`."""
-    record = run.record
-    return Provenance(
-        date=day(record.started),
-        corpora={split: corpus.name or MISSING for split, corpus in record.corpora.items()},
-        dropped=record.dropped,
-        scored=tuple(
-            (split, scope, counts) for split, scopes in record.scored.items() for scope, counts in scopes.items()
-        ),
-        command=record.command or "",
-        facts=_facts(run, maps),
-        versions=tuple(sorted(record.versions.items())),
-    )
-
-
-def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
-    """Where the numbers come from, as (term, value) pairs; only what run.json says, and the maps."""
+def provenance_facts(run: RunFolder, maps: str) -> Facts:
+    """Return what is known of where the numbers come from; `maps` is a key of `reports.scores.glossary.MAPS`."""
     record, model, memory = run.record, run.record.model, run.record.peak_memory_mb
     corpora = [
         (
@@ -113,5 +73,6 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
         ("precision", ", ".join(f"{of} {precision}" for of, precision in record.precision.items())),
         ("maps", MAPS.get(maps, maps)),
+        ("versions", ", ".join(f"{package} {version}" for package, version in sorted(record.versions.items()))),
     ]
-    return tuple((term.replace("_", " "), str(value)) for term, value in facts if value not in (None, ""))
+    return Facts([(term.replace("_", " "), str(value)) for term, value in facts if value not in (None, "")])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from markupsafe import Markup
 
+from reports.blocks.block import Block, Paragraph, TableBlock
 from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
 from reports.findings.tables import FINDINGS
 from reports.findings.words import counted_as
@@ -15,23 +15,6 @@ from reports.formats import count
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
-
-
-@dataclass(frozen=True)
-class RunFindings:
-    """What a page says."""
-
-    summary: str
-    verdicts: Sequence[Mapping[str, str]]
-    """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
-
-    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, with `why` and with `counted`:
-    yes, or why not."""
-
-    @property
-    def shown(self) -> TextTable:
-        """The verdicts with claim and paper."""
-        return TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, self.verdicts)
 
 
 def _verdict(row: Mapping[str, str]) -> Cell:
@@ -49,16 +32,16 @@ VERDICT_COLUMNS: Final = (
 )
 
 
-def run_findings(run: RunFolder) -> RunFindings | None:
-    """Return what is on record for the run's weights; None where nothing is."""
+def run_findings(run: RunFolder) -> Iterator[Block]:
+    """Yield what is on record for the run's weights: verdicts that are reproduced, differ, and are not reproduced."""
     try:
         found = read_findings(PUBLISHED)
     except FileNotFoundError:
-        return None
+        return
     model = _model(found, run)
     if not model:
-        return None
-    told = [
+        return
+    rows = [
         {
             "paper": paper["cited"],
             "claim": finding["claim"],
@@ -74,14 +57,15 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS if counts[verdict])
     lacking = len(found.counted) - sum(counts.values())
     nothing = f", {count(lacking)} without a record" if lacking else ""
-    text = (
+    yield Paragraph(
         f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
         f"({model}) have these verdicts: {numbers}{nothing}. Nothing of this was measured in this run, and corpora "
         "may differ. A finding differs where some of its statements hold, or are not decided, and others do not "
         "hold. Findings that cannot be tested on these weights are left out of the table. All numbers and rules are "
         "on the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
-    return RunFindings(text, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
+    rows.sort(key=lambda one: VERDICTS.index(one["verdict_of_finding"]))
+    yield TableBlock(TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, rows), caption=False)
 
 
 def _model(found: Findings, run: RunFolder) -> str:

@@ -10,8 +10,8 @@ from typing import Final
 from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
-from reports.heads.explained import ExplainedHeads
-from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
+from reports.heads.grid import ExplainedHeads
+from reports.measures.registry import measures
 from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
@@ -19,13 +19,19 @@ from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, Best, BestHead, 
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.tables.sparks import baseline_marks, spark
+from reports.tables.marks import baseline_marks, spark
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
 
 UNKNOWN_SHARE: Final = 0.02
 "Share of words with an unknown piece above which the first screen says it."
+
+UNMEASURED: Final = (
+    "This run did not measure causal effects. A head that attends to the correct word need not be used by the model; "
+    "testing that needs an intervention, such as ablation. To ablate heads, set [ablation] behaviours in the config: "
+    '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
+)
 
 FINDINGS: Final = 3
 "Heads that the first screen names at the most."
@@ -60,6 +66,8 @@ class Opening:
     leaders: tuple[Leader, ...]
     uncertainty: tuple[Reason, ...]
     effects: tuple[str, ...]
+    terms: tuple[Reason, ...]
+    "The rule of grades and verdicts."
 
     @property
     def findings(self) -> tuple[Leader, ...]:
@@ -79,10 +87,11 @@ def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int) -> Openi
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(rows, verdicts, heads),
-        results=(*_found(named, verdicts, heads), *_explained(run), *_classifiers(best.get(CLASSIFIER, ()))),
+        results=tuple(_results(named, verdicts, heads, run, best.get(CLASSIFIER, ()))),
         leaders=tuple(_leader(row, run, verdicts.rule) for row in named),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(run, verdicts)),
+        effects=tuple(one for measure in measures() for one in measure.effects(run, verdicts)) or (UNMEASURED,),
+        terms=verdicts.rule.terms(),
     )
 
 
@@ -113,7 +122,7 @@ def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     """Return how many heads are specialised in a role of language."""
     if not verdicts.tests_language:
         return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
-    n = len(verdicts.specialised)
+    n = len(verdicts.grades)
     said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
     return said if n else f"{said} {verdicts.undecided}".rstrip()
 
@@ -125,17 +134,16 @@ def _untested(rows: Sequence[BestHead]) -> str:
     return "no label has a baseline"
 
 
-def _explained(run: RunFolder) -> Iterator[str]:
-    """Yield how much of the median head's attention its roles explain, where the run measured it."""
+def _results(
+    named: Sequence[BestHead], verdicts: Verdicts, heads: int, run: RunFolder, classifiers: Sequence[BestHead]
+) -> Iterator[str]:
+    """Yield what was found, what roles explain where that was measured, and how many classifiers are selective."""
+    yield from _found(named, verdicts, heads)
     if median := ExplainedHeads.of(run).median:
         yield median
-
-
-def _classifiers(rows: Sequence[BestHead]) -> Iterator[str]:
-    """Yield how many trained classifiers are selective, where there are any."""
-    if rows:
-        above = sum(row.margin_low > 0 for row in rows)
-        yield f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."
+    if classifiers:
+        above = sum(row.margin_low > 0 for row in classifiers)
+        yield f"In {above} of {len(classifiers)} trained classifiers the interval of the selectivity lies above 0."
 
 
 def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
@@ -144,7 +152,7 @@ def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterato
         yield "Nothing on this page was tested, so no head has a grade here."
         return
     yield from verdicts.counted(heads)
-    if verdicts.specialised:
+    if verdicts.grades:
         rule = verdicts.rule
         yield (
             f"A grade is tested: the head leads every baseline of the grade by more than {points(rule.margin)} points "
@@ -180,7 +188,7 @@ def _leader(row: BestHead, run: RunFolder, rule: RunThresholds) -> Leader:
         f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
         f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
         f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
-        without=lost_without(row.name, run),
+        without=next((told for measure in measures() if (told := measure.without(run, row.name))), ""),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
 

@@ -1,12 +1,15 @@
-"""The tables of head biographies in a run folder: what they hold."""
+"""The tables of head biographies in a run folder: what they hold, and their files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+import pandas as pd
 
 from reports.formats import decimal, moment, percent, signed
 from reports.tables.column import Column
@@ -225,3 +228,33 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
 
 OPTIONAL: Final = ("biography_matches", "biography_partners")
 "Tables of a run that matched heads."
+
+
+def write_biographies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write every table as parquet into `folder`, and that of the scores as CSV too.
+
+    Tables of an earlier run that are not among `tables` are deleted. Raises ValueError for an unknown or missing table,
+    or for one that cannot be right (`Table.validated`).
+    """
+    needed = [name for name in TABLES if name not in OPTIONAL]
+    if wrong := sorted(set(tables) - set(TABLES)) or sorted(set(needed) - set(tables)):
+        raise ValueError(f"{folder}: table {wrong[0]!r} is unknown or missing; expected {', '.join(TABLES)}")
+    for name, table in TABLES.items():
+        if name in tables:
+            table.write(tables[name], folder, name)
+        else:
+            (folder / f"{name}.parquet").unlink(missing_ok=True)
+
+
+def read_biographies(folder: Path) -> dict[str, pd.DataFrame] | None:
+    """Return the tables in `folder` by name; None where the run has no biographies. ValueError for a damaged one."""
+    if not (folder / f"{MAIN}.parquet").is_file():
+        return None
+    found = {}
+    for name, table in TABLES.items():
+        path = folder / f"{name}.parquet"
+        if path.is_file():
+            found[name] = table.read(path)
+        elif name not in OPTIONAL:
+            raise ValueError(f"{path}: missing beside {MAIN}.parquet; run again")
+    return found

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.run.biography_files import read_biographies
+from reports.run.biography_tables import read_biographies
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES

@@ -24,9 +24,7 @@ class Lost:
     reason: str
     "In words, with what left it out in front."
     count: int
-    "Number of items."
     examples: tuple[str, ...] = ()
-    "The first few of them."
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,6 @@ class ReadTexts:
     windows: int
     "Sentences, or windows of several."
     words: int
-    "Words of all texts."
     pieces: int
     "Pieces of all texts, as the tokenizer cuts them."
     unknown: int
@@ -54,11 +51,9 @@ class ModelFacts:
     architecture: str | None = None
     "Its model type, such as bert."
     layers: int | None = None
-    "Number of layers."
     heads: int | None = None
     "Of the widest layer."
     max_pieces: int | None = None
-    "Longest input."
     sha256: str | None = None
     "Of its weights as they were loaded."
     tokenizer_sha256: str | None = None
@@ -76,15 +71,12 @@ class CorpusFacts:
     """The corpus of a split; None for what is not known."""
 
     name: str | None = None
-    "As pages name it."
     fingerprint: str | None = None
     "Of its texts, as hexadecimal digits."
     documents: int | None = None
     "Number of documents, which intervals resample."
     sentences: int | None = None
-    "Number of sentences."
     words: int | None = None
-    "Number of words."
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,6 @@ class ListFacts:
     name: str
     "Its path in the data folder."
     sha256: str
-    "Of its file."
 
 
 @dataclass(frozen=True)
@@ -104,7 +95,6 @@ class RunRecord:
     name: str | None = None
     "The config's name of the run."
     headscope: str | None = None
-    "Its version."
     started: str | None = None
     "Time in UTC, in the form of ISO 8601."
     resumed: tuple[str, ...] | None = None
@@ -116,37 +106,26 @@ class RunRecord:
     peak_memory_mb: float | int | None = None
     "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)
-    "By package."
     python: str | None = None
-    "Its version."
     platform: str | None = None
-    "Operating system and processor."
     cores: int | None = None
-    "That the machine has."
     git_commit: str | None = None
     "Of headscope, with + where it has changes; None where it is no checkout."
     threads: int | None = None
-    "That computed the numbers."
     wall_seconds: float | None = None
     "From the start of the run to its last number, in seconds."
     seed: int | None = None
-    "Of all that is drawn."
     device: str | None = None
-    "That the model ran on."
     precision: Mapping[str, str] = field(default_factory=dict)
     "Of the products of weight matrices, fp32 or bf16: of the run's model, and of those that read for controls."
     model: ModelFacts = ModelFacts()
-    "The model that was read."
     corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
-    "By split."
     frequencies: ListFacts | None = None
     "The list of word frequencies; None where no probe has read one."
     stages: Mapping[str, float] = field(default_factory=dict)
     "Seconds, by stage of the run."
     dropped: tuple[Lost, ...] = ()
-    "What was left out."
     scored: Mapping[str, Mapping[str, ReadTexts]] = field(default_factory=dict)
-    "By split and scope."
     notes: tuple[str, ...] = ()
     "What a reader of the run should know, in sentences."
     command: str | None = None
@@ -164,11 +143,7 @@ class RunRecord:
         path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
-SOMETIMES: Final = frozenset(
-    {
-        *("resumed", "workers", "frequencies", "command", "facts"),
-    }
-)
+SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "command", "facts"))
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."
 
 _RECORD: Final = TypeAdapter(RunRecord)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
-from reports.blocks.columns import columns_fold
 from reports.blocks.made import listed, made_facts
-from reports.blocks.page import Page, write_page
+from reports.blocks.page import Page, columns_fold, write_page
 from reports.formats import count, day, duration, percent
 from reports.progress import Step, each, silent
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts

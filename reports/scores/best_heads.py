@@ -24,6 +24,9 @@ PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 MOST_OF_ONE_PROBE: Final = 2
 "Leaders that one probe may have, so that positions do not fill the list."
 
+GLOBAL: Final = "global"
+"What `layer_attention` of the scores says of a layer in which pieces attend to all pieces."
+
 BEST: Final = replace(
     SCORES,
     columns=(
@@ -130,3 +133,15 @@ def leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
         if of_probe < MOST_OF_ONE_PROBE:
             first.setdefault((row.probe, row.label.partition(":")[0]), row)
     return tuple(first.values())[:5]
+
+
+def layer_attention(scores: pd.DataFrame) -> dict[int, str]:
+    """Return layer, counted from 0 -> its attention; {} where all layers are global, or where that is not known."""
+    layers = scores.drop_duplicates("layer").sort_values("layer")
+    kinds = {int(layer): str(kind) for layer, kind in zip(layers["layer"], layers["layer_attention"], strict=True)}
+    return kinds if {*kinds.values()} - {"", GLOBAL} else {}
+
+
+def alternates(kinds: dict[int, str]) -> bool:
+    """Return whether a model has layers of both kinds, from what `layer_attention` says."""
+    return GLOBAL in kinds.values()

@@ -15,9 +15,8 @@ from reports.scores.best_heads import BEST, BestHead
 from reports.scores.thresholds import RunThresholds
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.grades import answered
-from reports.tables.marks import clusters_shown, few_documents
+from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
-from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 OTHERS: Final = 2

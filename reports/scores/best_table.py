@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -28,15 +27,6 @@ NOTE: Final = (
     "is the strongest baseline or control, the margin is in percentage points over it, and p is corrected for all "
     "heads and labels of the run."
 )
-
-
-@dataclass(frozen=True)
-class ScoredQuestion:
-    """What a probe asked: one label in one variant."""
-
-    probe: str
-    label: str
-    variant: str
 
 
 def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
@@ -77,12 +67,13 @@ def requested_probes(run: RunFolder, probe: str | None = None) -> list[str]:
     return [probe]
 
 
-def find_question(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> ScoredQuestion:
-    """Return the question of that label with the largest sure margin, in the probe and variant that are named.
+def find_question(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> BestHead:
+    """Return the best head of a label, in the probe and variant that are named or that with the largest sure margin.
 
     Raises ValueError, with what there is, where nothing of the kind was scored.
     """
-    rows = [row for row in _scored(run, requested_probes(run, probe))]
+    scores, _ = page_scores(run.scores)
+    rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = [row for row in rows if row.label == label]
     if not found:
         raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, [row.label for row in rows])}")
@@ -91,14 +82,7 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
         raise ValueError(
             f"{run.folder}: {label!r} has no variant {variant!r}{_meant(str(variant), [r.variant for r in found])}"
         )
-    best = min(kept, key=by_margin)
-    return ScoredQuestion(best.probe, best.label, best.variant)
-
-
-def _scored(run: RunFolder, names: Sequence[str]) -> Iterator[BestHead]:
-    scores, _ = page_scores(run.scores)
-    for name in names:
-        yield from (row for row in best_heads(scores, name) if row.n)
+    return min(kept, key=by_margin)
 
 
 def _meant(name: str, known: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ Its table is a summary, a baseline a row: no table of a run folder has such rows
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from reports.formats import MISSING, count, duration
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER
 from reports.tables.cells import Cell, TextColumn
+from reports.tables.text_table import TextTable
 
 STAGE: Final = "control: "
 "What the names of the stages begin with in which a run scored a control."
@@ -99,20 +100,17 @@ def _switch(baseline: ComparedBaseline) -> Cell:
 
 
 BASELINE_COLUMNS: Final = (
-    TextColumn("Name", lambda baseline: baseline.name, "row"),
-    TextColumn(
-        *(
-            "What it is",
-            lambda baseline: f"{'control: ' * baseline.is_control}{baseline.what or MISSING}",
-            "text",
-            "wrapping",
-        )
-    ),
-    TextColumn("Strongest of its kind (pairs)", lambda baseline: count(baseline.strongest)),
-    TextColumn("Compute time", lambda baseline: duration(baseline.seconds)),
+    TextColumn("Name", lambda one: one.name, "row"),
+    TextColumn("What it is", lambda one: f"{'control: ' * one.is_control}{one.what or MISSING}", "text", "wrapping"),
+    TextColumn("Strongest of its kind (pairs)", lambda one: count(one.strongest)),
+    TextColumn("Compute time", lambda one: duration(one.seconds)),
     TextColumn("Omit with", _switch, "text"),
 )
-"Of the table of baselines."
+
+
+def baseline_table(baselines: Sequence[ComparedBaseline]) -> TextTable:
+    """Return the table of baselines and controls."""
+    return TextTable.of("Baselines and controls", BASELINE_COLUMNS, baselines)
 
 
 def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[ComparedBaseline, ...]:

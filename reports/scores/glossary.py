@@ -6,20 +6,14 @@ from typing import Final
 
 from reports.tables.scores import SCORES
 
+COLUMNS: Final = ("accuracy", "mass", "coverage", "share", "margin", "stability", "precision", "lift", "near ties")
+"Terms that are columns of scores.parquet: what the column means comes first."
 
-def _of(column: str, more: str) -> str:
-    """Return what a column of scores.parquet means, and what else a reader should know of it."""
-    return f"{SCORES.meaning(column)} {more}"
-
-
-MEANING: Final = (
+_TERMS: Final = (
     (
         "accuracy",
-        _of(
-            "accuracy",
-            "Ties between exactly equal candidates count as a random choice would on average. The words that are "
-            "scored, and which words are candidates, are the probe’s definition; the direction names it.",
-        ),
+        "Ties between exactly equal candidates count as a random choice would on average. The words that are "
+        "scored, and which words are candidates, are the probe’s definition; the direction names it.",
     ),
     (
         "direction",
@@ -41,21 +35,15 @@ MEANING: Final = (
         "with another one). By column: the same, but correct if the candidate that attends most to the mention is one "
         "of its antecedents.",
     ),
-    ("mass", _of("mass", "Special tokens take their part of the query’s attention.")),
+    ("mass", "Special tokens take their part of the query’s attention."),
     (
         "coverage",
-        _of(
-            "coverage",
-            "The rest goes to special tokens and others. For head<-dependent mass and coverage are what the word "
-            "receives; columns need not sum to 1, so that coverage can pass 100 %.",
-        ),
+        "The rest goes to special tokens and others. For head<-dependent mass and coverage are what the word "
+        "receives; columns need not sum to 1, so that coverage can pass 100 %.",
     ),
     (
         "share",
-        _of(
-            "share",
-            "A head that gives 95 % to [SEP] can still have an accuracy of 100 %; then its coverage is small.",
-        ),
+        "A head that gives 95 % to [SEP] can still have an accuracy of 100 %; then its coverage is small.",
     ),
     (
         "broad",
@@ -82,7 +70,7 @@ MEANING: Final = (
         "Permutations differ widely: those shown are the strongest of several, selected on a sample of the selection "
         "split, the strongest first.",
     ),
-    ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
+    ("margin", "Both are of the same items; it is written in percentage points."),
     (
         "interval",
         "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a corpus "
@@ -114,11 +102,8 @@ MEANING: Final = (
     ),
     (
         "stability",
-        _of(
-            "stability",
-            "Where it is low, other heads are about as good, and which of them is selected is chance, even where the "
-            "head has a grade.",
-        ),
+        "Where it is low, other heads are about as good, and which of them is selected is chance, even where the "
+        "head has a grade.",
     ),
     (
         "grade",
@@ -149,18 +134,12 @@ MEANING: Final = (
     ),
     (
         "precision",
-        _of(
-            "precision",
-            "Accuracy is recall over the scored words; precision is over all words that the head attends to.",
-        ),
+        "Accuracy is recall over the scored words; precision is over all words that the head attends to.",
     ),
     (
         "lift",
-        _of(
-            "lift",
-            "Attention is weighed in units of uniform attention to the other words of its text, so that texts of "
-            "different length can be pooled. Like precision it is measured, not tested.",
-        ),
+        "Attention is weighed in units of uniform attention to the other words of its text, so that texts of "
+        "different length can be pooled. Like precision it is measured, not tested.",
     ),
     (
         "lexical table",
@@ -170,7 +149,7 @@ MEANING: Final = (
     ),
     (
         "near ties",
-        _of("near_ties", "Another batch size or machine can change at most that many."),
+        "Another batch size or machine can change at most that many.",
     ),
     (
         "selection and report split",
@@ -191,6 +170,10 @@ MEANING: Final = (
         "–",
         "Not measured, or as a verdict not tested: nothing was scored, or there is no baseline. Not the same as 0.",
     ),
+)
+
+MEANING: Final = tuple(
+    (term, f"{SCORES.meaning(term.replace(' ', '_'))} {said}" if term in COLUMNS else said) for term, said in _TERMS
 )
 "Term -> definition, in the order in which a reader meets them."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
@@ -261,3 +262,29 @@ TABLES: Final[Mapping[str, Table]] = {
     "behaviour": BEHAVIOUR,
 }
 "Name of the file -> what it must hold."
+
+
+def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write scores.parquet, and the same rows as scores.csv, into `folder`; return the path of the first."""
+    return SCORES.write(frame, folder, "scores")
+
+
+def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
+    return EXAMPLES.write(frame, folder, "examples")
+
+
+def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) -> None:
+    """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
+    METRICS.write(metrics, folder, "metrics")
+    AGREEMENT.write(agreement, folder, "agreement")
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """Read scores.parquet, or scores.csv with the same result; ValueError says what is wrong with the file."""
+    return SCORES.read(path)
+
+
+def read_examples(path: Path) -> pd.DataFrame:
+    """Read examples.parquet; ValueError says what is wrong with the file."""
+    return EXAMPLES.read(path)

@@ -12,12 +12,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from reports.heads.card_parts import ROLE_COLUMNS
+from reports.heads.card_parts import ROLE_COLUMNS, CardSource, main_roles, of_language, roles
 from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, each, silent
+from reports.run.folder import RunFolder
 from reports.run.replacing import replace_text
 from reports.templates.environment import assets, environment
-from reports.view.roles import KnownRole
 
 LONG: Final = 128
 "Words or pieces, beyond which weights that round to less than 3 of 255 steps are left out of a file."
@@ -60,6 +60,20 @@ class TextAttention:
     "Whether the keys are those of another text than the queries."
     known: bool = True
     "Whether the panel's roles are those of these heads: a run knows an encoder, not what reads it."
+
+
+@dataclass(frozen=True)
+class KnownRole:
+    """What a run says of one head."""
+
+    main: RoleName | None
+    "In which it is most surely above its rivals; None where it has a grade in nothing."
+    text: str
+    "Its surest numbers, in one sentence."
+    rows: tuple[tuple[str, ...], ...]
+    "Its roles, the surest first: what `reports.heads.card_parts.ROLE_COLUMNS` says."
+    language: RoleName | None = None
+    "Its main role among those of language."
 
 
 @dataclass(frozen=True)
@@ -185,3 +199,21 @@ def _checked(level: Level, path: Path) -> npt.NDArray[np.floating]:
             "pass patterns after softmax"
         )
     return np.asarray(maps.clip(0, 1))
+
+
+def known_roles(run: RunFolder) -> dict[str, KnownRole]:
+    """Return what a run says of every head that it scored, by name."""
+    source = CardSource(run)
+    main, language = main_roles(source.rows), main_roles(of_language(source.rows))
+    found = {}
+    for name in source.rows["name"].unique():
+        if (part := roles(source, name)) is not None:
+            found[name] = KnownRole(main.get(name), _role_text(part.rows[0]), part.rows, language.get(name))
+    return found
+
+
+def _role_text(row: tuple[str, ...]) -> str:
+    label, variant, accuracy, interval, baseline, margin, margin_interval, grade = row
+    numbers = f"accuracy {accuracy} % {interval}".rstrip()
+    above = f"margin {margin} {margin_interval}".rstrip()
+    return f"{label}, {variant}: {numbers}; strongest baseline {baseline}; {above}; {grade}"

@@ -1,13 +1,21 @@
-"""Numbers in README and docs: each is that of a published record, and none is left out of the list."""
+"""Numbers in README and docs: each is that of a record, and none is left out of the list of docs/numbers.toml."""
 
+import json
 import re
 import tomllib
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.bench.records import BLOCK
+from experiments.bench import ablate, quickstart, scoring, train
+from experiments.bench.records import BLOCK, blocks_of
+from experiments.inputs.corpora import open_corpora
+from experiments.run.config import load_config
+from probes.corpora.named import NAMED
+from probes.syntax.agreement import FORTH, NOUNS, SubjectVerbAgreement
 
 ROOT = Path(__file__).parents[2]
 LISTED: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "numbers.toml").read_text(encoding="utf-8"))["number"]
@@ -58,7 +66,7 @@ def test_a_number_is_that_of_its_record(one: dict[str, Any]) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != TIMED], ids=lambda page: page.name)
 def test_no_measured_number_is_without_a_source(page: Path) -> None:
     written = page.read_text(encoding="utf-8")
-    written = BLOCK.sub("", written)  # from records, see test_records
+    written = BLOCK.sub("", written)
     text = STATED.sub("", flat(CODE.sub("``", written)))
     for one in LISTED:
         if ROOT / one["page"] == page:
@@ -66,9 +74,65 @@ def test_no_measured_number_is_without_a_source(page: Path) -> None:
     assert MEASURED.findall(text) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "shown", "same"),
-    [("0.047", "0.05", True), ("-0.186", "0.19", True), ("34.7", "35", True), ("28.2", "28.3", False)],
-)
-def test_numbers_are_compared_at_the_digits_that_are_shown(number: str, shown: str, *, same: bool) -> None:
-    assert rounds_to(number, shown) == same
+Blocks = Callable[[Any], dict[str, str]]
+BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (ablate, quickstart, scoring, train)]
+
+
+@pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=[record.stem for record, *_ in BENCHES])
+def test_a_page_says_what_the_record_says(record: Path, pages: tuple[Path, ...], blocks: Blocks) -> None:
+    said = blocks(json.loads((ROOT / record).read_text(encoding="utf-8")))
+    for page in pages:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert {name: block for name, block in blocks_of(text).items() if name in said} == said
+
+
+def test_every_block_of_a_page_is_that_of_a_record() -> None:
+    found = {
+        name
+        for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+        for name in blocks_of(page.read_text("utf-8"))
+    }
+    made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
+    assert found == {name for one in made for name in one}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_folder")
+def test_the_counts_of_attractors_are_those_of_the_config() -> None:
+    probe, counts = SubjectVerbAgreement(), Counter[str]()
+    config = load_config(ROOT / "experiments" / "configs" / "minilm-agreement.toml")
+    for document in (document for corpus in open_corpora(config) for document in corpus.stream()):
+        asked = probe.targets(document)[FORTH]
+        nouns = [i for i, tag in enumerate(document.upos) if tag in NOUNS]
+        before = [noun for noun in nouns if noun < asked.query[0]]
+        marked = "attractor=any" in probe.pool(asked.label[0])
+        counts.update(sentences=1, attractors=marked)
+        counts.update(first=marked and nouns[0] in asked.gold[0])
+        counts.update(nearest=marked and max(before or nouns) in asked.gold[0])
+    text = " ".join((ROOT / "docs" / "measures.md").read_text("utf-8").split())
+    assert f"({counts['attractors']:,} of {counts['sentences']:,} sentences in this config" in text
+    assert (
+        f"the first noun is correct in {counts['first'] / counts['attractors']:.0%} of them".replace("%", " %") in text
+    )
+    assert f"the nearest before the verb in {counts['nearest'] / counts['attractors']:.0%})".replace("%", " %") in text
+
+
+PUBLISHED = sorted(path.parent for path in (ROOT / "reports" / "published").glob("*/config.toml"))
+
+
+def corpora(config: dict[str, dict[str, dict[str, str]]]) -> set[str]:
+    """Return the names of the corpora of a run, or of all runs of a grid."""
+    parts = [config["corpus"]] if "corpus" in config else [*config["corpora"].values()]
+    return {split["name"] for part in parts for split in part.values() if isinstance(split, dict) and "name" in split}
+
+
+@pytest.mark.parametrize("page", PUBLISHED, ids=lambda page: page.name)
+def test_examples_come_from_our_own_sentences(page: Path) -> None:
+    config = tomllib.loads((page / "config.toml").read_text(encoding="utf-8"))
+    foreign = corpora(config) & {*NAMED}
+    examples = (page / "report.md").read_text(encoding="utf-8").count("\n### Examples of ")
+    if foreign:
+        assert config["page"]["examples"] == 0
+        assert examples == 0
+    elif "page" in config:
+        assert bool(examples) == bool(config["page"]["examples"])

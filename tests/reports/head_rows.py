@@ -45,23 +45,23 @@ def head_tables() -> dict[str, pd.DataFrame]:
 
 
 def overlap(pair: tuple[str, str], what: str, weights: str) -> float:
-    """Return the overlap of a pair: fresh weights share 0.08."""
+    """Return the overlap of a pair: random weights share 0.08."""
     if weights == "random":
         return 0.08
     return OVERLAP.get(pair, 0.8 / 3) if what == "W_V" else 0.05
 
 
+CONTRASTS = """maps own 0.2 0.4 0.004,W_V own 0.2 0.35 0.3,W_O own 0.05 0.05 1,outputs own 0.05 0.05 1
+maps random 0.02 0.02 0.8,W_V random 0.08 0.08 1"""
+"Heads of a layer are nearer to each other; random weights are all alike."
+
+
 def contrasts() -> list[dict[str, object]]:
-    """Heads of a layer are nearer to each other; fresh weights are all alike."""
+    """Return what is compared, with which weights, within and between layers, and p."""
+    lines = [line.split() for line in CONTRASTS.replace("\n", ",").split(",")]
+    numbers = [dict(zip(("within", "between", "p"), map(float, line[2:]), strict=True)) for line in lines]
     shared = {"pairs_within": 4, "pairs_between": 6}
-    rows = [("maps", "own", 0.2, 0.4, 0.004), ("W_V", "own", 0.2, 0.35, 0.3), ("W_O", "own", 0.05, 0.05, 1.0)]
-    rows += [
-        ("outputs", "own", 0.05, 0.05, 1.0),
-        ("maps", "random", 0.02, 0.02, 0.8),
-        ("W_V", "random", 0.08, 0.08, 1.0),
-    ]
-    names = ("what", "weights", "within", "between", "p")
-    return [dict(zip(names, row, strict=True)) | shared for row in rows]
+    return [{"what": line[0], "weights": line[1], **own, **shared} for line, own in zip(lines, numbers, strict=True)]
 
 
 def places() -> list[dict[str, object]]:
@@ -76,23 +76,12 @@ def places() -> list[dict[str, object]]:
 def ensemble(label: str, heads: str, low: float, best: int) -> list[dict[str, object]]:
     """Return one relation in three sizes, of which that at index `best` is the chosen one."""
     rows = []
+    about = {"probe": "dependency", "label": label, "variant": "dependent->head", "n": 120, "clusters": 30}
+    about |= {"baseline": "offset", "baseline_accuracy": 0.5}
     for size, names in enumerate((heads.split()[:1], heads.split()[:2], heads.split())):
         accuracy = 0.55 + 0.05 * size
-        row = {
-            "probe": "dependency",
-            "label": label,
-            "variant": "dependent->head",
-            "size": size + 1,
-            "heads": " ".join(names),
-        }
-        row |= {"select_accuracy": accuracy, "selected": size == best, "n": 120, "clusters": 30, "accuracy": accuracy}
-        row |= {"ci_low": accuracy - 0.1, "ci_high": accuracy + 0.1, "gain": 0.05 * size}
-        row |= {
-            "gain_low": low * (size > 0),
-            "gain_high": 0.09 * (size > 0),
-            "baseline": "offset",
-            "baseline_accuracy": 0.5,
-        }
-        row |= {"margin": accuracy - 0.5, "margin_low": accuracy - 0.6, "margin_high": accuracy - 0.4}
-        rows.append(row)
+        row = about | {"size": size + 1, "heads": " ".join(names), "select_accuracy": accuracy, "accuracy": accuracy}
+        row |= {"selected": size == best, "ci_low": accuracy - 0.1, "ci_high": accuracy + 0.1, "gain": 0.05 * size}
+        row |= {"gain_low": low * (size > 0), "gain_high": 0.09 * (size > 0)}
+        rows.append(row | {"margin": accuracy - 0.5, "margin_low": accuracy - 0.6, "margin_high": accuracy - 0.4})
     return rows

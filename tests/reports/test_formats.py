@@ -1,47 +1,40 @@
+"""One spelling of numbers: in tables, sentences, cards, maps and drawings; what is missing is never zero."""
+
 import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.formats import (
-    MISSING,
-    count,
-    day,
-    duration,
-    interval,
-    p_value,
-    percent,
-    points,
-    signed,
-    signed_interval,
-    tenths,
-    tied,
+from reports import formats
+from reports.formats import MISSING, compact, cost, count, day, duration, interval, p_value, percent, signed, tenths
+from reports.measures.scales import NumberScale, behaviour_text, cost_text
+
+
+@pytest.mark.parametrize(
+    ("write", "numbers", "texts"),
+    [
+        (percent, (0.7399, 0.0, -0.0001, 1.0, math.nan), ["74.0", "0.0", "0.0", "100.0", MISSING]),
+        (signed, (0.382, -0.021, math.nan), ["+38.2", "−2.1", MISSING]),
+        (p_value, (0.0, 0.00099, 0.001, 0.0123, math.nan), ["< 0.001", "< 0.001", "0.001", "0.012", MISSING]),
+        (formats.points, (0.1, 0.125, 0.29), ["10", "12.5", "29"]),
+        (
+            cost,
+            (0.04512, -0.2, 2.0, 0.0, -0.00015, -1e-7),
+            ["0.0451", "−0.200", "2.00", "0.0000", "−0.000150", "0.0000"],
+        ),
+        (count, (25150, None), ["25,150", MISSING]),
+        (duration, (37.44, 605, 299.7, None), ["37.4 s", "10 min 05 s", "5 min 00 s", MISSING]),
+        (day, ("2026-11-20T19:01:00Z", None, "soon"), ["20 November 2026", MISSING, "soon"]),
+    ],
 )
+def test_numbers_are_written_for_people(write, numbers, texts):
+    assert [write(number) for number in numbers] == texts
 
 
-def test_numbers_are_percent_with_one_decimal_and_missing_is_never_zero():
-    assert [percent(0.7399), percent(0.0), percent(1.0), percent(math.nan)] == ["74.0", "0.0", "100.0", MISSING]
-    assert [signed(0.382), signed(-0.021), signed(math.nan)] == ["+38.2", "−2.1", MISSING]
+def test_intervals_are_empty_where_an_end_is_missing():
     assert [interval(0.7, 0.75), interval(math.nan, math.nan)] == ["[70.0, 75.0]", ""]
-    assert [signed_interval(-0.01, 0.02), signed_interval(math.nan, 1.0)] == ["[−1.0, +2.0]", ""]
-
-
-def test_p_values_have_three_decimals_and_are_never_zero():
-    assert [p_value(p) for p in (0.0, 0.00099, 0.001, 0.0123, 0.05, 1.0, math.nan)] == [
-        "< 0.001",
-        "< 0.001",
-        "0.001",
-        "0.012",
-        "0.050",
-        "1.000",
-        MISSING,
-    ]
-
-
-def test_points_and_percent_signs_in_sentences():
-    assert [points(0.1), points(0.125), points(0.29)] == ["10", "12.5", "29"]
-    assert tied("5 % of 10 %, 7%") == "5\u00a0% of 10\u00a0%, 7%"
+    assert [formats.signed_interval(-0.01, 0.02), formats.signed_interval(math.nan, 1.0)] == ["[−1.0, +2.0]", ""]
 
 
 @given(st.floats(0, 1))
@@ -51,20 +44,19 @@ def test_heat_maps_and_tables_round_alike(fraction: float):
     assert f"{rounded / 10:.1f}" == percent(fraction)
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        (count(25150), "25,150"),
-        (count(None), MISSING),
-        (duration(37.44), "37.4 s"),
-        (duration(605), "10 min 05 s"),
-        (duration(299.7), "5 min 00 s"),
-        (duration(None), MISSING),
-        (day("2026-11-20T19:01:00+00:00"), "20 November 2026"),
-        (day("2026-11-20T19:01:00Z"), "20 November 2026"),
-        (day(None), MISSING),
-        (day("soon"), "soon"),
-    ],
-)
-def test_counts_times_and_days_are_written_for_people(written: str, expected: str):
-    assert written == expected
+@pytest.mark.parametrize(("unit", "measure"), [("accuracy", "value"), ("nats", "accuracy with attractors")])
+def test_accuracies_lose_percentage_points(unit: str, measure: str) -> None:
+    scale = NumberScale.of(unit, measure)
+    assert (scale.unit, scale.cost(-0.021), scale.value(0.74)) == ("percentage points", "−2.1", "74.0")
+
+
+def test_how_a_cost_is_written_hangs_on_its_row_alone() -> None:
+    row = {"behaviour": "grammar", "unit": "nats a masked piece", "measure": "value", "cost": 0.04512}
+    row |= {"ci_low": 0.04, "ci_high": 0.05}
+    assert (behaviour_text(row), cost_text(row)) == ("grammar", "0.0451 [0.0400, 0.0500]")
+    share = row | {"measure": "accuracy", "ci_low": math.nan}
+    assert (behaviour_text(share), cost_text(share)) == ("grammar, accuracy", "4.5")
+
+
+def test_cells_of_a_map_are_short() -> None:
+    assert [compact(*one) for one in ((-0.0451, 0.06), (0.5, 1.0), (12.4, 50.0))] == ["−.045", "0.50", "12"]

@@ -25,8 +25,7 @@ from reports.compare.record import (
     TURNED,
     RunPair,
 )
-from reports.run.biography_files import write_biographies
-from reports.run.biography_tables import OPTIONAL, TABLES
+from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
 from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
 

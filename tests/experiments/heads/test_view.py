@@ -21,8 +21,7 @@ from experiments.heads.view import KINDS, ViewError, read_texts, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.reading.cross_attention import cross_maps, decoder_input
 from reports import Run
-from reports.view.roles import known_roles
-from reports.view.view import Panel, TextAttention
+from reports.view.view import Panel, TextAttention, known_roles
 from tests.mha.decoders import BART, SIZES, save_model
 
 

@@ -16,8 +16,7 @@ from reports import Run, write_report
 from reports.biographies.charts import biography_charts, panels, ticks
 from reports.biographies.curves import MOST_CELLS
 from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
-from reports.run.biography_files import read_biographies, write_biographies
-from reports.run.biography_tables import TABLES
+from reports.run.biography_tables import TABLES, read_biographies, write_biographies
 from reports.scores.thresholds import RunThresholds
 from tests.reports.conftest import config
 

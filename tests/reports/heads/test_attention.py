@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from reports import Run
@@ -25,31 +24,26 @@ def view(run: Run) -> AttentionView:
 
 
 def test_keys_and_weights_are_those_of_every_head_with_the_special_tokens_last(run: Run):
-    first = view(run).data["sentences"][0]
+    found = view(run)
+    first = found.data["sentences"][0]
     bytes_ = np.frombuffer(base64.b64decode(first["weights"]), np.uint8).reshape(72, 5, first["keys"], 2)
     assert bytes_[2 * 12 + 4, 3].tolist() == [[2, 204], [5, 26]], "the previous word, and [CLS] after the five words"
     assert bytes_[0, 3].tolist() == [[6, 204], [5, 26]]
-    assert (first["words"], first["ends"]) == (["The", "keys", "to", "the", "cabinet"], ["[CLS]", "[SEP]"])
-    assert view(run).kept == 2
+    assert found.kept == 2
 
 
 def test_relations_are_those_that_were_scored_and_roles_point_to_them(run: Run):
     data = view(run).data
     assert [label for _, label, _ in data["relations"]] == ["det", "obj"]
     assert [sentence["gold"] for sentence in data["sentences"]] == [{0: [0, 1, 3, 4]}, {1: [1, 0, 3, 0]}]
-    assert {name: data["relations"][role][1] for name, role in data["roles"].items() if name in ("1-1", "1-3")} == {
-        "1-1": "obj",
-        "1-3": "obj",
-    }
+    assert data["relations"][data["roles"]["1-1"]][1] == "obj"
 
 
-def test_texts_that_are_too_long_are_counted_and_heads_that_are_not_there_have_no_weights(
-    run: Run, attention_tables: dict[str, pd.DataFrame]
-):
-    long = attention_tables["sentences"].copy()
+def test_texts_that_are_too_long_are_counted_and_heads_that_are_not_there_have_no_weights(run: Run):
+    assert run.attention is not None
+    long, attention = run.attention.sentences.copy(), run.attention.attention
     long.at[1, "words"] = ["w"] * (MOST_WORDS + 1)
-    attention = attention_tables["attention"]
-    some = SentenceAttention(long, attention_tables["gold"], attention[attention["name"] != "1-1"])
+    some = SentenceAttention(long, run.attention.gold, attention[attention["name"] != "1-1"])
     found = view(replace(run, attention=some))
     assert (len(found.data["sentences"]), found.left_out) == (1, 1)
     assert not any(base64.b64decode(found.data["sentences"][0]["weights"])[: 5 * 2 * 2])

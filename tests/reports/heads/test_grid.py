@@ -1,14 +1,15 @@
-"""The grid tells each head's main role with the numbers of the scores."""
+"""The grid tells each head's main role with the numbers of the scores, and what its roles explain."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from reports import Run
 from reports.formats import percent, signed
-from reports.heads.grid import ANY, LANGUAGE, HeadGrid, Roles, head_grid
-from reports.heads.role_marks import COLOURS
+from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 
 
@@ -17,11 +18,15 @@ def run(written_run: Path) -> Run:
     return Run.open(written_run)
 
 
-@pytest.fixture(scope="module")
-def grid(run: Run) -> HeadGrid:
+def grid_of(run: Run) -> HeadGrid:
     found = head_grid(run)
     assert found is not None
     return found
+
+
+@pytest.fixture(scope="module")
+def grid(run: Run) -> HeadGrid:
+    return grid_of(run)
 
 
 def view(grid: HeadGrid, name: str) -> Roles:
@@ -30,15 +35,13 @@ def view(grid: HeadGrid, name: str) -> Roles:
 
 def test_every_head_of_the_headline_is_coloured_first(run: Run, grid: HeadGrid):
     specialised = set(run.scores[run.scores["specialised"] & (run.scores["probe"] != CLASSIFIER)]["name"])
-    assert grid.views[0].probe == LANGUAGE
+    assert [one.probe for one in grid.views[:2]] == [LANGUAGE, ANY]
+    assert {one.probe for one in grid.views[2:]} == {"position", "dependency", "agreement", "coreference"}
     assert {name for role in grid.views[0].roles for name in role.heads} == specialised
-    assert "position" not in {role.probe for role in grid.views[0].roles}
     placed = next(head for role in view(grid, ANY).roles if role.probe == "position" for head in role.heads)
     assert "no role of language; nearest to one in" in grid.views[0].descriptions[placed]
     only_position = run.scores.assign(grade=run.scores["grade"].where(run.scores["probe"] == "position", 0))
-    plain = head_grid(replace(run, scores=only_position))
-    assert plain is not None
-    assert plain.views[0].probe == ANY
+    assert grid_of(replace(run, scores=only_position)).views[0].probe == ANY
 
 
 def test_a_role_keeps_its_mark_under_every_filter(grid: HeadGrid):
@@ -51,55 +54,48 @@ def test_a_role_keeps_its_mark_under_every_filter(grid: HeadGrid):
 
 def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: HeadGrid):
     rows = run.scores[(run.scores["grade"] > 0) & (run.scores["probe"] != CLASSIFIER)]
-    surest = rows.sort_values("margin_low", ascending=False).drop_duplicates("name")
+    surest = rows.sort_values("margin_low", ascending=False).drop_duplicates("name").set_index("name")
     told = {name: (role.probe, role.label) for role in view(grid, ANY).roles for name in role.heads}
-    assert told == {row.name_: (row.probe, row.label) for row in surest.rename(columns={"name": "name_"}).itertuples()}
-    assert [len(role.heads) for role in grid.views[0].roles] == sorted(
-        (len(role.heads) for role in grid.views[0].roles), reverse=True
-    )
+    assert told == {name: (row.probe, row.label) for name, row in surest.iterrows()}
     shown = sum(len(role.heads) for role in grid.views[0].roles)
     assert sum(label != "" for row in grid.rows for label in row) == shown
     assert grid.rows[0][0] == "obj"
 
 
-def test_letters_differ_and_colours_are_those_of_the_most_frequent_roles(run: Run):
-    rows = run.scores[(run.scores["split"] == "report") & (run.scores["probe"] != CLASSIFIER)]
-    chosen = rows.index[rows["selected"] & rows["margin_low"].notna()]
-    many = run.scores.assign(grade=run.scores.index.isin(chosen).astype(int))
-    grid = head_grid(replace(run, scores=many))
-    assert grid is not None
-    assert len(grid.views[0].roles) > COLOURS
-    letters = [role.letter for role in grid.views[0].roles]
-    assert len(set(letters)) == len(letters)
-    assert [role.colour for role in grid.views[0].roles] == [*range(1, COLOURS + 1), *[0] * (len(letters) - COLOURS)]
-
-
-def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: HeadGrid):
-    assert [view.probe for view in grid.views[:2]] == [LANGUAGE, ANY]
-    assert {view.probe for view in grid.views[2:]} == {"position", "dependency", "agreement", "coreference"}
-    agreement = next(view for view in grid.views if view.probe == "agreement")
-    rows = run.scores[(run.scores["grade"] > 0) & (run.scores["probe"] == "agreement")]
-    assert {name for role in agreement.roles for name in role.heads} == set(rows["name"])
-    assert "(agreement, " in agreement.descriptions["1-1"]
-    alone = head_grid(replace(run, scores=run.scores[run.scores["probe"] == "agreement"]))
-    assert alone is not None
-    assert len(alone.views) == 1
-
-
 def test_a_head_says_role_accuracy_interval_margin_and_n(run: Run, grid: HeadGrid):
-    rows = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)]
-    row = rows.iloc[0]
+    row = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)].iloc[0]
     said = grid.views[0].descriptions["1-1"]
     assert said.startswith("Head 1-1: grade 1: beyond position and controls in obj (dependency, dependent->head) · ")
     for number in (f"{percent(row['accuracy'])} % [", f"{signed(row['margin'])} points [", "over offset", "n 1,211"):
         assert number in said
-    assert grid.views[0].descriptions["6-12"].startswith("Head 6-12: ")
-    assert "nan" not in "".join(grid.views[0].descriptions.values())
-
-
-def test_heads_that_were_tested_in_nothing_say_so_and_no_scores_make_no_grid(run: Run):
-    untested = head_grid(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
-    assert untested is not None
-    assert untested.views[0].roles == ()
+    untested = grid_of(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
     assert untested.views[0].descriptions["3-5"] == "Head 3-5: nothing was tested"
     assert head_grid(replace(run, scores=run.scores[:0])) is None
+
+
+def table(run: Run, **columns: object) -> pd.DataFrame:
+    """Return a table of all heads; the roles of head i of a layer, from 0, explain i percent."""
+    places = [(layer, head) for layer in range(run.layers) for head in range(run.heads)]
+    rows = [{"name": f"{layer + 1}-{head + 1}", "explained": head / 100} for layer, head in places]
+    return pd.DataFrame(rows).assign(**{"scope": "sentence", "explained_random": 0.08} | columns)
+
+
+def test_the_grid_says_what_roles_explain_of_every_head_and_of_the_median_one_in_the_first_scope(run: Run) -> None:
+    two = pd.concat([table(run), table(run, scope="window", explained=0.5)])
+    grid = grid_of(replace(run, tables={"heads": two}))
+    assert grid.views[0].descriptions["1-3"].endswith(" · roles explain 2.0 % of its attention between words")
+    assert not any("explain" in line for view in grid.views[2:] for line in view.descriptions.values())
+    related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
+    assert grid.explained.startswith(f"{related} of {run.layers * run.heads} heads have a grade on a relation")
+    assert f"explain {run.heads / 2:.1f} % of the attention between words (8.0 % with randomly" in grid.explained
+    for nothing in (0.0, math.nan):
+        assert ExplainedHeads.of(replace(run, tables={"heads": table(run, explained=nothing)})).median == ""
+
+
+def test_kinds_of_sinks_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
+    last, first = (table(run, step=step, kind=kind) for step, kind in ((2, ""), (1, "spreads")))
+    last.loc[last["name"] == "2-4", "kind"] = "writes little"
+    kinds = kinds_of_sinks(replace(run, tables={"sinks": pd.concat([last, first])}))
+    assert len(kinds) == run.layers * run.heads
+    assert {name: kind for name, kind in kinds.items() if kind} == {"2-4": "writes little"}
+    assert kinds_of_sinks(run) == {}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.heads.exports import ExportError, export
 from reports import Run
 from reports.drawing.picture import FORMATS, picture
 from reports.scores.best_heads import best_heads
@@ -27,14 +26,6 @@ def test_colours_of_the_style_sheet_are_colours_on_paper(run: Run) -> None:
     drawn = picture(spec, "svg").decode()
     assert "var(" not in drawn
     assert "#0072b2" in drawn
-
-
-def test_every_probe_has_its_best_heads_and_heat_maps(run: Run, tmp_path: Path) -> None:
-    folder = export(run, "svg", tmp_path / "figures", probes=["dependency"])
-    assert sorted(path.name for path in folder.iterdir()) == ["dependency-best-heads.svg", "dependency-heat-map.svg"]
-    with pytest.raises(ExportError, match=r"did you mean 'agreement'\?"):
-        export(run, "svg", tmp_path / "none", probes=["agrement"])
-    assert not (tmp_path / "none").exists()
 
 
 def test_axes_show_the_numbers_of_the_run(run: Run) -> None:

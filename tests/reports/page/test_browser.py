@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: no error, nothing loaded, and what a reader clicks and types works."""
+"""The page of a run in a real browser: what a reader clicks, points at and types works, and text stays text."""
 
 from pathlib import Path
 from typing import Any
@@ -6,17 +6,36 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from reports import Run
+from reports.page.page import run_page
 from reports.scores.best_heads import best_heads
 
-
-def column(page: Any, table: str, index: int) -> list[str]:
-    texts: list[str] = page.locator(f"{table} tbody tr td:nth-child({index})").all_inner_texts()
-    return texts
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.slow
-def test_a_click_sorts_and_missing_numbers_stay_last(opened: Any, report: Path):
-    page = opened(report / "index.html")
+@pytest.fixture(scope="module")
+def page_path(attended_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grid") / "index.html"
+    path.write_text(run_page(Run.open(attended_run)).html, encoding="utf-8")
+    return path
+
+
+def choose(page: Any, role: str, value: str) -> None:
+    page.locator(f"[data-attention] [data-role={role}]").select_option(value)
+
+
+def readout(page: Any) -> str:
+    said: str = page.locator("[data-attention] > .readout").inner_text()
+    return said.replace("\u2068", "").replace("\u2069", "")
+
+
+def arcs(page: Any, kind: str = "") -> int:
+    number: int = page.locator(f"[data-attention] .line svg path:not(.tip){kind}").count()
+    return number
+
+
+def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, page_path: Path):
+    page = opened(page_path)
     button = page.locator("#table-2 thead button", has_text="Accuracy")
     for direction in ("descending", "ascending"):
         button.click()
@@ -26,78 +45,94 @@ def test_a_click_sorts_and_missing_numbers_stay_last(opened: Any, report: Path):
         assert numbers == sorted(numbers, reverse=direction == "descending")
         assert shown[len(numbers) :] == ["–"] * 3
         assert page.locator("#table-2 thead th[aria-sort]").get_attribute("aria-sort") == direction
-
-
-@pytest.mark.slow
-def test_the_filter_hides_rows_and_counts_them(opened: Any, report: Path):
-    page = opened(report / "index.html")
+    mass = page.locator("#table-2 thead th", has_text="Mass").first
+    assert not mass.is_visible()
+    page.locator("[data-more]").nth(1).check()
+    assert mass.is_visible()
     page.fill("[data-filter=table-2]", "nsubj head->dep")
-    visible = page.locator("#table-2 tbody tr:visible")
-    assert visible.count() == 2
+    assert page.locator("#table-2 tbody tr:visible").count() == 2
     assert page.locator(".tabletop output").nth(1).inner_text() == "2 of 45 rows"
 
 
-@pytest.mark.slow
-def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, report: Path, scores: pd.DataFrame):
-    page = opened(report / "index.html")
-    heat = page.locator("[data-heat]").nth(1)
+def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, page_path: Path, scores: pd.DataFrame):
+    heat = opened(page_path).locator("[data-heat]").nth(1)
     heat.locator("[data-role=label]").select_option("det")
     heat.locator("[data-role=variant]").select_option("head<-dependent")
     best = next(r for r in best_heads(scores, "dependency") if (r.label, r.variant) == ("det", "head<-dependent"))
     readout = heat.locator(".readout")
     assert f"Head {best.name} (chosen) · accuracy {100 * best.accuracy:.1f} %" in readout.inner_text()
     assert heat.locator("td.selected").inner_text() == f"{100 * best.accuracy:.0f}"
-    heat.locator("td[tabindex='0']").focus()
-    page.keyboard.press("ArrowUp" if best.layer else "ArrowDown")
+    heat.locator("td[tabindex='0']").press("ArrowUp" if best.layer else "ArrowDown")
     assert f"Head {best.layer if best.layer else 2}-{best.head + 1} " in readout.inner_text()
-    heat.locator("[data-role=column]").select_option("share")
-    heat.locator("[data-role=stretch]").check()
-    assert heat.locator("td").count() == 72
-
-
-@pytest.mark.slow
-def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest(opened: Any, report: Path):
-    page = opened(report / "index.html")
-    page.locator("#table-2 thead button", has_text="Grade").click()
-    shown = [" ".join(text.split()) for text in column(page, "#table-2", 4)]
-    assert sorted([shown[0].partition(" 4 other heads")[0], shown[1].partition(" 4 other heads")[0]]) == [
-        *("grade 1: beyond position and controls", "grade 2: beyond words"),
-    ]
-    assert [text.split()[0] for text in shown] == ["grade"] * 3 + ["no"] * 39 + ["–"] * 3
-    page.locator("[data-more]").nth(1).check()
-    page.locator("#table-2 thead button", has_text="Adj. p").first.click()
-    assert column(page, "#table-2", 11)[:4] == ["< 0.001", "< 0.001", "0.012", "0.800"]
-
-
-@pytest.mark.slow
-def test_columns_beyond_the_first_need_are_folded_until_asked_for(opened: Any, report: Path):
-    page = opened(report / "index.html")
-    mass, margin = (page.locator("#table-2 thead th", has_text=text).first for text in ("Mass", "Margin"))
-    other = page.locator("#table-3 thead th", has_text="Mass")
-    assert (mass.is_visible(), margin.is_visible(), other.is_visible()) == (False, True, False)
-    page.locator("[data-more]").nth(1).focus()
-    page.keyboard.press("Space")
-    assert (mass.is_visible(), margin.is_visible(), other.is_visible()) == (True, True, False)
-    assert page.locator("#table-2 tbody tr").first.locator("td.more").count() == 16
-
-
-@pytest.mark.slow
-def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, report: Path):
-    page = opened(report / "index.html")
-    heat = page.locator("[data-heat]").nth(1)
     heat.locator("[data-role=label]").select_option("obj")
     heat.locator("[data-role=variant]").select_option("dependent->head")
-    assert heat.locator("td.specialised").count() == 5
-    labels = [cell.get_attribute("aria-label") for cell in heat.locator("td").all()]
-    assert labels[0].startswith("Head 1-1 (grade 1: beyond position and controls) · accuracy")
-    assert sum("(chosen, grade 1: beyond position and controls) ·" in label for label in labels) == 1
-    heat.locator("[data-role=label]").select_option("det")
-    assert "(chosen, grade 2: beyond words) · accuracy" in heat.locator(".readout").inner_text()
-    assert heat.locator("td.specialised").count() == 1
+    assert (heat.locator("td").count(), heat.locator("td.specialised").count()) == (72, 5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [380, 1280])
-def test_nothing_but_containers_scrolls_sideways(opened: Any, report: Path, width: int):
-    page = opened(report / "index.html", width=width)
+def test_a_click_in_the_grid_chooses_the_head_everywhere(opened: Any, page_path: Path, scores: pd.DataFrame):
+    page = opened(page_path)
+    best = best_heads(scores, "dependency")[0]
+    page.locator(f"[data-heads] [data-head='{best.name}']").click()
+    assert page.locator("[data-heads] .readout").inner_text().startswith(f"Head {best.name}: ")
+    assert page.locator(".card h3").inner_text() == f"Head {best.name}"
+    assert page.evaluate("location.hash") == f"#head-{best.name}"
+    assert readout(page).startswith(f"Head {best.name} · ")
+    marked = page.locator("[data-head][aria-selected=true]")
+    assert marked.count() == page.locator(".grid").count() > 1
+    assert set(marked.evaluate_all("cells => cells.map(cell => cell.dataset.head)")) == {best.name}
+    chosen = [row.name for probe in scores["probe"].unique() for row in best_heads(scores, probe)]
+    assert page.locator("#best tr.current").count() == chosen.count(best.name)
+
+
+def test_arrows_move_in_the_grid_and_enter_chooses(opened: Any, page_path: Path):
+    page = opened(page_path, fragment="#head-3-5")
+    page.locator("[data-heads] td[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert page.locator("[data-heads] .readout").inner_text().startswith("Head 4-6: ")
+    assert page.locator(".card h3").inner_text() == "Head 3-5", "moving does not choose"
+    page.keyboard.press("Enter")
+    assert page.locator(".card h3").inner_text() == "Head 4-6"
+    page.locator("[data-heads] [data-role=probe]").select_option("coreference")
+    assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "1"]
+
+
+def test_the_slider_the_sentence_and_the_relation_change_the_drawing(opened: Any, page_path: Path):
+    page = opened(page_path, fragment="#head-3-5")
+    choose(page, "sentence", "0")
+    assert arcs(page) == 10, "the previous word and [CLS] of five words; the first, which has none, [CLS] and [SEP]"
+    slider = page.locator("[data-attention] [data-role=least]")
+    slider.fill("11")
+    assert page.locator("[data-attention] output").inner_text() == "11 %"
+    assert arcs(page) == 5
+    slider.fill("5")
+    page.locator("[data-attention] [data-role=ends]").check()
+    assert arcs(page) == 4
+    choose(page, "relation", "dependency: det, dependent->head")
+    assert page.locator(".line button.asked").all_inner_texts() == ["The", "the"]
+    assert (arcs(page, ".right"), arcs(page, ".missed")) == (0, 2)
+    assert readout(page).endswith("the strongest key is correct for 0 of 2 words")
+    choose(page, "relation", "dependency: obj, dependent->head")
+    assert page.locator("[data-attention] [data-role=sentence]").input_value() == "1", "the one that asks for it"
+    assert (arcs(page, ".right"), arcs(page, ".missed")) == (1, 1)
+
+
+def test_hostile_words_are_text_in_every_place(opened: Any, page_path: Path):
+    page = opened(page_path, fragment="#head-3-5")
+    page.on("dialog", lambda dialog: pytest.fail("a word ran as a script"))
+    choose(page, "sentence", "1")
+    words = ["<script>alert(1)</script>", '"a\'b"', "שלום", "🦉", "<b>&amp;"]
+    assert page.locator(".line button bdi").all_inner_texts() == words
+    page.locator("[data-attention] summary").click()
+    assert page.locator("[data-attention] tbody th").all_inner_texts() == words
+    page.locator(".line button").nth(1).hover()
+    assert readout(page) == f"{words[1]} attends to {words[0]} 80 %, [CLS] 10 %"
+    assert words[0] in page.locator("[data-role=sentence] option").nth(1).inner_text()
+    assert page.locator(".line script, .line b").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_but_containers_scrolls_sideways(opened: Any, page_path: Path, width: int):
+    page = opened(page_path, width=width, fragment="#head-3-5")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".line.down").count() == (width < 640)

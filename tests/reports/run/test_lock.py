@@ -59,12 +59,6 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_is_freed_by_an_error(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), locked(tmp_path / "run"):
-        raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there locks tell")
 @pytest.mark.parametrize(
     ("process", "node", "held"),
@@ -80,10 +74,3 @@ def test_where_locks_do_not_tell_the_process_that_is_named_does(
         lock_file(tmp_path / "run").write_text(f"process {number} on {at}, since 2026-11-27 08:00:00", "utf-8")
         assert may_be_held(tmp_path / "run") == held
         living.communicate("\n")
-
-
-@pytest.mark.parametrize("text", [None, "", "something else"])
-def test_a_lock_that_names_nobody_is_held_by_nobody(text: str | None, tmp_path: Path) -> None:
-    if text is not None:
-        lock_file(tmp_path / "run").write_text(text, "utf-8")
-    assert not may_be_held(tmp_path / "run")

@@ -1,6 +1,5 @@
 """Neither the old folder nor the new one is lost, wherever a replacement is cut off."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,10 +19,6 @@ class KilledError(BaseException):
     """Stands for a kill: nothing that would clean up runs after it."""
 
 
-def is_training(path: Path) -> bool:
-    return path.name.startswith("seed-")
-
-
 def fill(folder: Path, said: str) -> None:
     folder.mkdir(exist_ok=True)
     for name in (*FILES, f"only-{said}"):
@@ -38,11 +33,16 @@ def whole(said: str) -> dict[str, str]:
     return dict.fromkeys((*FILES, f"only-{said}"), said)
 
 
+def replace(folder: Path, said: str, error: BaseException | None = None) -> None:
+    with replacing(folder, stays=lambda path: path.name.startswith("seed-")) as unfinished:
+        fill(unfinished, said)
+        if error is not None:
+            raise error
+
+
 @contextmanager
-def cut_off(
-    monkeypatch: pytest.MonkeyPatch, after: int, error: type[BaseException], *, stays_dead: bool
-) -> Iterator[None]:
-    """Raise `error` instead of call number `after` of `CALLS`; `stays_dead`: instead of each later one too."""
+def cut_off(monkeypatch: pytest.MonkeyPatch, after: int, *, stays_dead: bool) -> Iterator[None]:
+    """Kill at call number `after` of `CALLS`; `stays_dead`: at each later one too."""
     calls = 0
 
     def counted(real: Callable[..., object]) -> Callable[..., object]:
@@ -50,20 +50,15 @@ def cut_off(
             nonlocal calls
             calls += 1
             if calls == after or (stays_dead and calls > after):
-                raise error
+                raise KilledError
             return real(*given, **more)
 
         return call
 
-    with monkeypatch.context() as patch, suppress(error):
+    with monkeypatch.context() as patch, suppress(KilledError):
         for owner, name in CALLS:
             patch.setattr(owner, name, counted(getattr(owner, name)))
         yield
-
-
-def replace(folder: Path, said: str) -> None:
-    with replacing(folder, stays=is_training) as unfinished:
-        fill(unfinished, said)
 
 
 @pytest.mark.parametrize("trained", [False, True])
@@ -77,7 +72,7 @@ def test_cut_off_at_any_step_the_old_or_the_new_is_there_at_the_next_start(
     if trained:
         (folder / "seed-1").mkdir()
         (folder / "seed-1" / "state").write_text("hours")
-    with cut_off(monkeypatch, after, KilledError, stays_dead=stays_dead):
+    with cut_off(monkeypatch, after, stays_dead=stays_dead):
         replace(folder, "new")
     lock_file(folder).touch()
     replace(tmp_path / "another", "start")
@@ -86,37 +81,15 @@ def test_cut_off_at_any_step_the_old_or_the_new_is_there_at_the_next_start(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "run"]
 
 
-def test_without_an_error_the_new_replaces_the_old_and_nothing_is_left(tmp_path: Path) -> None:
+def test_the_new_replaces_the_old_unless_there_is_an_error_and_nothing_else_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "below" / "run"
     for said in ("old", "new"):
         replace(folder, said)
         assert read(folder) == whole(said)
-    assert [path.name for path in folder.parent.iterdir()] == ["run"]
-
-
-def test_what_stays_is_not_moved(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    fill(folder, "old")
-    (folder / "seed-1").mkdir()
-    before = os.stat(folder)
-    replace(folder, "new")
-    assert os.path.samestat(os.stat(folder), before)
-    assert (folder / "seed-1").is_dir()
-    assert read(folder) == whole("new")
-
-
-def test_an_error_in_the_block_leaves_the_old(tmp_path: Path) -> None:
-    fill(tmp_path / "run", "old")
-
-    def interrupted() -> None:
-        with replacing(tmp_path / "run") as unfinished:
-            fill(unfinished, "new")
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert read(tmp_path / "run") == whole("old")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+        replace(folder, "third", KeyboardInterrupt())
+    assert read(folder) == whole("new")
+    assert [path.name for path in folder.parent.iterdir()] == ["run"]
 
 
 def test_a_rename_that_fails_brings_the_old_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,21 +112,13 @@ def test_a_link_to_a_folder_is_replaced_and_what_it_leads_to_stays(tmp_path: Pat
     fill(tmp_path / "elsewhere", "old")
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
     replace(tmp_path / "run", "new")
-    assert read(tmp_path / "elsewhere") == whole("old")
-    assert read(tmp_path / "run") == whole("new")
+    assert (read(tmp_path / "elsewhere"), read(tmp_path / "run")) == (whole("old"), whole("new"))
 
 
-def test_two_cannot_replace_one_folder_at_once(tmp_path: Path) -> None:
-    with replacing(tmp_path / "run") as unfinished:
-        fill(unfinished, "first")
-        with pytest.raises(LockedError):
-            replace(tmp_path / "run", "second")
-    assert read(tmp_path / "run") == whole("first")
-
-
-def test_what_a_process_of_another_machine_is_writing_is_left_alone(tmp_path: Path) -> None:
-    """Its lock may be known to its own machine alone."""
+def test_what_another_writes_is_left_alone_on_this_machine_and_on_others(tmp_path: Path) -> None:
+    with replacing(tmp_path / "run"), pytest.raises(LockedError):
+        replace(tmp_path / "run", "second")
     fill(tmp_path / ".other-unfinished", "other")
     lock_file(tmp_path / "other").write_text("process 1 on elsewhere, since 2026-11-27 08:00:00", "utf-8")
-    replace(tmp_path / "run", "new")
+    replace(tmp_path / "third", "new")
     assert read(tmp_path / ".other-unfinished") == whole("other")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run
-from reports.run.sentence_attention import SentenceAttention, write_attention
+from reports import Run, write_attention
+from reports.run.sentence_attention import SentenceAttention
 
 Tables = dict[str, pd.DataFrame]
 
@@ -17,15 +17,16 @@ def tables() -> Tables:
     sentence = {"sentence": 0, "source": "own-1", "words": words, "pieces": [["Mi", "##ra"], ["slept"], ["."]]}
     arc = {"sentence": 0, "probe": "dependency", "label": "nsubj", "variant": "dependent->head", "query": 0, "key": 1}
     head = {"sentence": 0, "keys": [1, -2, 0, -1, 1, -2], "weights": [200, 50, 255, 0, 128, 127]}
-    places = [{"layer": layer, "head": 0, "name": f"{layer + 1}-1"} for layer in range(2)]
     return {
         "sentences": pd.DataFrame([sentence | {"before": "[CLS]", "after": "[SEP]"}]),
         "gold": pd.DataFrame([arc]),
-        "attention": pd.DataFrame([place | head for place in places]),
+        "attention": pd.DataFrame([head | {"layer": at, "head": 0, "name": f"{at + 1}-1"} for at in range(2)]),
     }
 
 
-def test_what_is_written_is_read_with_the_run(tables: Tables, run_folder: Path):
+def test_what_is_written_is_read_with_the_run_and_a_missing_table_is_no_finished_folder(
+    tables: Tables, run_folder: Path
+):
     assert Run.open(run_folder).attention is None
     write_attention(tables, run_folder)
     found = Run.open(run_folder).attention
@@ -33,18 +34,18 @@ def test_what_is_written_is_read_with_the_run(tables: Tables, run_folder: Path):
     assert [list(word) for word in found.sentences["pieces"][0]] == [["Mi", "##ra"], ["slept"], ["."]]
     assert list(found.attention["keys"][1]) == [1, -2, 0, -1, 1, -2]
     assert found.gold.to_dict("records") == tables["gold"].to_dict("records")
+    (run_folder / "gold.parquet").unlink()
+    with pytest.raises(FileNotFoundError, match=r"gold\.parquet"):
+        SentenceAttention.read(run_folder)
 
 
 @pytest.mark.parametrize(
     ("table", "change", "message"),
     [
         ("sentences", {"pieces": [[["a"]]]}, "sentences.parquet: `words` and `pieces` differ in length"),
-        ("sentences", {"before": None}, "sentences.parquet: column 'before' has 1 missing value"),
         ("gold", {"query": 3}, "gold.parquet: `query` or `key` is outside the sentence"),
         ("gold", {"key": -3}, "gold.parquet: `key` is below -2, in 1 row"),
         ("gold", {"sentence": 7}, "gold.parquet: `sentence` is none of sentences.parquet"),
-        ("attention", {"name": "9-9"}, "attention.parquet: `name` is not layer"),
-        ("attention", {"layer": 0, "name": "1-1"}, "attention.parquet: two rows have the same sentence, layer, head"),
         ("attention", {"keys": [[0] * 5] * 2}, "`keys` and `weights` are not equally many of every word"),
         ("attention", {"keys": [[3] * 6] * 2}, "`keys` names a word outside the sentence, in 2 row.* first is 0, 0, 0"),
         ("attention", {"weights": [[256] * 6] * 2}, "`weights` lies outside 0 to 255"),
@@ -52,14 +53,6 @@ def test_what_is_written_is_read_with_the_run(tables: Tables, run_folder: Path):
 )
 def test_what_no_head_can_have_done_is_refused(tables: Tables, table: str, change: dict, message: str, tmp_path: Path):
     tables[table] = tables[table].assign(**change)
-    with pytest.raises(ValueError, match=message) as raised:
+    with pytest.raises(ValueError, match=message):
         write_attention(tables, tmp_path)
-    assert "\n" not in str(raised.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_table_is_no_finished_folder(tables: Tables, tmp_path: Path):
-    SentenceAttention.of(tables, tmp_path).write(tmp_path)
-    (tmp_path / "gold.parquet").unlink()
-    with pytest.raises(FileNotFoundError, match=r"gold\.parquet"):
-        SentenceAttention.read(tmp_path)

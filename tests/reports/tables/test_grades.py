@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from reports.tables.grades import counted, excluded_leads, grade_name
+from reports.tables.grades import counted, excluded_leads
 
 
 @pytest.mark.parametrize(
@@ -19,18 +19,6 @@ from reports.tables.grades import counted, excluded_leads, grade_name
 )
 def test_excluded_leads_are_rounded_up_so_that_no_more_is_claimed_than_shown(excluded: float, said: str) -> None:
     assert excluded_leads(excluded) == said
-
-
-def test_grades_have_names() -> None:
-    assert [grade_name(grade, controlled=True) for grade in (0, 1, 3)] == [
-        *("no grade", "grade 1: beyond position and controls", "grade 3: beyond grammar rules")
-    ]
-
-
-@pytest.mark.parametrize(("probe", "said"), [("dependency", "beyond position"), ("position", "beyond baselines")])
-def test_without_controls_no_grade_is_beyond_any(probe: str, said: str) -> None:
-    assert grade_name(1, probe, controlled=False) == f"grade 1: {said}"
-    assert grade_name(1, probe, controlled=True) == f"grade 1: {said} and controls"
 
 
 @pytest.mark.parametrize(

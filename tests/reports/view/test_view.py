@@ -1,3 +1,5 @@
+"""The page of one's own texts holds every weight, and refuses maps that do not fit."""
+
 import base64
 import gzip
 import json
@@ -11,9 +13,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
-from reports.heads.grid import ANY, head_grid
-from reports.view.roles import KnownRole, known_roles
-from reports.view.view import LEFT_OUT, LONG, Panel, TextAttention
+from reports.view.view import LEFT_OUT, LONG, KnownRole, Panel, TextAttention, known_roles
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "<b>&</script>", "slept", "[SEP]"]
@@ -24,12 +24,6 @@ PIECES = ["[CLS]", "mira", "<", "b", ">", "slept", "[SEP]"]
 def shown() -> TextAttention:
     """Return attention on five words, one of which is of three pieces."""
     return attention(WORDS, pieces=PIECES)
-
-
-@pytest.fixture
-def view(tmp_path: Path, shown: TextAttention) -> Path:
-    roles = {"1-2": KnownRole(("<i>", "<i>"), "a & b", (("<i>",) * 8,))}
-    return write_view(tmp_path / "deep" / "view.html", [Panel("mini & lm", [shown], roles)], ["a <note>"])
 
 
 def data(page: Path) -> dict[str, Any]:
@@ -49,31 +43,31 @@ def weights(packed: str, *shape: int) -> np.ndarray:
     return np.frombuffer(gzip.decompress(base64.b64decode(packed)), np.uint8).reshape(shape) / 255
 
 
-def test_the_page_holds_every_weight_in_255_steps_and_loads_nothing(view: Path, shown: TextAttention):
-    assert not re.search(r"(src|href)=[\"'](?!data:,|#)", view.read_text(encoding="utf-8"))
-    kept = told(view)
+def test_the_page_holds_every_weight_in_255_steps_loads_nothing_and_hostile_words_are_text(
+    tmp_path: Path, shown: TextAttention
+):
+    roles = {"1-2": KnownRole(("<i>", "<i>"), "a & b", (("<i>",) * 8,))}
+    view = write_view(tmp_path / "deep" / "view.html", [Panel("mini & lm", [shown], roles)], ["a <note>"])
+    html, kept = view.read_text(encoding="utf-8"), told(view)
+    assert not re.search(r"(src|href)=[\"'](?!data:,|#)", html)
     for name, tokens, maps in (("words", WORDS, shown.words.maps), ("pieces", PIECES, shown.pieces.maps)):
         found = weights(kept[name]["weights"], 2, 3, len(tokens), len(tokens))
         assert np.abs(found - maps).max() <= 0.5 / 255 + 1e-9
         assert kept[name]["queries"] == kept[name]["keys"] == {"tokens": tokens, "special": [0, len(tokens) - 1]}
-    assert (kept["layers"], kept["heads"], kept["known"]) == (2, 3, True)
-
-
-def test_pieces_that_are_words_are_kept_once_under_their_own_names(tmp_path: Path, shown: TextAttention):
-    one = replace(shown, pieces=level(shown.words.maps, ["[CLS]", "mira", "[UNK]", "slept", "[SEP]"]))
-    kept = told(write_view(tmp_path / "view.html", [Panel("m", [one])]))
-    assert "weights" not in kept["pieces"]
-    assert kept["pieces"]["queries"]["tokens"][2] == "[UNK]"
+    assert WORDS[2] not in html
+    assert "<i>" not in html
+    assert "a &lt;note&gt;" in html
+    assert "mini &amp; lm" in html
+    assert html.count("</script>") == html.count("<script")
 
 
 def test_where_attention_goes_is_summed_over_the_rows_of_words(tmp_path: Path):
     maps = np.array([[[[1.0, 0, 0, 0], [0.5, 0.2, 0.2, 0.1], [0.1, 0.4, 0.4, 0.1], [0, 0, 0, 1.0]]]])
     own = TextAttention("", "a b", level(maps, ["[", "a", "b", "]"]), level(maps, ["[", "a", "b", "]"]))
-    crossed = replace(own, crossed=True)
     bare = replace(own, words=level(maps, "abcd", special=()))
-    kept = [told(write_view(tmp_path / "view.html", [Panel("m", [one])]))["where"] for one in (own, crossed, bare)]
-    share = {"special tokens": [0.4], "itself": [0.3], "previous word": [0.2], "next word": [0.1]}
-    assert kept[0] == share
+    texts = (own, replace(own, crossed=True), bare)
+    kept = [told(write_view(tmp_path / "view.html", [Panel("m", [one])]))["where"] for one in texts]
+    assert kept[0] == {"special tokens": [0.4], "itself": [0.3], "previous word": [0.2], "next word": [0.1]}
     assert kept[1] == {"special tokens": [0.4], "words": [0.6]}
     assert "special tokens" not in kept[2]
     assert kept[2]["itself"] == [pytest.approx((1 + 0.2 + 0.4 + 1) / 4)]
@@ -90,22 +84,10 @@ def test_small_weights_are_left_out_of_long_texts_but_count_where_attention_goes
     assert found == {LONG: (2 / 255, False), LONG + 1: (0, True)}
 
 
-def test_hostile_words_stay_text(view: Path):
-    html = view.read_text(encoding="utf-8")
-    assert WORDS[2] not in html
-    assert "<i>" not in html
-    assert "a &lt;note&gt;" in html
-    assert "mini &amp; lm" in html
-    assert html.count("</script>") == html.count("<script")
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (
-            random_maps(2, 3, 4, 4),
-            r"expected maps \[layer, head, query, key\] of 5 queries and 5 keys, got .*3, 4, 4\)",
-        ),
+        (random_maps(2, 3, 4, 4), r"maps \[layer, head, query, key\] of 5 queries and 5 keys, got .*3, 4, 4\)"),
         (random_maps(2, 3, 5, 5)[0], "got shape"),
         (random_maps(2, 3, 5, 5) * 100, r"expected attention in \[0, 1\]"),
         (random_maps(2, 3, 5, 5) * np.nan, r"expected attention in \[0, 1\]"),
@@ -113,64 +95,31 @@ def test_hostile_words_stay_text(view: Path):
 )
 @pytest.mark.parametrize("kind", ["words", "pieces"])
 def test_maps_that_do_not_fit_are_refused_and_the_old_page_stays(
-    view: Path, shown: TextAttention, kind: str, wrong: np.ndarray, message: str
+    tmp_path: Path, shown: TextAttention, kind: str, wrong: np.ndarray, message: str
 ):
-    before = view.read_text(encoding="utf-8")
+    view = tmp_path / "view.html"
+    view.write_text("old")
     bad = {"words": shown.words, "pieces": shown.words} | {kind: replace(shown.words, maps=wrong)}
     with pytest.raises(ValueError, match=message):
         write_view(view, [Panel("m", [replace(shown, **bad)])])
-    assert view.read_text(encoding="utf-8") == before
-    assert [path.name for path in view.parent.iterdir()] == ["view.html"]
-
-
-def test_panels_offer_the_same_views(tmp_path: Path, shown: TextAttention):
-    other = replace(shown, title="another")
-    for panels in ([], [Panel("m", [])], [Panel("m", [shown]), Panel("n", [other])]):
+    for panels in ([], [Panel("m", [])], [Panel("m", [shown]), Panel("n", [replace(shown, title="another")])]):
         with pytest.raises(ValueError, match="expected panels with the same views"):
-            write_view(tmp_path / "view.html", panels)
+            write_view(view, panels)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"view.html": "old"}
 
 
-def test_roles_are_those_of_the_cards(report: Path):
-    run = Run.open(report.parent)
-    source, found = CardSource(run), known_roles(run)
-    assert {name: role.main[1] for name, role in found.items() if role.main} == dict(source.main_roles)
-    name = next(iter(source.main_roles))
-    label, variant, accuracy, interval, rival, margin, margin_interval, verdict = found[name].rows[0]
-    said = f"{label}, {variant}: accuracy {accuracy} % {interval}; strongest baseline {rival}; "
-    assert found[name].text == f"{said}margin {margin} {margin_interval}; {verdict}"
-    assert label == "{}: {}".format(*(found[name].main or ()))
-    assert any(not role.main for role in found.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("texts", [1, 3])
-def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
-    texts: int, written_run: Path, tmp_path: Path, shown: TextAttention
+def test_roles_are_those_of_the_cards_and_share_letters_over_panels(
+    written_run: Path, tmp_path: Path, shown: TextAttention
 ):
     run = Run.open(written_run)
-    grid = head_grid(run)
-    assert grid is not None
-    roles = next(view.roles for view in grid.views if view.probe == ANY)
-    reported = {name: (role.probe, role.label, role.letter, role.colour) for role in roles for name in role.heads}
-    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], known_roles(run))] * texts))
-    marks = [(one["probe"], one["label"], one["letter"], one["colour"]) for one in kept["marks"]]
-    for panel in kept["panels"]:
-        viewed = {name: marks[main] for name, (main, *_) in panel["roles"].items() if main is not None}
-        assert viewed == reported
-    assert len({mark[0] for mark in reported.values()}) > 1, "roles of several probes"
-
-
-def test_panels_of_several_runs_share_letters_and_colours_and_labels_of_two_probes_differ(
-    tmp_path: Path, shown: TextAttention
-):
-    def heads(*mains: tuple[str, str]) -> dict[str, KnownRole]:
-        return {f"1-{i}": KnownRole(main, "", ()) for i, main in enumerate(mains, start=1)}
-
-    first, second = heads(("a", "det"), ("a", "obj")), heads(("b", "obj"), ("b", "obj"), ("a", "obj"))
-    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], first), Panel("n", [shown], second)]))
-    assert kept["marks"] == [
-        {"probe": "a", "label": "obj", "letter": "O", "colour": 1},
-        {"probe": "b", "label": "obj", "letter": "B", "colour": 2},
-        {"probe": "a", "label": "det", "letter": "D", "colour": 3},
+    source, found = CardSource(run), known_roles(run)
+    assert {name: role.main[1] for name, role in found.items() if role.main} == dict(source.main_roles)
+    assert any(not role.main for role in found.values())
+    two = [
+        Panel(one, [shown], {f"1-{i}": KnownRole(main, "", ()) for i, main in enumerate(mains, start=1)})
+        for one, mains in (("m", [("a", "det"), ("a", "obj")]), ("n", [("b", "obj"), ("b", "obj"), ("a", "obj")]))
     ]
+    kept = data(write_view(tmp_path / "view.html", two))
+    marks = [(one["probe"], one["label"], one["letter"]) for one in kept["marks"]]
+    assert marks == [("a", "obj", "O"), ("b", "obj", "B"), ("a", "det", "D")]
     assert [[main for main, *_ in panel["roles"].values()] for panel in kept["panels"]] == [[2, 0], [1, 1, 0]]

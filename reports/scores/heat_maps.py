@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from reports.scores.best_heads import BestHead
 from reports.tables.grades import grade_names
 
 
-def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...], *, controlled: bool) -> dict[str, Any]:
+def heat_map_data(scores: pd.DataFrame, probe: str, best: Sequence[BestHead], *, controlled: bool) -> dict[str, Any]:
     """Return layers, heads and one map for every label and variant of `probe`, on the report split.
 
     Fractions are whole tenths of a percent, None where missing, rounded exactly as in the tables; a map's lists run

@@ -1,9 +1,8 @@
-"""How far the metrics of a run agree on its heads, and the questions on which the choice of a metric matters most."""
+"""How far the metrics of a run agree on its heads, and the labels on which the choice of a metric matters most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from reports.blocks.block import Block, Heading, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
@@ -32,92 +32,17 @@ NAMES: Final[Mapping[str, str]] = {
 
 QUESTION: Final = ["probe", "label", "variant"]
 
+DISPUTED: Final = (
+    "For each metric the labels on which its best head and the best head by accuracy are furthest apart: each leads by "
+    "its own metric, and the smaller of both leads is the largest. Subtypes of a relation count as one. Here both "
+    "heads are selected on the report split itself, to compare metrics; to quote a head, take the tables above."
+)
+
 MOST: Final = 2
 "Disputes that are shown for each metric beside accuracy."
 
 Row = Any
 "A row of a table: each column is an attribute."
-
-
-@dataclass(frozen=True)
-class Rankings:
-    """What a page says about the agreement of metrics."""
-
-    measured: int
-    "Questions that have numbers."
-    compared: int
-    "Questions with enough items to compare rankings."
-    least: int
-    "Items of the smallest of them; 0 where there is none."
-    others: tuple[str, ...]
-    "The metrics beside accuracy."
-    pairs: tuple[Row, ...]
-    "Every two metrics over all questions: quartiles of tau, questions with the same best head, shared top heads."
-    variants: tuple[Row, ...]
-    "Median tau of accuracy with each metric by probe and direction, the least agreement on average first."
-    disputes: tuple[Row, ...]
-    "Questions on which accuracy and another metric have other best heads: at most MOST a metric, the largest first."
-
-    @property
-    def pair_table(self) -> TextTable:
-        """Every two metrics."""
-        return TextTable.of("Every two metrics, over all labels and directions", PAIRS, self.pairs)
-
-    @property
-    def variant_table(self) -> TextTable:
-        """Accuracy and the other metrics, by probe and variant."""
-        taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in self.others)
-        columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)
-        title = "Median tau with accuracy, by probe and direction, the least agreement first"
-        return TextTable.of(title, columns, self.variants)
-
-    @property
-    def dispute_table(self) -> TextTable:
-        """Where the choice of a metric matters most."""
-        return TextTable.of("Best head by accuracy, and by another metric", DISPUTES, self.disputes)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What was compared, and which metric agrees most and least with accuracy."""
-        if not self.pairs:
-            return (
-                f"None of {count(self.measured)} label–direction pairs has enough items to compare the rankings of "
-                "heads.",
-            )
-        of_accuracy = sorted((pair for pair in self.pairs if pair.one == ACCURACY), key=lambda pair: -pair.median)
-        few = f"; the other {count(self.measured - self.compared)} have fewer items than that" * (
-            self.measured > self.compared
-        )
-        scope = (
-            f"All heads were ranked on {count(self.compared)} label–direction pairs of the report split by each metric "
-            f"(the smallest pair has {count(self.least)} items{few})."
-        )
-        most, least = (f"{NAMES[pair.other]} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
-        return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
-
-    @property
-    def terms(self) -> tuple[tuple[str, str], ...]:
-        """What the metrics mean that are compared here."""
-        unknown = {name for metric, name in NAMES.items() if metric not in self.others}
-        return tuple((term, definition) for term, definition in METRICS if term not in unknown)
-
-
-def rankings(run: RunFolder) -> Rankings | None:
-    """Return what a page says about the agreement of metrics; None where the run did not compare them."""
-    if run.metrics is None or run.agreement is None:
-        return None
-    found = run.agreement[run.agreement["tau"].notna()]
-    of_accuracy = found[found["one"] == ACCURACY]
-    others = [metric for metric in NAMES if metric in set(of_accuracy["other"])]
-    return Rankings(
-        measured=run.metrics.groupby(QUESTION).ngroups,
-        compared=found.groupby(QUESTION).ngroups,
-        least=int(found["n"].min()) if len(found) else 0,
-        others=tuple(others),
-        pairs=_pairs(found),
-        variants=_variants(of_accuracy),
-        disputes=tuple(dispute for metric in others for dispute in _disputes(run, of_accuracy, metric)),
-    )
 
 
 def _tau(metric: str, row: Row) -> str:
@@ -134,8 +59,9 @@ def _rows(frame: pd.DataFrame) -> tuple[Row, ...]:
     return tuple(frame.itertuples(index=False))
 
 
-def _pairs(found: pd.DataFrame) -> tuple[Row, ...]:
-    groups = found.groupby(["one", "other"])
+def pair_rows(agreement: pd.DataFrame) -> tuple[Row, ...]:
+    """Return every two metrics over all labels: quartiles of tau, labels with the same best head, shared top heads."""
+    groups = agreement.groupby(["one", "other"])
     quartiles = {f"quartile_{part}": groups["tau"].quantile(part / 4) for part in (1, 3)}
     numbers = {"questions": groups.size(), "median": groups["tau"].median(), "same_best": groups["same_best"].sum()}
     table = pd.DataFrame({**numbers, "overlap": groups["overlap"].mean(), **quartiles}).reset_index()
@@ -143,14 +69,15 @@ def _pairs(found: pd.DataFrame) -> tuple[Row, ...]:
     return _rows(table.sort_values(["one", "other"], key=lambda names: names.map(place)))
 
 
-def _variants(of_accuracy: pd.DataFrame) -> tuple[Row, ...]:
+def variant_rows(of_accuracy: pd.DataFrame) -> tuple[Row, ...]:
+    """Return the median tau of accuracy with each metric by probe and direction, the least agreement first."""
     table = of_accuracy.pivot_table(index=["probe", "variant"], columns="other", values="tau", aggfunc="median")
     questions = of_accuracy.groupby(["probe", "variant"])["label"].nunique()
     order = table.dropna(axis=1).mean(axis=1).argsort(kind="stable")
     return _rows(table.assign(questions=questions).iloc[order].reset_index())
 
 
-def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> tuple[Row, ...]:
+def dispute_rows(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> tuple[Row, ...]:
     """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes.
 
     The gap is what the best head by each metric is ahead of that by the other by its own metric; the smaller of both.
@@ -207,3 +134,44 @@ DISPUTES: Final = (
     TextColumn("its accuracy", lambda row: percent(row.second_accuracy)),
     TextColumn("by the other", lambda row: percent(row.second_value), css="strong"),
 )
+
+
+def ranking_blocks(run: RunFolder) -> Iterator[Block]:
+    """Yield what a page says about the agreement of metrics; nothing where the run did not compare them."""
+    if run.metrics is None or run.agreement is None:
+        return
+    found = run.agreement[run.agreement["tau"].notna()]
+    of_accuracy = found[found["one"] == ACCURACY]
+    others = [metric for metric in NAMES if metric in set(of_accuracy["other"])]
+    measured = run.metrics.groupby(QUESTION).ngroups
+    if found.empty:
+        yield Paragraph(
+            f"None of {count(measured)} label–direction pairs has enough items to compare the rankings of heads."
+        )
+        return
+    pairs = pair_rows(found)
+    yield Paragraph(" ".join((*_sentences(found, pairs, measured), "The numbers of all metrics are percent.")))
+    unknown = {name for metric, name in NAMES.items() if metric not in others}
+    yield Terms([(term, definition) for term, definition in METRICS if term not in unknown])
+    yield TableBlock(TextTable.of("Every two metrics, over all labels and directions", PAIRS, pairs))
+    taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in others)
+    columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)
+    title = "Median tau with accuracy, by probe and direction, the least agreement first"
+    yield TableBlock(TextTable.of(title, columns, variant_rows(of_accuracy)))
+    if disputes := [row for metric in others for row in dispute_rows(run, of_accuracy, metric)]:
+        yield Heading("Largest disagreements of metrics")
+        yield Paragraph(DISPUTED)
+        yield TableBlock(TextTable.of("Best head by accuracy, and by another metric", DISPUTES, disputes))
+
+
+def _sentences(found: pd.DataFrame, pairs: Sequence[Row], measured: int) -> tuple[str, str]:
+    """Return what was compared, and which metric agrees most and least with accuracy."""
+    of_accuracy = sorted((pair for pair in pairs if pair.one == ACCURACY), key=lambda pair: -pair.median)
+    compared = found.groupby(QUESTION).ngroups
+    few = f"; the other {count(measured - compared)} have fewer items than that" * (measured > compared)
+    scope = (
+        f"All heads were ranked on {count(compared)} label–direction pairs of the report split by each metric "
+        f"(the smallest pair has {count(int(found['n'].min()))} items{few})."
+    )
+    most, least = (f"{NAMES[pair.other]} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
+    return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
