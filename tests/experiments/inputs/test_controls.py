@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.config.config import Config, ConfigError
+from experiments.config.config import Config
 from experiments.inputs.controls import (
     SAMPLE,
     ModelControl,
@@ -148,11 +148,6 @@ def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
     backwards = of_documents(MemoryTexts(every[::-1]), 5)
     assert {text.id for text in backwards.take(range(len(backwards)))} == ids
     assert of_documents(texts, 12) is of_documents(texts, 100) is texts
-
-
-def test_permutations_that_are_not_tried_cannot_be_read(base: Path) -> None:
-    with pytest.raises(ConfigError, match="permuted = 3 of permutations_tried = 2: try at least as many"):
-        load_config(base, ["controls={permuted=3, permutations_tried=2}"])
 
 
 def test_permutations_are_tried_in_fp32_whatever_the_precision_of_controls(base: Path) -> None:

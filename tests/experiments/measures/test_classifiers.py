@@ -1,6 +1,5 @@
 """Trained classifiers, pairs of words and parsers: whole runs, what is refused, and numbers of the pages."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from experiments.config.config import ConfigError
 from experiments.measures.classifiers import ClassifiersMeasure
 from experiments.measures.pairs import PairsMeasure
-from experiments.measures.parsers import ParsersMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
 from reports import Run
@@ -91,18 +89,6 @@ def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
 
 
 @pytest.mark.slow
-def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
-    record = json.loads((asked / "run.json").read_text())
-    noted = record["facts"]["classifiers"]["part of speech"]
-    assert noted["select"]["examples"] == noted["report"]["examples"] == 60
-    scored = {split: record["scored"][split]["sentence"]["words"] for split in ("select", "report")}
-    assert {split: noted[split]["available"] for split in scored} == scored
-    assert {"classifiers: read", "classifiers: heads", "classifiers: random weights", "parsers"} <= set(
-        record["stages"]
-    )
-
-
-@pytest.mark.slow
 def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path) -> None:
     found = Run.open(asked)
     scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
@@ -119,17 +105,16 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
 
 
 @pytest.mark.slow
-def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Path) -> None:
-    codes = Run.open(asked).tables["codes"]
+def test_examples_codes_layers_and_parsers_are_as_many_as_asked(asked: Path) -> None:
+    found = Run.open(asked)
+    noted = found.facts("classifiers")["part of speech"]
+    assert noted["select"]["examples"] == noted["report"]["examples"] == 60
+    scored = {split: found.record.scored[split]["sentence"].words for split in ("select", "report")}
+    assert {split: noted[split]["available"] for split in scored} == scored
+    codes, layers, parser = (found.tables[name] for name in ("codes", "layers", "parser"))
     assert {*codes.task} == {"part of speech", "coreference"}
     assert (codes.groupby(["task", "name"]).draw.agg(list).map(tuple) == (0, 1)).all()
     assert codes[["compression", "control_compression"]].notna().all().all()
-
-
-@pytest.mark.slow
-def test_layers_and_parsers_have_a_row_each(asked: Path) -> None:
-    found = Run.open(asked).tables
-    layers, parser = found["layers"], found["parser"]
     assert (layers.groupby("task").layer.agg(list).map(tuple) == (0, 1, 2)).all()
     assert len(parser) == 7
     for table in (layers, parser):
@@ -167,14 +152,11 @@ def test_a_task_without_examples_is_noted(
     ("change", "complaint"),
     [
         ('classifiers.tasks=["part-of-speech"]', "unknown task 'part-of-speech'; did you mean 'part of speech'"),
-        ('classifiers.tasks=["coreference", "coreference"]', "task 'coreference' is named twice"),
         (
             'classifiers={tasks = ["subject number"], coded = ["coreference"]}',
             "coded has 'coreference', which is not among the tasks about words: ",
         ),
         ('classifiers.tasks=["arc"]', "it needs probes.trained = true"),
-        ("classifiers.examples=5", "greater than or equal to 20"),
-        ("classifiers.task=1", "unknown key 'classifiers.task'; did you mean 'tasks'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(change: str, complaint: str, base: Path) -> None:
@@ -274,22 +256,3 @@ def test_heads_on_pairs_are_compared_with_the_embedding_and_with_random_weights(
     assert "| agreement | attention | 2-1 | 900 | 60.0 [57.0, 63.0] |" in page
     assert "| agreement | attention | 2-1 | +8.0 [+6.0, +10.0] | < 0.001 | 2 of 3 |" in page
     assert f"| 0 of 1 | {MISSING} | {MISSING} | {MISSING} | {MISSING} | 90.0 |" in page
-
-
-def test_parsers_are_compared_with_the_next_word_and_with_random_weights() -> None:
-    rows = []
-    for parser, weights, uas in (
-        ("next word (right-branching)", "none", 0.34),
-        ("attention", "trained", 0.6),
-        ("attention", "random", 0.41),
-        ("attention + words", "trained", 0.35),
-    ):
-        row = {"parser": parser, "weights": weights, "parameters": 1000, "n_select": 9000, "n": 8000, "clusters": 40}
-        row |= {"uas": uas, "ci_low": uas - 0.01, "ci_high": uas + 0.01, "margin": uas - 0.34}
-        row |= {"control_uas": uas - 0.1, "selectivity": 0.1, "selectivity_low": 0.07, "selectivity_high": 0.13}
-        rows.append(row | {"margin_low": uas - 0.36, "margin_high": uas - 0.32})
-    page = text_of(ParsersMeasure, {"parser": pd.DataFrame(rows)})
-    assert "UAS of 60.0 %, significantly above that of the next word by +26.0 points" in page
-    assert "; with random weights it has 41.0 %. The parser that is given words as well" in page
-    assert "UAS of 35.0 %, not significantly above that of the next word by +1.0 points" in page
-    assert "| attention | trained | 1,000 | 8,000 | 60.0 [59.0, 61.0] | +26.0 [+24.0, +28.0] | 50.0 |" in page

@@ -43,10 +43,6 @@ def test_the_strongest_correlations_stand_beside_those_on_other_ratings_whatever
     assert contrast.table.texts[0][-1] == "0.50"
 
 
-def test_a_page_without_a_rated_pair_says_so() -> None:
-    assert page(related("men", np.zeros(2))[:0])[1].text == "No two rated words stood in one sentence."
-
-
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ratings") / "made.txt"

@@ -148,6 +148,8 @@ KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "seed=1": ("", "stability", ("accuracy", "margin")),
     "seed=2": ("model.source='random'", "mass", ("n",)),
     "model.source='permuted'": ("", "mass", ("n",)),
+    "scoring.maps='norms'": ("", "mass", ("n",)),
+    "scoring.maps='rollout'": ("", "mass", ("n",)),
 }
 "Change of a key -> what else is set, a column that it changes, and columns that it does not."
 

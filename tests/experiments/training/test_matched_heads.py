@@ -92,12 +92,3 @@ def test_without_a_sentence_that_models_can_read_nothing_is_matched() -> None:
         both = tables(kinship, (0, 0), (0, 1), (1, 0), (1, 1))
         for frame, name in zip(both, ("biography_matches", "biography_partners"), strict=True):
             assert len(TABLES[name].validated(frame, name)) == 0
-
-
-def test_models_that_lose_other_sentences_are_not_laid_side_by_side() -> None:
-    short = word_model(WORDS, layers=2, heads=2, head_dim=48, positions=5, seed=1)
-    kinship = Kinship(within_layers=False)
-    kinship.see(0, 0, see_maps(model(), TEXTS))
-    kinship.see(1, 0, see_maps(short, TEXTS))
-    matches, _ = tables(kinship, (0, 0), (1, 0))
-    assert len(matches) == 0

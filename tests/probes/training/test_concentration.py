@@ -64,20 +64,6 @@ def test_a_role_is_told_by_its_best_variant() -> None:
     np.testing.assert_allclose(found.margins[1, :, 0], [0.4, 0.5], atol=1e-6)
 
 
-def test_agreement_is_no_role_of_its_own_beside_the_relations() -> None:
-    agreement = {("agreement", "verb->subject", "all"): course([[0, 0], [1, 1]], 0.3)}
-    both = agreement | {("dependency", "dependent->head", "nsubj"): course([[0, 0], [1, 1]], 0.3)}
-    assert profiles(agreement).roles == (("agreement", "all"),)
-    assert profiles(both).roles == (("dependency", "nsubj"),)
-
-
-def test_what_has_no_baseline_is_no_role() -> None:
-    found = profiles({("position", "all tokens", "same"): course([[0, 0], [1, 1]], NAN)})
-    assert found.roles == ()
-    assert found.main(LifeRule()).tolist() == [[-1, -1], [-1, -1]]
-    assert np.isnan(found.effective(LifeRule())).all()
-
-
 @pytest.mark.parametrize(
     ("question", "n", "said"),
     [
@@ -115,11 +101,6 @@ def test_a_role_stands_for_itself_and_has_items(question: Question, n: int, said
 def test_lives_by_hand(main: list[int], life: str, first: int, last: int, since: int) -> None:
     found = life_of(main, [1.0] * len(main), LifeRule())
     assert (found.life, found.first, found.last, found.since) == (life, first, last, since)
-
-
-def test_how_long_a_role_must_last_to_be_held_is_a_setting() -> None:
-    assert life_of([-1, -1, 2], [1.0] * 3, LifeRule(hold=1)).life == "commits"
-    assert life_of([1, 1, 2, 2], [1.0] * 4, LifeRule(hold=3)).life == "wavers"
 
 
 def test_a_generalist_that_becomes_a_specialist_narrows() -> None:

@@ -71,12 +71,6 @@ def test_what_never_comes_has_no_onset(one: Timeline) -> None:
     assert (told["with_onset"], told["onset"], told["onset_share"], told["role"]) == (0, math.inf, 0.0, False)
 
 
-def test_a_higher_threshold_finds_less() -> None:
-    biography = planted({OBJ: 32}, strength=0.6)
-    assert row(found(biography).onsets, OBJ)["with_onset"] == 1
-    assert row(found(biography, rule=OnsetRule(rise=0.5)).onsets, OBJ)["with_onset"] == 0
-
-
 def test_the_order_has_its_share_of_resamples(one: Timeline) -> None:
     assert tuple(one.order.columns) == ORDER
     shares = {(pair.one, pair.other): pair.share for pair in one.order.itertuples()}
@@ -106,23 +100,9 @@ def test_over_seeds_the_onset_is_the_median_and_its_interval_reaches_to_other_se
     assert len(three.onsets) == 3 * 2 + 2
 
 
-def test_over_two_seeds_the_onset_lies_between_checkpoints_of_both() -> None:
-    told = row(found(planted({PREVIOUS: 4}, 0), planted({PREVIOUS: 16}, 1)).onsets, PREVIOUS, ALL_SEEDS)
-    assert (told["after"], told["by"], told["low"], told["high"]) == (2, 16, 2, 16)
-    assert told["after"] < told["onset"] < told["by"]
-    assert told["peak_step"] in STEPS
-
-
 def test_every_head_has_its_onset() -> None:
     table = head_onsets(planted({PREVIOUS: 4, SLICE: NEVER}), OnsetRule())
     assert tuple(table.columns) == HEAD_ONSETS
     assert table[["label", "layer", "head", "name", "after", "by"]].to_dict("records") == [
         {"label": "previous", "layer": 1, "head": 0, "name": "2-1", "after": 2.0, "by": 4.0}
     ]
-
-
-def test_without_a_question_the_tables_are_empty() -> None:
-    empty = found(planted({}))
-    assert (len(empty.onsets), len(empty.order), len(empty.curves)) == (0, 0, 0)
-    assert tuple(empty.onsets.columns) == ONSETS
-    assert len(head_onsets(planted({}), OnsetRule())) == 0

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_report
-from reports.biographies.charts import biography_charts, panels, ticks
-from reports.biographies.curves import MOST_CELLS
+from reports.biographies.charts import biography_charts
 from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
@@ -131,14 +130,6 @@ def found(run_folder: Path) -> HeadBiographies:
     return told(run_folder, tables())
 
 
-# --- the tables
-
-
-def test_a_run_without_biographies_has_none(run_folder: Path) -> None:
-    assert Run.open(run_folder).biographies is None
-    assert head_biographies(Run.open(run_folder), RunThresholds()) is None
-
-
 def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     frames = tables()
     write_biographies(frames, tmp_path)
@@ -150,31 +141,6 @@ def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
             frame, frames[name][list(TABLES[name].names)].reset_index(drop=True), check_dtype=False
         )
     assert len(pd.read_csv(tmp_path / "biographies.csv")) == len(frames["biographies"])
-
-
-def test_tables_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
-    frames = tables()
-    write_biographies(frames, tmp_path)
-    fewer = {name: frame for name, frame in frames.items() if name not in ("biography_matches", "biography_partners")}
-    write_biographies(fewer, tmp_path)
-    assert "biography_matches" not in (read_biographies(tmp_path) or {})
-
-
-def test_missing_unknown_and_damaged_tables_are_one_clear_line(tmp_path: Path) -> None:
-    frames = tables()
-    with pytest.raises(ValueError, match="table 'biography_order' is unknown or missing"):
-        write_biographies({name: frame for name, frame in frames.items() if name != "biography_order"}, tmp_path)
-    with pytest.raises(ValueError, match="table 'lives' is unknown or missing"):
-        write_biographies(frames | {"lives": frames["biographies"]}, tmp_path)
-    with pytest.raises(ValueError, match=r"biographies\.parquet: column\(s\) excess missing"):
-        write_biographies(frames | {"biographies": frames["biographies"].drop(columns="excess")}, tmp_path)
-    write_biographies(frames, tmp_path)
-    (tmp_path / "biography_lives.parquet").unlink()
-    with pytest.raises(ValueError, match=r"biography_lives\.parquet: missing beside biographies\.parquet; run again"):
-        read_biographies(tmp_path)
-
-
-# --- what is said
 
 
 def test_roles_are_told_in_their_order_by_their_best_variant_that_came(found: HeadBiographies) -> None:
@@ -205,27 +171,6 @@ def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> No
     assert behaviour == f"Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1). {PAIRS}"
 
 
-def test_two_onsets_between_the_same_checkpoints_are_said_to_be_ordered_by_interpolation(run_folder: Path) -> None:
-    frames = tables()
-    order = frames["biography_order"]
-    near = told(run_folder, frames | {"biography_order": order.assign(one_onset=110.0)})
-    assert near.order.endswith(
-        " Both lie between the checkpoints 100 and 1,000, so their order rests on interpolation."
-    )
-    at_the_end = told(run_folder, frames | {"biography_order": order.assign(one_onset=100.0)})
-    assert at_the_end.order.endswith("(ties count half).")
-
-
-def test_behaviour_is_told_of_the_last_checkpoint_of_every_seed_that_was_asked(run_folder: Path) -> None:
-    frames = tables()
-    steps = frames["biography_steps"]
-    by_step = steps.assign(behaviour=np.where(steps.seed == 0, 0.5 + steps.step / 4000, math.nan))
-    assert told(run_folder, frames | {"biography_steps": by_step.iloc[::-1]}).behaviour == (
-        f"Behaviour at the last checkpoint: 75.0 % (seed 0). {PAIRS}"
-    )
-    assert told(run_folder, frames | {"biography_steps": steps.assign(behaviour=math.nan)}).behaviour == ""
-
-
 def test_heads_are_named_by_their_lives(found: HeadBiographies) -> None:
     commits = found.courses[0]
     assert (commits.life, commits.heads) == ("commits", 2)
@@ -234,13 +179,6 @@ def test_heads_are_named_by_their_lives(found: HeadBiographies) -> None:
     loses = next(course for course in found.courses if course.life == "loses")
     assert loses.names[0] == "seed 0: 2-1 (position: next)", "the role that it had"
     assert len(found.lives) == 8
-
-
-def test_matches_are_means_over_pairs_of_their_kind(found: HeadBiographies) -> None:
-    assert [(row.what, row.pairs, row.distance, row.null) for row in found.matched] == [
-        ("steps", 1, 0.03, 0.234),
-        ("seeds", 1, 0.123, 0.234),
-    ]
 
 
 def test_curves_are_means_over_seeds_with_their_range(run_folder: Path) -> None:
@@ -271,13 +209,6 @@ def test_the_slider_has_every_accuracy_in_tenths(found: HeadBiographies) -> None
     assert by_question["position", "broad", "all tokens, no peak"]["baseline_accuracy"] is None
 
 
-def test_labels_that_do_not_fit_are_counted(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.biographies.curves.MOST_CELLS", 2 * 6 * 2 * len(STEPS))
-    found = told(run_folder, tables())
-    assert (len(found.slider["maps"]), found.left_out) == (2, len(QUESTIONS) - 2)
-    assert 2 * 6 * 2 * len(STEPS) < MOST_CELLS
-
-
 def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
     frames = tables(seeds=[3])
     onsets = frames["biography_onsets"]
@@ -295,21 +226,6 @@ def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
     assert found.curves.role.nunique() == 4, "the curves are there all the same"
 
 
-# --- the figure
-
-
-def test_panels_share_their_steps_and_those_without_numbers_are_left_out(run_folder: Path) -> None:
-    frames = tables()
-    full = panels(told(run_folder, frames))
-    assert [panel.title.split()[0] for panel in full] == ["Loss", "Behaviour", "Best", "Effective"]
-    assert [line.name for line in full[0].lines] == ["training loss", "evaluation loss"]
-    assert full[0].lines[0].steps == STEPS[1:]
-    steps = frames["biography_steps"].assign(behaviour=math.nan, loss=math.nan)
-    less = panels(told(run_folder, frames | {"biography_steps": steps}))
-    assert [panel.title.split()[0] for panel in less] == ["Loss", "Best", "Effective"]
-    assert [line.name for line in less[0].lines] == ["evaluation loss"]
-
-
 def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies) -> None:
     loss, *_, effective = (chart.spec for chart in biography_charts(found))
     x = [layer["encoding"]["x"] for layer in loss["layer"][1]["layer"]]
@@ -322,29 +238,11 @@ def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies)
     assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
 
 
-def test_margins_are_in_points_with_their_bounds(found: HeadBiographies) -> None:
-    margins = next(chart for chart in biography_charts(found) if "margin" in chart.title)
-    assert margins.title.endswith("(points)")
-    rows, curves = values(margins.spec), found.curves[found.curves["margin"].notna()]
-    for column, name in (("value", "margin"), ("low", "low"), ("high", "high")):
-        np.testing.assert_allclose([row[column] or math.nan for row in rows], 100 * curves[name])
-    assert [row["series"] for row in rows] == curves["role"].tolist()
-
-
 def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the data of the line of a chart."""
     line = next(layer for layer in spec["layer"][1]["layer"] if layer["mark"]["type"] == "line")
     rows: list[dict[str, Any]] = line["data"]["values"]
     return rows
-
-
-def test_the_axis_is_marked_at_powers_of_ten_and_its_end() -> None:
-    assert ticks(1200) == [0, 1, 10, 100, 1200]
-    assert ticks(7) == [0, 1, 7]
-    assert ticks(1) == [0, 1]
-
-
-# --- the page
 
 
 @pytest.fixture(scope="module")
@@ -388,27 +286,8 @@ def test_hostile_labels_stay_text(pages: tuple[str, str]) -> None:
     assert '<b>&"|</script>`' in {one["label"] for one in data["maps"]}
 
 
-def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None:
-    section = section_of(pages[0])
-    assert section.count("<th ") == section.count('scope="col"') + section.count('scope="row"')
-    assert section.count('role="region"') == 4
-    tables = [
-        [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
-        for block in re.findall(r"(?:^\|.*\n)+", pages[1].partition("## Head biographies")[2], re.M)
-    ]
-    assert all(len(set(table)) == 1 for table in tables), tables
-    assert [len(table) - 2 for table in tables[:4]] == [3, 3, 6, 8], "the first has more than eight columns"
-
-
-def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) -> None:
-    html = write_report(run_folder).read_text(encoding="utf-8")
-    assert "biographies" not in html
-    assert "lifeView" not in html
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser, scheme: str) -> None:
-    page = browser.new_page(viewport={"width": 380, "height": 800}, color_scheme=scheme)
+def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser) -> None:
+    page = browser.new_page(viewport={"width": 380, "height": 800})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto((page_folder / "index.html").as_uri() + "#biographies")
