@@ -93,4 +93,7 @@ class Measures:
         for one in self.wanted:
             with self.run.journal.stage(one.measure.name):
                 frames = found[type(one.measure)] = one.frames(parts, found)
-            write_measures({name: self.run.complete(frame) for name, frame in frames.items()}, folder)
+            known = one.measure.tables
+            of_run = {name for name in frames if "model" in known[name].dtypes}  # others name the models of their rows
+            rows = {name: self.run.complete(frame) if name in of_run else frame for name, frame in frames.items()}
+            write_measures(rows, folder)

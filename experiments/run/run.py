@@ -21,14 +21,12 @@ from experiments.record.parts import delete_parts
 from experiments.record.progress import Progress, counter, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import grader
 from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.measures import Measures
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
-from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.windows import local_windows
 from probes.corpora.corpus import Corpus, Texts
@@ -95,8 +93,6 @@ def run(
         try:
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
-                if config.biographies is not None:
-                    _follow(config, around, unfinished, started, shards)
             if page:
                 write_report(unfinished, progress)
         except RunError:  # which would come again
@@ -128,6 +124,7 @@ def _work(
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
+    around = replace(around, read_checkpoints=None if shards is None else shards.read_checkpoints)
     measures = Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, measures, every, shards, first)
@@ -155,16 +152,6 @@ def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
     for path in {corpus.annotated for corpus in corpora if corpus.annotated is not None}:
         (folder / "annotated").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "annotated" / path.name)
-
-
-def _follow(config: Config, around: RunContext, folder: Path, started: Start, shards: Shards | None) -> None:
-    """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
-    follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
-    if shards is None:
-        found, workers = follow(progress=around.progress, behaviour=grader(config, around.model)), None
-    else:
-        found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
-    add_biographies(found, folder, started, workers=workers, resumed=around.kept.taken)
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:

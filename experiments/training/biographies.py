@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +12,6 @@ import pandas as pd
 from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config, ConfigError
 from experiments.record.kept import NOTHING, Kept
-from experiments.record.provenance import Start, finished
 from experiments.training.biography_frames import Followed, life_rows, profile_rows, step_rows
 from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
@@ -25,8 +23,6 @@ from probes.training.biography import Biography, courses
 from probes.training.concentration import LifeRule, Profiles
 from probes.training.onset import OnsetRule
 from probes.training.onset_order import head_onsets, timeline
-from reports.run.biography_files import write_biographies
-from reports.run.record import Lost, read_record
 
 ReadAll = Callable[[Sequence[Checkpoint]], Iterable[CheckpointAnswers]]
 "Has checkpoints read, and gives their answers in order."
@@ -36,12 +32,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Biographies:
-    """The tables of a run's biographies, by the name of their file (`reports.run.biography_tables`)."""
+    """The tables of a run's biographies, by the name of their file (`reports.tables.biographies`)."""
 
     tables: Mapping[str, pd.DataFrame]
     dropped: Mapping[str, Dropped]
     "What the exam left out, by scope."
-    seconds: float
 
 
 def biographies(
@@ -64,7 +59,6 @@ def biographies(
     section = config.biographies
     if section is None:
         raise ConfigError("the config has no table [biographies]")
-    start = time.perf_counter()
     steps = None if section.steps == "all" else section.steps
     chosen = {seed: read_checkpoints(folder, steps) for seed, folder in sorted(trainings.items())}
     reader = CheckpointReader(config, section, corpora, behaviour)
@@ -85,29 +79,7 @@ def biographies(
         lives.append(_followed(seed, checkpoints, answers, baselines, corpora[1].name, reader.probes))
     if not any(life.biography.courses for life in lives):
         raise ConfigError(f"[biographies]: {corpora[1].name} has no items with the labels {section.labels!r}")
-    return Biographies(_tables(config, section, lives, kinship), dropped, time.perf_counter() - start)
-
-
-def add_biographies(
-    biographies: Biographies, folder: Path, started: Start, *, workers: str | None = None, resumed: Sequence[str] = ()
-) -> None:
-    """Write the tables into a run folder, where `write_report` finds them.
-
-    Time, what was dropped, the `workers` that read checkpoints, and all that was `resumed` go into run.json, whose run
-    ends now.
-    """
-    write_biographies(biographies.tables, folder)
-    path = folder / "run.json"
-    record = read_record(path)
-    lost = [
-        Lost("biographies", scope, reason, count, tuple(dropped.examples[reason]))
-        for scope, dropped in biographies.dropped.items()
-        for reason, count in dropped.counts.items()
-    ]
-    stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
-    dropped = (*record.dropped, *lost)
-    record = replace(record, workers=workers or record.workers, resumed=tuple(resumed) or record.resumed)
-    finished(replace(record, stages=stages, dropped=dropped), started).write(path)
+    return Biographies(_tables(config, section, lives, kinship), dropped)
 
 
 def _part_name(seed: int, checkpoint: Checkpoint) -> str:

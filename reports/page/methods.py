@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from reports.formats import count, points
-from reports.page.methods_of_studies import of_studies
+from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
@@ -61,7 +61,7 @@ def methods(
         ("Tests and verdicts", [*_tests(verdicts)]),
     ]
     paragraphs = [(title, " ".join(said)) for title, said in told if said]
-    return (*paragraphs, *of_studies(run, config))
+    return (*paragraphs, *(one for measure in measures() for one in measure.written(run, config)))
 
 
 def _model(model: ModelFacts) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from reports.biographies.blocks import biography_blocks
 from reports.blocks.block import Block, Code, Facts, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
 from reports.blocks.columns import columns_fold
 from reports.blocks.page import Page, write_page
@@ -75,8 +74,6 @@ def _sections(contents: Contents) -> Iterator[Section]:
     if contents.rankings is not None:
         yield Section("metrics", "Agreement of metrics", tuple(_metrics(contents)))
     yield from (section for section in contents.sections if not section.first)
-    if contents.biographies is not None:
-        yield Section("biographies", "Head biographies", tuple(biography_blocks(contents.biographies)))
     if not contents.shows_attention:
         yield Section("examples", "Examples", [Raw("examples", contents)])
     yield Section("controls", "Baselines and controls", tuple(_controls(contents)))

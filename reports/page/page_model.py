@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from reports.biographies.section import HeadBiographies, head_biographies
 from reports.blocks.block import Section
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
@@ -80,8 +79,6 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
-    biographies: HeadBiographies | None
-    "How heads came to their roles; None where the run followed no training."
     sections: tuple[Section, ...]
     "What was measured beside scores."
     examples_total: int
@@ -161,7 +158,6 @@ def gather(folder: Path, step: Step = silent) -> Contents:
             for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
-        biographies=head_biographies(run, verdicts.rule),
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.run.biography_files import read_biographies
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
@@ -41,8 +40,6 @@ class RunFolder:
     "One row a question and head, by several metrics (`METRICS`); None where the run did not compare them."
     agreement: pd.DataFrame | None = None
     "One row a question and pair of metrics (`AGREEMENT`); None as above."
-    biographies: Mapping[str, pd.DataFrame] | None = None
-    "Tables of head biographies by name (`reports.run.biography_tables`); None where no training was followed."
 
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
@@ -82,7 +79,6 @@ class RunFolder:
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
-            biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
             tables=read_tables(folder, tables),
         )

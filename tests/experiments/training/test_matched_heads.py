@@ -12,7 +12,7 @@ from mha import Encoder, Model
 from mha.encoder.encoder import Layer
 from mha.planted.heads import word_model
 from probes.maps.matching import see_maps
-from reports.run.biography_tables import TABLES
+from reports.tables.biographies import TABLES
 
 WORDS = ["the", "a", "dog", "cat", "sees", "runs", "big", "red", "house"]
 TEXTS = [["the", "dog", "runs"], ["a", "cat", "sees"], ["the", "big", "red", "house"], ["a", "dog", "sees", "the"]]

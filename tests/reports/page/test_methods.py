@@ -14,7 +14,6 @@ from experiments.run.config import RunConfig
 from reports.measures.method import Method
 from reports.measures.registry import measures
 from reports.page.methods import methods
-from reports.page.methods_of_studies import LIVES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import ComparedBaseline
 from reports.scores.thresholds import RunThresholds
@@ -122,15 +121,10 @@ def test_a_measure_is_told_where_it_ran_with_its_settings(method: Method) -> Non
     assert title not in told(CONFIG)
 
 
-def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
+def test_behaviour_is_told_with_its_settings() -> None:
     pairs = {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}
     said = told({"behaviour": pairs}, tables={"behaviour": object()})
     assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
-    lives = told(
-        {"biographies": {"steps": "all", "labels": "all", "match_texts": 7, "replicates": 9}}, biographies=object()
-    )
-    assert "matched on 7 sentences" in lives["Biographies"]
-    assert "{replicates}" in LIVES.sentences
 
 
 def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:

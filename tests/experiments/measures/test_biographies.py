@@ -1,8 +1,6 @@
-"""Invented biographies of 2 layers x 3 heads: what the section says, draws and embeds."""
+"""Invented biographies of 2 layers x 3 heads, and of the heads between subject and verb: what a page says of them."""
 
-import json
 import math
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_report
-from reports.biographies.charts import biography_charts
-from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
-from reports.run.biography_files import read_biographies, write_biographies
-from reports.run.biography_tables import TABLES
-from reports.scores.thresholds import RunThresholds
+from experiments.measures.biographies import PAIRS, BiographiesMeasure, agreement, followers
+from reports import Run, write_measures, write_report
+from reports.blocks.block import Points, Raw, TableBlock
+from reports.drawing.trajectories import trajectory_charts
+from reports.tables.biographies import TABLES
 from tests.reports.conftest import config
-
-pytestmark = pytest.mark.slow
 
 STEPS = (0, 10, 100, 1000)
 QUESTIONS = {
@@ -118,46 +113,23 @@ def tables(seeds: Sequence[int] = (0, 1), steps: Sequence[int] = STEPS) -> dict[
     }
 
 
-def told(folder: Path, frames: dict[str, pd.DataFrame]) -> HeadBiographies:
-    write_biographies(frames, folder)
-    found = head_biographies(Run.open(folder), RunThresholds())
-    assert found is not None
+def blocks_of(folder: Path, frames: dict[str, pd.DataFrame]) -> dict[type, list[Any]]:
+    """Return the blocks of the section by kind, of a run with these tables."""
+    write_measures(frames, folder)
+    found: dict[type, list[Any]] = {}
+    for block in BiographiesMeasure.page(Run.open(folder)):
+        found.setdefault(type(block), []).append(block)
     return found
 
 
 @pytest.fixture
-def found(run_folder: Path) -> HeadBiographies:
-    return told(run_folder, tables())
+def folder(bare_run: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(bare_run, tmp_path / "minilm-ewt")
 
 
-def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
-    frames = tables()
-    write_biographies(frames, tmp_path)
-    found = read_biographies(tmp_path)
-    assert found is not None
-    assert set(found) == set(TABLES)
-    for name, frame in found.items():
-        pd.testing.assert_frame_equal(
-            frame, frames[name][list(TABLES[name].names)].reset_index(drop=True), check_dtype=False
-        )
-    assert len(pd.read_csv(tmp_path / "biographies.csv")) == len(frames["biographies"])
-
-
-def test_roles_are_told_in_their_order_by_their_best_variant_that_came(found: HeadBiographies) -> None:
-    assert [(row.label, row.variant) for row in found.onsets[:2]] == [
-        ("next", "other words"),
-        ("det", "dependent->head"),
-    ]
-    assert (len(found.onsets), found.roles_tested) == (3, 4)
-    first, second, _ = found.onsets
-    assert (first.interval, second.interval, first.between) == ("[0, 10]", "[10, never]", "0 – 10")
-    assert (first.seeds, first.with_onset, first.heads) == (2, 1, ("1-2", "1-2"))
-    assert first.before_next == 0.97
-    assert math.isnan(second.before_next)
-
-
-def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> None:
-    scope, came, order, lives, behaviour = found.sentences
+def test_sentences_and_tables_tell_onsets_by_the_best_variant_lives_and_matches(folder: Path) -> None:
+    found = blocks_of(folder, tables())
+    scope, came, order, lives, behaviour = found[Points][0].sentences
     assert scope == "All heads of 2 seeds were scored at 4 checkpoints, from step 0 to step 1,000."
     assert came.startswith("3 of 4 roles had an onset, the first “next” (step 2, interval [0, 10])")
     assert came.endswith("The interval excludes “never” in 1 of 3.")
@@ -169,73 +141,57 @@ def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> No
         "Trajectories of heads: keeps one role (2), switches role (2), unsettled (2), loses its role (2), no role (4)."
     )
     assert behaviour == f"Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1). {PAIRS}"
+    onsets, courses, matches = (block.table.texts for block in found[TableBlock])
+    assert [row[:2] for row in onsets[:2]] == [
+        ("position: next", "other words"),
+        ("dependency: det", "dependent->head"),
+    ]
+    assert [row[3:7] for row in onsets[:2]] == [
+        ("[0, 10]", "0 – 10", "97.0", "1 of 2"),
+        ("[10, never]", "10 – 100", "–", "1 of 2"),
+    ]
+    commits, *_, loses, _, narrows = courses
+    assert commits[-1] == narrows[-1] == "seed 0: 1-1 (position: next), seed 1: 1-1 (position: next)"
+    assert loses[-1].startswith("seed 0: 2-1 (position: next)"), "the role that it had"
+    assert [row[1:4] for row in matches] == [("1", "0.03", "0.23"), ("1", "0.12", "0.23")]
 
 
-def test_heads_are_named_by_their_lives(found: HeadBiographies) -> None:
-    commits = found.courses[0]
-    assert (commits.life, commits.heads) == ("commits", 2)
-    assert commits.names == ("seed 0: 1-1 (position: next)", "seed 1: 1-1 (position: next)")
-    assert found.narrowed == commits.names
-    loses = next(course for course in found.courses if course.life == "loses")
-    assert loses.names[0] == "seed 0: 2-1 (position: next)", "the role that it had"
-    assert len(found.lives) == 8
-
-
-def test_curves_are_means_over_seeds_with_their_range(run_folder: Path) -> None:
-    frames = tables()
-    shifted = frames["biography_curves"].copy()
-    shifted.loc[shifted.seed == 1, "margin"] += 0.1
-    found = told(run_folder, frames | {"biography_curves": shifted})
-    rows = found.curves[found.curves.role == "next (other words)"]
-    assert rows.margin.tolist() == pytest.approx([0.15, 0.85, 0.85, 0.85])
-    assert (rows.low.iloc[0], rows.high.iloc[0]) == (pytest.approx(0.1), pytest.approx(0.2))
-    one = told(run_folder, tables(seeds=[0]))
-    rows = one.curves[one.curves.role == "next (other words)"]
-    assert (rows.low.iloc[0], rows.high.iloc[0]) == (pytest.approx(0.18), pytest.approx(0.22)), (
-        "the interval of one seed"
-    )
-
-
-def test_the_slider_has_every_accuracy_in_tenths(found: HeadBiographies) -> None:
-    by_question = {(one["probe"], one["label"], one["variant"]): one for one in found.slider["maps"]}
-    assert len(by_question) == len(QUESTIONS)
-    assert (found.slider["layers"], found.slider["heads"], found.left_out) == (2, 3, 0)
-    one = by_question["dependency", "det", "dependent->head"]
-    assert (one["baseline"], one["baseline_accuracy"], one["n"]) == ("offset", 600, 200)
-    assert [life["seed"] for life in one["seeds"]] == [0, 1]
-    assert one["seeds"][1]["steps"] == list(STEPS)
-    assert one["seeds"][1]["accuracy"][2] == [60, 900, 60, 60, 60, 60]
-    assert found.slider["maps"][0]["label"] == "next", "the largest margin is shown first"
-    assert by_question["position", "broad", "all tokens, no peak"]["baseline_accuracy"] is None
-
-
-def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
+def test_where_nothing_came_the_section_says_so_and_near_onsets_rest_on_interpolation(folder: Path) -> None:
     frames = tables(seeds=[3])
-    onsets = frames["biography_onsets"]
-    never = dict.fromkeys(("onset", "after", "by", "low", "high"), math.inf)
-    frames |= {
-        "biography_onsets": onsets.assign(**never, found=0),
-        "biography_order": frames["biography_order"].head(0),
+    order, never = frames["biography_order"], dict.fromkeys(("onset", "after", "by", "low", "high"), math.inf)
+    none = frames | {
+        "biography_onsets": frames["biography_onsets"].assign(**never),
+        "biography_order": order.head(0),
     }
-    found = told(run_folder, frames)
-    assert found.sentences == (
+    assert blocks_of(folder, none)[Points][0].sentences == [
         "All heads of seed 3 were scored at 4 checkpoints, from step 0 to step 1,000.",
         "None of the 4 roles that were tested had an onset.",
         f"Behaviour at the last checkpoint: 75.0 % (seed 3). {PAIRS}",
-    )
-    assert found.curves.role.nunique() == 4, "the curves are there all the same"
+    ]
+    for onset, near in ((110.0, True), (100.0, False)):
+        changed = frames | {"biography_order": order.assign(one_onset=onset)}
+        sentence = blocks_of(folder, changed)[Points][0].sentences[2]
+        said = " Both lie between the checkpoints 100 and 1,000, so their order rests on interpolation."
+        assert sentence.endswith(said) is near
 
 
-def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies) -> None:
-    loss, *_, effective = (chart.spec for chart in biography_charts(found))
-    x = [layer["encoding"]["x"] for layer in loss["layer"][1]["layer"]]
-    assert {one["scale"]["type"] for one in x} == {"symlog"}
-    assert all(one["scale"] == {"constant": 1, "domain": [0, STEPS[-1]], "nice": False, "type": "symlog"} for one in x)
-    points = values(loss)
-    assert [row["step"] for row in points if row["series"] == "evaluation loss"] == list(STEPS)
-    assert [row["value"] for row in points] == [*found.progress["loss"][1:], *found.progress["evaluation_loss"]]
+def test_charts_have_losses_and_margins_in_points_as_means_over_seeds_with_their_range() -> None:
+    frames = tables()
+    curves = frames["biography_curves"]
+    frames["biography_curves"] = curves.assign(margin=curves.margin + 0.1 * (curves.seed == 1))
+    onsets = frames["biography_onsets"].query("seed == -1 and label == 'next'")
+    loss, _, margins, effective = trajectory_charts(frames, onsets)
+    points = values(loss.spec)
+    expected = 6 - np.log1p(STEPS)
+    assert [row["value"] for row in points] == [*expected[1:], *expected]
     assert points[4]["text"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
-    assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
+    assert margins.title.endswith("(points)")
+    rows = values(margins.spec)
+    assert [row["value"] for row in rows] == pytest.approx([15, 85, 85, 85])
+    assert (rows[0]["low"], rows[0]["high"]) == (pytest.approx(10), pytest.approx(20))
+    assert {row["value"] for row in values(effective.spec)} == {1.5}
+    bare = frames | {"biography_steps": frames["biography_steps"].assign(behaviour=math.nan, loss=math.nan)}
+    assert [chart.title.split()[0] for chart in trajectory_charts(bare, onsets)] == ["Loss", "Best", "Effective"]
 
 
 def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -245,48 +201,86 @@ def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.fixture(scope="module")
-def page_folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report on the synthetic run with biographies."""
-    folder = shutil.copytree(written_run, tmp_path_factory.mktemp("lives") / "minilm-ewt")
-    write_biographies(tables(), folder)
+def test_the_slider_has_every_accuracy_in_tenths_and_counts_labels_that_do_not_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block,) = blocks_of(folder, tables())[Raw]
+    maps = {(one["probe"], one["label"], one["variant"]): one for one in block.content["maps"]}
+    assert {*maps} == {*QUESTIONS}
+    assert (block.content["layers"], block.content["heads"]) == (2, 3)
+    one = maps["dependency", "det", "dependent->head"]
+    assert (one["baseline"], one["baseline_accuracy"], one["n"]) == ("offset", 600, 200)
+    assert [life["seed"] for life in one["seeds"]] == [0, 1]
+    assert one["seeds"][1]["steps"] == list(STEPS)
+    assert one["seeds"][1]["accuracy"][2] == [60, 900, 60, 60, 60, 60]
+    assert block.content["maps"][0]["label"] == "next", "the largest margin is shown first"
+    assert maps["position", "broad", "all tokens, no peak"]["baseline_accuracy"] is None
+    monkeypatch.setattr("reports.drawing.trajectories.MOST_CELLS", 2 * 6 * 2 * len(STEPS))
+    assert len(blocks_of(folder, tables())[Raw][0].content["maps"]) == 2
+
+
+WHEN = (0, 10, 100)
+MARGINS = {
+    ("all", "subject->verb", 0): (-0.4, 0.12, 0.05),
+    ("all", "subject->verb", 1): (-0.4, 0.02, 0.11),
+    ("all", "verb->subject", 0): (-0.4, -0.1, -0.2),
+    ("all", "verb->subject", 1): (-0.4, -0.2, -0.1),
+    ("attractors=1", "verb->subject", 0): (-0.3, 0.5, 0.5),
+    ("attractors=0", "verb->subject", 0): (-0.3, 0.0, 0.0),
+    ("distance=1", "verb->subject", 0): (-0.3, 0.9, 0.9),
+    ("attractors>=2", "verb->subject", 0): (-0.3, 0.8, 0.8),
+}
+"Label, direction, seed -> margin of the best head at each step; the last label has few items."
+
+
+def agreement_tables() -> dict[str, pd.DataFrame]:
+    curves, scores = [], []
+    for (label, direction, seed), margins in MARGINS.items():
+        for step, margin in zip(WHEN, margins, strict=True):
+            row: dict[str, Any] = {"probe": "agreement", "label": label, "variant": direction, "seed": seed}
+            row |= {"step": step, "name": f"2-{1 + WHEN.index(step)}"}
+            curves.append(row | {"margin": margin, "low": margin - 0.02, "high": margin + 0.02})
+            n = 49 if label == "attractors>=2" else 200
+            score = {"n": n, "accuracy": 0.5 + margin, "baseline": "offset", "baseline_accuracy": 0.5}
+            score |= {"layer": 1, "head": WHEN.index(step)}
+            scores.append(row | score | {"margin": math.nan, "excess": margin + 0.4})
+            scores.append(row | score | {"name": "1-1", "margin": math.nan, "excess": 0.0, "accuracy": 0.0})
+    other = {"probe": "position", "label": "all", "variant": "subject->verb", "seed": 0, "step": 0, "name": "2-1"}
+    curves.append({**curves[0], **other, "margin": 0.99})
+    scores.append({**scores[0], **other})
+    return {"biography_curves": pd.DataFrame(curves), "biographies": pd.DataFrame(scores)}
+
+
+def test_each_seed_is_told_at_its_best_and_at_its_last_step_and_a_sentence_counts_seeds() -> None:
+    found = followers(agreement_tables())
+    rows = {(one["label"], one["variant"], one["seed"], one["when"]): one for one in found.to_dict("records")}
+    assert len(rows) == len(found) == 2 * 6
+    assert {*found.label} == {"all", "attractors=0", "attractors=1"}, (
+        "those by distance and with few items are not told"
+    )
+    best, last = (rows["all", "subject->verb", 0, when] for when in ("best", "last"))
+    assert [best[name] for name in ("step", "name", "margin", "low", "high")] == [10, "2-2", 0.12, 0.12 - 0.02, 0.12 + 0.02]
+    assert (best["accuracy"], best["baseline"], best["baseline_accuracy"]) == (0.5 + 0.12, "offset", 0.5)
+    assert (last["step"], last["name"], last["margin"], last["n"]) == (100, "2-3", 0.05, 200)
+    assert best["excess"] == pytest.approx(0.52)
+    assert sorted(agreement(found, 0.1)) == [
+        "subject->verb, all verbs: the best head is 10 points above the strongest baseline in 2 of 2 seeds at its best "
+        "step, in 1 at the last; the highest margin is +12.0 points (head 2-2 of seed 0 at step 10, 62.0 % against "
+        "50.0 % of the offset).",
+        "verb->subject, all verbs: the best head is 10 points above the strongest baseline in 0 of 2 seeds at its best "
+        "step, in 0 at the last; the highest margin is −10.0 points (head 2-2 of seed 0 at step 10, 40.0 % against "
+        "50.0 % of the offset).",
+        "verb->subject, attractors=1: the best head is 10 points above the strongest baseline in 1 of 1 seed at its "
+        "best step, in 1 at the last; the highest margin is +50.0 points (head 2-2 of seed 0 at step 10, 100.0 % "
+        "against 50.0 % of the offset).",
+    ]
+
+
+@pytest.mark.slow
+def test_a_browser_moves_the_slider_by_keyboard(folder: Path, browser: Any) -> None:
+    write_measures(tables(), folder)
     (folder / "config.toml").write_text(config(biographies={}, model={"source": "checkpoint"}), encoding="utf-8")
-    return write_report(folder).parent
-
-
-@pytest.fixture(scope="module")
-def pages(page_folder: Path) -> tuple[str, str]:
-    html, markdown = ((page_folder / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
-    return html, markdown
-
-
-def section_of(html: str) -> str:
-    return html.partition('<section id="biographies"')[2].partition("</section>")[0]
-
-
-def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], found: HeadBiographies) -> None:
-    html, markdown = pages
-    assert '<a href="#biographies">' in html
-    for text in (section_of(html), markdown.partition("## Head biographies")[2].partition("## Examples")[0]):
-        for sentence in found.sentences[:1]:
-            assert sentence in text
-        for row in found.onsets:
-            assert row.between in text
-        for said in ("97.0", "0.23", "narrows", "optimal assignment"):
-            assert said in text
-        assert not re.search(r"\bnan\b|\bNone\b|<NA>|\binf\b", text.partition("<script")[0], re.IGNORECASE)
-
-
-def test_hostile_labels_stay_text(pages: tuple[str, str]) -> None:
-    html, markdown = pages
-    assert '<b>&"' not in section_of(html)
-    assert '<b>&"' not in markdown
-    assert html.count("</script>") == html.count("<script")
-    data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', section_of(html))[-1])
-    assert '<b>&"|</script>`' in {one["label"] for one in data["maps"]}
-
-
-def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser) -> None:
+    page_folder = write_report(folder).parent
     page = browser.new_page(viewport={"width": 380, "height": 800})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
