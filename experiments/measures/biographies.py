@@ -235,7 +235,7 @@ class BiographiesMeasure(Measure):
             ordered = with_role.sort_values(["seed", "layer", "head"], kind="stable")
             table = _table("Trajectories of heads", LIVES, ordered, sorts=True, caption=False)
             yield Fold(f"Every head that had a role: {len(with_role)}", [table])
-        if len(matches := run.tables.get("biography_matches", ())):
+        if (matches := run.tables.get("biography_matches")) is not None and len(matches):
             yield _table("Heads matched by the distance of their maps", MATCHES, _means(matches))
         yield Heading("All heads, step by step")
         slider, left_out = slider_view(scores, told)
@@ -244,8 +244,10 @@ class BiographiesMeasure(Measure):
         yield Raw("biographies", slider)
 
 
-def _table(title: str, columns: Sequence[TextColumn], rows: pd.DataFrame, **how: bool) -> TableBlock:
-    return TableBlock(TextTable.of(title, columns, rows.to_dict("records")), **how)
+def _table(
+    title: str, columns: Sequence[TextColumn], rows: pd.DataFrame, sorts: bool = False, caption: bool = True
+) -> TableBlock:
+    return TableBlock(TextTable.of(title, columns, rows.to_dict("records")), caption, sorts)
 
 
 def _onsets(told: pd.DataFrame, tables: Frames) -> pd.DataFrame:
@@ -257,8 +259,8 @@ def _onsets(told: pd.DataFrame, tables: Frames) -> pd.DataFrame:
     come = told[np.isfinite(told["onset"])].sort_values("peak_margin", ascending=False, kind="stable")
     best = come.drop_duplicates(["probe", "label"]).sort_values(["onset", "label"], kind="stable")
     order, every = tables["biography_order"].query("what == 'role'"), tables["biography_onsets"]
-    shares = {(row.one, row.other): row.share for row in order.itertuples()}
-    names = [f"{row.label} ({row.variant})" for row in best.itertuples()]
+    shares = {(row["one"], row["other"]): float(row["share"]) for row in order.to_dict("records")}
+    names = [f"{row['label']} ({row['variant']})" for row in best.to_dict("records")]
     pairs = [*zip(names, [*names[1:], ""], strict=False)]
     peaks = every[every["seed"] != ALL_SEEDS].sort_values("seed").groupby(QUESTION)["peak_head"].agg(", ".join)
     return best.assign(
@@ -284,8 +286,8 @@ def _sentences(
     tested = count(told.groupby(["probe", "label"]).ngroups)
     if len(onsets):
         first, last = (
-            f"“{row.label}” (step {count(round(row.onset))}, interval {_steps(row.low, row.high)})"
-            for row in onsets.iloc[[0, -1]].itertuples()
+            f"“{row['label']}” (step {count(round(row['onset']))}, interval {_steps(row['low'], row['high'])})"
+            for row in onsets.iloc[[0, -1]].to_dict("records")
         )
         yield (
             f"{count(len(onsets))} of {tested} roles had an onset, the first {first}, the last {last}. The interval "
@@ -321,7 +323,7 @@ def _kinds(order: pd.DataFrame, steps: Sequence[int]) -> Iterator[str]:
 
 def _courses(lives: pd.DataFrame, *, several: bool) -> list[dict[str, Any]]:
     """Return the heads of each trajectory with their last role; with several seeds the seed stands before the name."""
-    who = [f"seed {row.seed}: {row.name}" if several else row.name for row in lives.itertuples(index=False)]
+    who = [f"seed {row['seed']}: {row['name']}" if several else row["name"] for row in lives.to_dict("records")]
     roles = lives["last_role"].where(lives["last_role"] != "", lives["first_role"])
     names = pd.Series([f"{one} ({role})" if role else one for one, role in zip(who, roles, strict=True)], lives.index)
     of = {life: lives["narrows"] if life == "narrows" else lives["life"] == life for life in LIFE}
@@ -356,7 +358,7 @@ def agreement(found: pd.DataFrame, needed: float) -> Iterator[str]:
         if label == UNDISTURBED:
             continue
         best, last = (rows[rows["when"] == when] for when in ("best", "last"))
-        top = best.loc[best["margin"].idxmax()]
+        top = best.iloc[int(best["margin"].argmax())]
         reached, stayed = (int((one["margin"] >= needed).sum()) for one in (best, last))
         yield (
             f"{direction}, {'all verbs' if label == 'all' else label}: the best head is {points(needed)} points above "

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
 from experiments.record.parts import delete_parts
-from experiments.record.progress import Progress, counter, silent
+from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.context import RunContext
@@ -187,21 +187,20 @@ def _read(
     parts, examples, compared = [], [], []
     permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
-    codelength = measures.codelength
     for scope in run.scopes:
-        asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*measures], codelength, run.kept, first)
+        part = make(run, scope, measures, first)
+        asked = part.probes
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
-            permutations = part.permutations(journal)
-        scored = part.score(journal, run.progress, permutations or list)
+            permutations = cache(part.selected_permutations)
+        scored = part.score(permutations or list)
         measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
-                compared.append(_compare(scored, journal, run.progress))
+                compared.append(_compare(scored))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -213,19 +212,19 @@ def _read(
     return parts, examples, compared
 
 
-def _compare(scored: Scored, journal: Journal, progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _compare(scored: Scored) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return other metrics of all heads on the report split, and how far they rank heads alike."""
     from probes.trained.rankings import compare_metrics
 
-    part, texts = scored.part, scored.part.texts[1]
-    step = counter(progress, f"report, other metrics ({part.scope}s)", len(texts))
+    part, texts, run = scored.part, scored.part.texts[1], scored.part.run
+    step = run.counter(f"report, other metrics ({part.scope}s)", len(texts))
     classifiers = scored.trained[0] if scored.trained else None
 
     def make() -> Mapping[str, pd.DataFrame]:
         compared = compare_metrics(part.model, texts, part.probes, part.settings, classifiers, step)
         return dict(zip(("metrics", "agreement"), compared, strict=True))
 
-    metrics, agreement = part.kept.tables(f"metrics ({part.scope}s)", journal, make).values()
+    metrics, agreement = run.kept.tables(f"metrics ({part.scope}s)", run.journal, make).values()
     return metrics, agreement
 
 

@@ -40,8 +40,9 @@ def test_it_is_there_before_any_control_with_windows_once_scored_and_gone_with_t
         pages.append(page.read_text("utf-8"))
         return add(part, *rest)
 
-    monkeypatch.setattr(Part, "_add_controls", look)
-    folder = run(config, tmp_path, first=told.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, "_add_controls", look)
+        folder = run(config, tmp_path, first=told.append)
     assert (told, [path.name for path in tmp_path.iterdir()]) == ([page], ["early"])
     sentences, windows = pages
     assert "No verdict yet" in sentences
