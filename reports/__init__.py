@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from reports.measures.registry import write_measures
     from reports.notebook.run import Run
     from reports.page.page import write_report
-    from reports.run.sentence_attention import write_attention
-    from reports.tables.run_files import (
+    from reports.run.folder import (
         read_examples,
         read_scores,
         write_examples,
         write_metrics,
         write_scores,
     )
+    from reports.run.sentence_attention import write_attention
     from reports.view.view import write_view
 
 _NAMES = {
@@ -25,7 +25,7 @@ _NAMES = {
     "reports.page.page": ("write_report",),
     "reports.run.sentence_attention": ("write_attention",),
     "reports.measures.registry": ("write_measures",),
-    "reports.tables.run_files": (
+    "reports.run.folder": (
         "read_examples",
         "read_scores",
         "write_examples",

@@ -189,7 +189,7 @@ class BiographiesMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Read every checkpoint of the run's trainings."""
-        from experiments.run.behaviour import grader
+        from experiments.run.behaviours import grader
         from experiments.training.biographies import biographies
 
         read_all = run.read_checkpoints
@@ -219,8 +219,8 @@ class BiographiesMeasure(Measure):
         yield Terms(TERMS)
         yield Heading("Loss, behaviour and roles on one axis")
         yield Charts([*trajectory_charts(run.tables, onsets)])
-        slider = "The dotted line is the step of the slider below; a click on a point of a curve moves it there."
-        yield Paragraph(slider, note=True)
+        dotted = "The dotted line is the step of the slider below; a click on a point of a curve moves it there."
+        yield Paragraph(dotted, note=True)
         if len(onsets):
             yield _table("Onsets of roles, the earliest first", ONSETS, onsets, sorts=True)
         if len(found := followers(run.tables)):
@@ -239,8 +239,8 @@ class BiographiesMeasure(Measure):
             yield _table("Heads matched by the distance of their maps", MATCHES, _means(matches))
         yield Heading("All heads, step by step")
         slider, left_out = slider_view(scores, told)
-        more = f" The {count(left_out)} label–direction pairs with the smallest margins are left out here; "
-        yield Paragraph(STEP_BY_STEP + f"{more}biographies.parquet has them." * bool(left_out))
+        fewer = f" The {count(left_out)} label–direction pairs with the smallest margins are left out here; "
+        yield Paragraph(STEP_BY_STEP + f"{fewer}biographies.parquet has them." * bool(left_out))
         yield Raw("biographies", slider)
 
 
@@ -263,10 +263,11 @@ def _onsets(told: pd.DataFrame, tables: Frames) -> pd.DataFrame:
     names = [f"{row['label']} ({row['variant']})" for row in best.to_dict("records")]
     pairs = [*zip(names, [*names[1:], ""], strict=False)]
     peaks = every[every["seed"] != ALL_SEEDS].sort_values("seed").groupby(QUESTION)["peak_head"].agg(", ".join)
-    return best.assign(
+    rows: pd.DataFrame = best.assign(
         heads=[peaks[tuple(row)] for row in best[QUESTION].itertuples(index=False)],
         before_next=[shares.get(pair, 1 - shares.get(pair[::-1], math.nan)) for pair in pairs],
     )
+    return rows
 
 
 def _sentences(
@@ -295,7 +296,7 @@ def _sentences(
         )
         if kinds := " ".join(_kinds(tables["biography_order"], steps)):
             yield kinds
-        lives = ", ".join(f"{LIFE_SHOWN[row['life']]} ({row['heads']})" for row in courses[:-1])
+        lives = ", ".join(f"{LIFE_SHOWN[one['life']]} ({one['heads']})" for one in courses[:-1])
         yield f"Trajectories of heads: {lives}."
     else:
         yield f"None of the {tested} roles that were tested had an onset."
@@ -352,9 +353,9 @@ def followers(tables: Frames) -> pd.DataFrame:
     return pd.concat([best.assign(when="best"), last.assign(when="last")]).sort_values([*keys, "when"], kind="stable")
 
 
-def agreement(found: pd.DataFrame, needed: float) -> Iterator[str]:
+def agreement(selected: pd.DataFrame, needed: float) -> Iterator[str]:
     """Yield in how many seeds a head follows a direction by `needed`, over the verbs of each label."""
-    for (direction, label), rows in found.groupby(["variant", "label"], sort=False):
+    for (direction, label), rows in selected.groupby(["variant", "label"], sort=False):
         if label == UNDISTURBED:
             continue
         best, last = (rows[rows["when"] == when] for when in ("best", "last"))

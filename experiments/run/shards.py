@@ -25,7 +25,7 @@ from experiments.record.kept import packed, unpacked
 from experiments.record.progress import silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import grader
+from experiments.run.behaviours import grader
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader

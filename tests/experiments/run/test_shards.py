@@ -16,8 +16,8 @@ import pytest
 
 from experiments.cluster.calls import ClusterError
 from experiments.cluster.workers import DaskWorkers
-from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import Config
+from experiments.config.sections import ClusterSection
 from experiments.record.kept import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
