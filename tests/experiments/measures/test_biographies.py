@@ -259,7 +259,13 @@ def test_each_seed_is_told_at_its_best_and_at_its_last_step_and_a_sentence_count
         "those by distance and with few items are not told"
     )
     best, last = (rows["all", "subject->verb", 0, when] for when in ("best", "last"))
-    assert [best[name] for name in ("step", "name", "margin", "low", "high")] == [10, "2-2", 0.12, 0.12 - 0.02, 0.12 + 0.02]
+    assert [best[name] for name in ("step", "name", "margin", "low", "high")] == [
+        10,
+        "2-2",
+        0.12,
+        0.12 - 0.02,
+        0.12 + 0.02,
+    ]
     assert (best["accuracy"], best["baseline"], best["baseline_accuracy"]) == (0.5 + 0.12, "offset", 0.5)
     assert (last["step"], last["name"], last["margin"], last["n"]) == (100, "2-3", 0.05, 200)
     assert best["excess"] == pytest.approx(0.52)

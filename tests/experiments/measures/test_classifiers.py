@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from experiments.config.config import ConfigError
-from experiments.measures.classifiers import ClassifiersMeasure
 from experiments.measures.pairs import PairsMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
@@ -162,64 +161,6 @@ def test_a_task_without_examples_is_noted(
 def test_what_cannot_be_asked_is_refused(change: str, complaint: str, base: Path) -> None:
     with pytest.raises(ConfigError, match=complaint):
         load_config(base, [change])
-
-
-def head(task: str, label: str, name: str, accuracy: float, selectivity: float, **more: object) -> dict[str, object]:
-    layer, number = (int(part) - 1 for part in name.split("-"))
-    row: dict[str, object] = {
-        "task": task,
-        "label": label,
-        "layer": layer,
-        "head": number,
-        "name": name,
-        "selected": True,
-    }
-    row |= {"classes": 3, "n_select": 2000, "n": 1500, "clusters": 40, "accuracy": accuracy}
-    row |= {"ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02, "control_accuracy": accuracy - selectivity}
-    row |= {"selectivity": selectivity, "selectivity_low": selectivity - 0.03, "selectivity_high": selectivity + 0.03}
-    row |= {
-        "codelength": 1000.0,
-        "compression": 3.17,
-        "control_compression": 1.02,
-        "majority": 0.3,
-        "control_majority": 0.32,
-    }
-    row |= {"embedding_accuracy": 0.55, "embedding_selectivity": -0.2, "random_accuracy": 0.35}
-    lead = accuracy - 0.55
-    row |= {"embedding_lead": lead, "embedding_lead_low": lead - 0.03, "embedding_lead_high": lead + 0.03}
-    return row | {"embedding_p": 0.001 if lead > 0.03 else 0.4, "random_selectivity": 0.05} | more
-
-
-def test_the_page_has_the_best_head_of_a_task_arcs_by_selectivity_and_layers_by_where_a_task_is_solved() -> None:
-    none = {f"{kind}_{what}": NAN for kind in ("embedding", "random") for what in ("accuracy", "selectivity")}
-    none |= dict.fromkeys(("embedding_lead", "embedding_lead_low", "embedding_lead_high", "embedding_p"), NAN)
-    arc = "arc: dependency/dependent->head"
-    heads = [
-        head("part of speech", "all", "2-3", 0.6, 0.2),
-        head("part of speech", "all", "2-4", 0.5, 0.1, selected=False),
-        head("coreference", "all", "4-1", 0.52, 0.01, clusters=7),
-        *(head(arc, f"rel{i}", "1-1", 0.7, 0.2, **none) for i in range(15)),
-        head(arc, "sure", "1-2", 0.8, 0.3, **none),
-    ]
-    layers = []
-    for task, course, solved in (("coreference", (0.5, 0.5, 0.6), 2.0), ("early", (0.4, 0.6, 0.6), 1.0)):
-        for layer, value in enumerate(course):
-            row = {"task": task, "layer": layer, "n": 1500, "clusters": 40, "accuracy": value - 0.1}
-            row |= {"ci_low": value - 0.15, "ci_high": value - 0.05, "cumulative": value, "gain": NAN}
-            row |= {"control_accuracy": value - 0.2, "selectivity": 0.1, "cumulative_selectivity": 0.3}
-            row |= {"selectivity_low": 0.05, "selectivity_high": 0.15, "expected_layer": solved}
-            layers.append(row | {"expected_low": NAN, "expected_high": NAN})
-    page = text_of(ClassifiersMeasure, {"classifiers": pd.DataFrame(heads), "layers": pd.DataFrame(layers)})
-    assert page.startswith("In 1 of 2 tasks the interval of the best head’s selectivity lies above 0. A single head is")
-    assert "above the word’s embedding and the majority in part of speech. In 16 of 16 kinds of arcs" in page
-    assert "| part of speech | 2-3 | 3 | 1,500 | 60.0 [58.0, 62.0] | 40.0 | +20.0 [+17.0, +23.0] | 3.17 |" in page
-    assert "| part of speech | 2-3 | 1.02 | 30.0 | 32.0 | 55.0 (−20.0) | 35.0 (+5.0) |" in page
-    assert "| coreference | 4-1 | 3 | ⚠ 1,500 |" in page
-    arcs = page[page.index("Arcs from a pair’s two attention values, coded online: 16 rows:") :]
-    assert arcs.index("| sure |") < arcs.index("| rel0 |")
-    solved = "| early | 1.00 | 40.0 (+30.0) | 60.0 (+30.0) | 60.0 (+30.0) |\n| coreference | 2.00 |"
-    assert solved in page
-    assert "| early | 30.0 (+10.0) | 50.0 (+10.0) | 50.0 (+10.0) |" in page
 
 
 def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object]:

@@ -89,13 +89,6 @@ def test_a_resumed_run_shows_the_same_page_and_removes_it(
     assert [path.name for path in tmp_path.iterdir()] == ["early"]
 
 
-def test_a_run_does_without_it_where_it_cannot_be_written(config: Config, tmp_path: Path) -> None:
-    (tmp_path / "early-first.html" / "in the way").mkdir(parents=True)
-    folder = run(config, tmp_path, first=lambda page: pytest.fail("a page"))
-    (note,) = (note for note in json.loads((folder / "run.json").read_text("utf-8"))["notes"] if "first" in note)
-    assert note.startswith("the first page could not be written: ")
-
-
 def test_it_has_the_estimates_of_the_whole_run_where_no_control_has_a_part_in_them(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from experiments.config.config import Config
-from experiments.record.kept import Kept, KeptError, _files, packed, unpacked
+from experiments.record.kept import Kept, KeptError, packed, unpacked
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.scope import Part
@@ -284,11 +284,3 @@ def test_checkpoints_that_were_read_are_not_read_again(tmp_path: Path, monkeypat
     taken = json.loads((resumed / "run.json").read_text("utf-8"))["resumed"]
     assert [one for one in taken if one.startswith("biographies")] == told[:5]
     same(resumed, whole)
-
-
-def test_files_of_a_corpus_are_known_by_its_texts_and_other_files_by_their_times(tmp_path: Path) -> None:
-    """The folder of a corpus may hold the run itself, whose lock and parts change."""
-    pairs = tmp_path / "pairs.jsonl"
-    pairs.touch()
-    values = {"corpus": {"select": {"path": str(tmp_path)}}, "behaviour": {"corpora": [str(pairs)]}}
-    assert [*_files(values)] == [str(pairs)]

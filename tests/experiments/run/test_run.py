@@ -110,19 +110,6 @@ def test_the_written_config_gives_the_same_scores_again(
     pd.testing.assert_frame_equal(Run.open(again).examples, Run.open(whole).examples, check_exact=True)
 
 
-@pytest.mark.slow
-def test_progress_of_every_part_ends_where_it_said(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    steps: dict[str, list[tuple[int, int]]] = {}
-    changes = ["probes.trained=true", "probes.trained_pairs=20", "controls.random=true", "scoring.batch_pieces=200"]
-    config = load_config(base, changes)
-    run(config, tmp_path, progress=lambda what, done, of: steps.setdefault(what, []).append((done, of)))
-    assert {"select (sentences)", "report, random weights (sentences)", "trained probes (sentences)"} <= set(steps)
-    for seen in steps.values():
-        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-        assert seen[-1][0] == seen[-1][1], "also where texts were dropped"
-
-
 # --- the same numbers
 
 
@@ -324,15 +311,6 @@ def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run
     assert (both.mass - both.mass_scored).abs().max() <= 1e-6
     assert set(agreement.one) | set(agreement.other) == {"accuracy", "mass", "reciprocal_rank", "auc", "classifier"}
     assert agreement.n.min() >= 50
-
-
-@pytest.mark.slow
-def test_maps_that_are_not_kept_are_read_again_to_the_same_numbers(scored: Callable[..., Run]) -> None:
-    changes = ("probes.trained=true", "scoring.metrics=true")
-    kept, again = scored(*changes), scored(*changes, "scoring.kept_mb=0")
-    same_scores(kept.scores, again.scores)
-    assert kept.metrics is not None
-    pd.testing.assert_frame_equal(kept.metrics, again.metrics, rtol=0, atol=1e-6)
 
 
 # --- nothing in silence

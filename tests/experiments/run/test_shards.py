@@ -5,10 +5,9 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,6 @@ from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.scope import Part
-from experiments.run.shards import Shards
-from experiments.training.checkpoint_reader import CheckpointAnswers
-from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
 from probes.pairs.corpora import PairCorpus
@@ -199,28 +195,6 @@ def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: py
     same_but_for_workers(together, alone)
 
 
-def test_workers_read_the_checkpoints_that_are_not_kept(
-    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "small.toml"
-    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
-    config, real = with_workers(load_config(path)), Shards.read_checkpoints
-
-    def two(self: Shards, checkpoints: Sequence[Checkpoint]) -> Iterator[CheckpointAnswers]:
-        yield from islice(real(self, checkpoints), 2)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Shards, "read_checkpoints", two)
-        with pytest.raises(KeyboardInterrupt):
-            run(config, tmp_path)
-    told = [f"biographies, {folder}" for folder in sorted(tmp_path.rglob("step-*"))]
-    assert here.waited == told[:2]
-    here.waited.clear()
-    assert workers_of(run(config, tmp_path, resume=True)) == here.described
-    assert here.waited == told[2:]
-
-
 def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(
     here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -377,27 +351,3 @@ def killed_once(work: Callable[..., Any], died: str) -> Callable[..., Any]:
         return work(*call)
 
     return killed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ends", "said"),
-    [
-        (lambda *call: os.kill(os.getpid(), signal.SIGKILL), "its worker died each time that it was begun; "),
-        (lambda *call: __import__("headscope_of_tomorrow"), "a worker cannot load it (ModuleNotFoundError: No module"),
-    ],
-)
-def test_a_control_that_workers_cannot_read_is_named(
-    ends: Callable[..., Any], said: str, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = DaskWorkers.begin
-
-    def begin(self: DaskWorkers, what: str, work: Any, *call: Any) -> Any:
-        return real(self, what, ends if what == "control: random weights 2" else work, *call)
-
-    monkeypatch.setattr(DaskWorkers, "begin", begin)
-    with pytest.raises(ClusterError) as caught:
-        run(with_workers(config, "local:1"), tmp_path)
-    assert str(caught.value).startswith("control: random weights 2: ")
-    assert said in str(caught.value)
-    assert not (tmp_path / NAME).exists()

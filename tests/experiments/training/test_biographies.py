@@ -1,14 +1,12 @@
 """Trainings whose truth is known: random weights, in which planted heads appear at known checkpoints."""
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
@@ -16,7 +14,6 @@ from experiments.run import run as run_module
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
-from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import read_checkpoints
 from mha import Model, export_encoder, load_model
 from mha.planted.heads import plant_weights, word_model
@@ -245,29 +242,3 @@ def test_labels_and_checkpoints_that_are_not_there_are_named(
         (checkpoint / "training.json").write_text("[]")
     with pytest.raises(ConfigError, match="needs two checkpoints or more, found 0"):
         read_checkpoints(tmp_path / "other")
-
-
-@pytest.mark.parametrize("match_texts", [0, 12])
-def test_answers_are_the_same_when_they_were_saved(match_texts: int, trainings: dict[int, Path], path: Path) -> None:
-    config = load_config(path, [f"biographies.match_texts={match_texts}"])
-    assert config.biographies is not None
-    reader = CheckpointReader(config, config.biographies, open_corpora(config), None)
-    answers = reader.read(read_checkpoints(trainings[0])[1])
-    again = CheckpointAnswers.from_saved(answers.saved())
-    assert (again.layers, again.heads, again.dropped) == (2, 2, answers.dropped)
-    assert math.isnan(again.behaviour)
-    assert again.marks.keys() == answers.marks.keys()
-    for question, one in answers.marks.items():
-        np.testing.assert_equal(vars(again.marks[question]), vars(one))
-    assert again.baselines.keys() == answers.baselines.keys()
-    for name, pooled in answers.baselines.items():
-        for question, sums in pooled.items():
-            np.testing.assert_array_equal(again.baselines[name][question].hits, sums.hits)
-    if match_texts:
-        assert answers.maps is not None
-        assert again.maps is not None
-        assert (again.maps.layers, again.maps.kept) == (answers.maps.layers, answers.maps.kept)
-        assert torch.equal(again.maps.maps, answers.maps.maps)
-        assert np.array_equal(again.maps.words, answers.maps.words)
-    else:
-        assert again.maps is None

@@ -10,8 +10,7 @@ import torch
 
 from experiments import load
 from experiments.config.config import TrainingConfig
-from experiments.config.train_config import TextsSection, TrainSection
-from experiments.training.model_card import model_card
+from experiments.config.train_config import TrainSection
 from experiments.training.train import train_seeds
 from mha import record
 from mha.training.checkpoints import is_whole, list_checkpoints, read_record
@@ -56,15 +55,6 @@ def test_the_card_says_what_the_checkpoint_records_and_names_no_folder(training:
     assert "| step | 2 of 2 |" in body
     assert "| seed | 3 |" in body
     assert str(training.parent) not in card
-
-
-def test_the_card_of_a_decoder_opens_it_as_one(training: Path) -> None:
-    told = read_record(list_checkpoints(training)[2])
-    card = model_card({**told, "encoder": {**told["encoder"], "causal": True}}, "x", TextsSection(name="grammar"))
-    assert "pipeline_tag" not in card
-    assert "| task | next pieces |" in card
-    assert "BertLMHeadModel.from_pretrained" in card
-    assert "MaskedLM" not in card
 
 
 def test_the_folder_of_a_training_is_opened_as_its_last_checkpoint(training: Path) -> None:

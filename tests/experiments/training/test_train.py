@@ -20,13 +20,12 @@ from experiments.config.config import ConfigError, TrainingConfig
 from experiments.config.train_config import (
     CheckpointsSection,
     MaskingSection,
-    TextsSection,
     TokenizerSection,
     TrainSection,
 )
 from experiments.run.config import load_config, load_training
 from experiments.run.run import run
-from experiments.training.texts import open_arcs, open_material, open_rows, open_texts, open_vocabulary
+from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, open_checkpoint, train_seeds, training_settings
 from mha import load_model
 from mha.training.arcs import ArcTerm
@@ -34,9 +33,8 @@ from mha.training.checkpoints import CheckpointError, Schedule, list_checkpoints
 from mha.training.masking import Masking
 from mha.training.packed_rows import StoredRows, StreamedRows
 from mha.training.settings import TrainingSettings
-from mha.training.vocabulary import VocabularySettings, save_tokenizer
+from mha.training.vocabulary import VocabularySettings
 from probes import Corpus
-from probes.corpora.conllu import CorpusError
 from reports import Run
 
 TRAIN: dict[str, Any] = {
@@ -250,27 +248,6 @@ def test_the_encoder_is_what_the_table_says() -> None:
         encoder_config(section(encoder={"heads": 3}), vocabulary)
 
 
-def test_texts_come_from_files_corpora_and_data_sets(tmp_path: Path, sentences: list[str]) -> None:
-    (tmp_path / "a.txt").write_text("one line\nanother line\n", encoding="utf-8")
-    lines = open_material(section(data={"path": str(tmp_path / "a.txt")}))
-    assert sorted([*lines.train, *lines.held_out]) == ["another line", "one line"]
-    whole = open_material(section(data={"path": str(tmp_path), "unit": "file"}))
-    assert [*whole.train, *whole.held_out] == ["one line\nanother line"]
-    saved = tmp_path / "saved"
-    from datasets import Dataset, DatasetDict
-
-    words = Dataset.from_dict({"words": ["a b", "c d"]})
-    words.save_to_disk(saved)
-    rows = open_material(section(data={"dataset": str(saved), "column": "words"}, held_out=TRAIN["data"]))
-    assert [*rows.train] == ["a b", "c d"]
-    DatasetDict({"train": words, "test": words.select([1])}).save_to_disk(tmp_path / "splits")
-    data = {"dataset": str(tmp_path / "splits"), "column": "words", "split": "test"}
-    assert [*open_texts(TextsSection.model_validate(data))] == ["c d"]
-    with pytest.raises(CorpusError, match=r"no split 'tests'; it has test, train"):
-        [*open_texts(TextsSection.model_validate(data | {"split": "tests"}))]
-    assert len([*rows.held_out]) > 60
-
-
 def test_a_stream_is_trained_on_without_being_kept(tmp_path: Path) -> None:
     from datasets import Dataset
 
@@ -295,14 +272,6 @@ def test_a_vocabulary_is_learnt_once_and_of_the_training_texts_alone(tmp_path: P
     monkeypatch.undo()
     few = section(tokenizer={"size": 300, "first": 3})
     assert open_vocabulary(few, open_material(few)).size < first.size
-
-
-def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
-    train = section()
-    vocabulary = open_vocabulary(train, open_material(train))
-    save_tokenizer(vocabulary.tokenizer, tmp_path, 512)
-    given = section(tokenizer={"folder": str(tmp_path)}, data={"name": "grammar", "seed": 9, "documents": 5})
-    assert open_vocabulary(given, open_material(given)).fingerprint == vocabulary.fingerprint
 
 
 def test_every_seed_has_its_training_and_goes_on(write: Callable[..., Path], tmp_path: Path) -> None:
@@ -359,17 +328,6 @@ def test_a_mistake_ends_the_command_with_one_line_and_no_training(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_loss_that_is_no_number_ends_the_command_with_one_line(
-    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
-) -> None:
-    changes = ("--set", "train.learning_rate=1e38", "--set", "train.warmup=0")
-    ended = headscope("train", write(), "--out", tmp_path, *changes)
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    checkpoint = tmp_path / "small" / "seed-0" / "checkpoints" / "step-00000001"
-    assert "step 2: the loss is nan and the norm of its gradients nan, so training stopped; " in ended.err
-    assert f"the last good checkpoint is {checkpoint}" in ended.err
-
-
 def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
     write: Callable[..., Path],
     tmp_path: Path,
@@ -384,24 +342,6 @@ def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
     assert f"{first.with_name('step-00000001')}: the checkpoint cannot be written: File too large; " in ended.err
     assert f"the last good checkpoint is {first}; --resume goes on from there" in ended.err
     assert headscope("train", path, "--out", out, "--resume").code == 0
-
-
-def test_a_full_cache_ends_the_command_with_one_line_that_says_where(
-    write: Callable[..., Path],
-    tmp_path: Path,
-    headscope: Callable[..., Any],
-    largest_file: Callable[[int], AbstractContextManager[None]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (tmp_path / "many.txt").write_text("".join(f"the {number} ships\n" for number in range(2_000)))
-    path, cache = write(), tmp_path / "cache"
-    monkeypatch.setenv("HEADSCOPE_CACHE", str(cache))
-    with largest_file(10_000):
-        ended = headscope("train", path, "--out", tmp_path / "out", "--set", "train.data={path='many.txt'}")
-    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-    assert ended.err.startswith(f"headscope: {cache / 'packed'}/")
-    assert ended.err.endswith(": File too large\n")
-    assert [*(cache / "packed").glob(".*")] == []
 
 
 def test_paths_of_texts_are_relative_to_the_config(write: Callable[..., Path], tmp_path: Path) -> None:
@@ -438,14 +378,6 @@ def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Pa
     with pytest.raises(OSError, match=r"gone\.conllu"):
         run(config, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_a_run_looks_at_any_checkpoint_of_a_training(write: Callable[..., Path], tmp_path: Path) -> None:
-    train_seeds(load_training(write()), tmp_path)
-    changes = ["model.source=checkpoint", f"model.name={tmp_path / 'small'}", "model.step=2", "name=early"]
-    scores = pd.read_csv(run(load_config(write(RUN), changes), tmp_path) / "scores.csv")
-    assert (set(scores.model), set(scores.step)) == ({"small/seed-0"}, {2})
 
 
 def test_a_checkpoint_that_cannot_be_looked_at_is_said_to_be(write: Callable[..., Path], tmp_path: Path) -> None:

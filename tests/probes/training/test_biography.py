@@ -84,12 +84,3 @@ def test_the_table_has_a_row_a_step_question_and_head(biography: Biography) -> N
         [0.8, 0.8, 0.8, 0.2, 0.6, 0.7]
     )
     assert (table[table.step == 0].excess == 0).all()
-
-
-def test_resamples_draw_the_groups_that_have_items_alike_for_all_questions(biography: Biography) -> None:
-    weights = biography.weights(replicates=30, seed=1)
-    assert weights.shape == (30, GROUPS)
-    assert (weights.sum(1) == 8).all()
-    assert (weights[:, 8:] == 0).all()
-    np.testing.assert_array_equal(weights, biography.weights(replicates=30, seed=1))
-    assert (weights != biography.weights(replicates=30, seed=2)).any()

@@ -39,12 +39,6 @@ def test_effective_roles_by_hand() -> None:
     assert found.tolist() == pytest.approx([1, 2, 3, math.exp(entropy)])
 
 
-def test_small_margins_are_no_roles_and_without_any_there_is_no_number() -> None:
-    rows = margins([0.3, 0.04], [0.04, 0.04], [-0.1, -0.2])
-    assert rows.effective(LifeRule())[:, 0].tolist() == pytest.approx([1, NAN, NAN], nan_ok=True)
-    assert rows.effective(LifeRule(floor=0.03))[:, 0].tolist()[1] == pytest.approx(2)
-
-
 def test_the_main_role_is_the_one_with_the_largest_margin_if_it_is_large_enough() -> None:
     rows = margins([0.2, 0.3], [0.3, 0.3], [0.09, 0.05])
     assert rows.main(LifeRule())[:, 0].tolist() == [1, 0, -1]
