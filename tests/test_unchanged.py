@@ -7,9 +7,9 @@ import pytest
 
 from experiments.cli import main
 from tests.unchanged import commands
-from tests.unchanged.compare import anywhere, differences, golden, patterns, unexpected
+from tests.unchanged.compare import differences, golden, patterns, unexpected
 from tests.unchanged.masks import mask, without_times
-from tests.unchanged.pages import html_lines, markdown_lines
+from tests.unchanged.pages import html_lines
 from tests.unchanged.parts import PARTS
 from tests.unchanged.record import surroundings, write
 
@@ -72,19 +72,6 @@ def test_a_changed_cell_is_told_with_its_place_and_an_excepted_one_is_not(tmp_pa
     assert unexpected(["another"], patterns(excepted)) == ["another"]
 
 
-def test_a_line_and_a_file_that_only_one_record_has_are_told(tmp_path: Path) -> None:
-    before, after = record(tmp_path / "before", "3-5"), record(tmp_path / "after", "3-5\nrow: 3-6")
-    (before / "tables.txt").write_text("rows: 1\n", "utf-8")
-    assert [*differences(before, after)] == [
-        "pages/one.txt:5 [How good]: (absent) -> row: 3-6",
-        "tables.txt: a file -> (absent)",
-    ]
-
-
-def test_equal_records_have_no_difference(tmp_path: Path) -> None:
-    assert [*differences(record(tmp_path / "before", "3-5"), record(tmp_path / "after", "3-5"))] == []
-
-
 def test_a_page_is_told_by_its_headings_texts_tables_and_data() -> None:
     assert html_lines(PAGE) == [
         *("h2: Best", "text: Of two heads.", "table: How good"),
@@ -92,17 +79,8 @@ def test_a_page_is_told_by_its_headings_texts_tables_and_data() -> None:
     ]
 
 
-def test_markdown_is_told_in_the_same_form() -> None:
-    told = [*markdown_lines("## Best\n\nTwo.\n\n| head | right |\n| --- | ---: |\n| 3-5 | 0.5 |\n")]
-    assert told == ["h2: Best", "text: Two.", "table: Best", "columns: head | right", "row: 3-5 | 0.5"]
-
-
 def test_what_differs_between_two_runs_is_masked_and_numbers_are_not() -> None:
     text = "/tmp/x/run on 3 May 2026, 2026-05-03T10:00:00Z, took 1.5 s and 12 MB; 3 heads, 0.5"
     assert mask(text, Path("/tmp/x")) == "<work>/run on <date>, <time>, took <duration> and <memory>; 3 heads, 0.5"
     assert mask(r"/tmp/a\_b/made.txt", Path("/tmp/a_b")) == "<work>/made.txt"
     assert without_times([{"seconds": 3, "n": 1}]) == [{"seconds": "<seconds>", "n": 1}]
-
-
-def test_the_golden_record_has_what_is_the_same_on_any_machine() -> None:
-    assert anywhere(["table: Best", "columns: head", "row: 3-5", "rows: 2"]) == ["table: Best", "columns: head"]

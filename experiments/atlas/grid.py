@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
 
-from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import NAME, Config, ConfigError
 from experiments.config.file import find_config, read_toml, resolve_paths, validated
 from experiments.config.section import ConfigTable
+from experiments.config.sections import ClusterSection
 from experiments.run.config import checked
 
 Title = Annotated[str, StringConstraints(pattern=NAME)]

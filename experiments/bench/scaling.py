@@ -20,7 +20,7 @@ import torch
 from experiments.bench.passes import read_plainly, score, sentences, take_turns, timed
 from experiments.cluster.calls import one_call
 from experiments.cluster.workers import DaskWorkers, open_cluster
-from experiments.config.cluster_section import ClusterSection
+from experiments.config.sections import ClusterSection
 from experiments.record.provenance import peak_memory_mb
 from mha import Model, load_model
 from probes import Corpus, Document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -24,15 +25,14 @@ from experiments.config.config import (
 )
 from experiments.config.train_config import TrainSection
 from experiments.inputs.corpora import open_corpora
+from experiments.inputs.open_model import Opened
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
+from experiments.run.context import RunContext
 from experiments.run.scope import Part
 from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
-from probes import get_probe
-from probes.evidence.results import add_verdicts
-from probes.evidence.statistics import VerdictRule
 from probes.pairs.grammar_pairs import grammar_pairs
 from probes.pairs.scores import MASKED, decide
 
@@ -124,19 +124,14 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
         model={"name": str(folder)},
         **{name: getattr(section, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")},
     )
-    corpora, journal = open_corpora(config), Journal()
-    asked = [get_probe(name) for name in config.probes.names]
-    words = config.scoring.window_words
+    run = RunContext(config, Opened(model, config), open_corpora(config), Journal(), silent)
     permutations: Callable[[], Sequence[int]] | None = None
     frames = []
-    for scope in dict.fromkeys(probe.scope for probe in asked):
-        texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
-        part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
-        permutations = permutations or part.permutations(journal)
-        frames.append(part.score(journal, silent, permutations).scores)
-    scores = add_verdicts(
-        pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)
-    )
+    for scope in run.scopes:
+        part = Part(run, scope)
+        permutations = permutations or cache(part.selected_permutations)
+        frames.append(part.score(permutations).scores)
+    scores = run.verdicts(frames)
     return scores[(scores.split == "report") & scores.specialised.eq(True)]
 
 

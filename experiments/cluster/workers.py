@@ -12,7 +12,7 @@ from shutil import which
 from typing import Any, Final, TypeVar
 
 from experiments.cluster.calls import NO_WORKER_SECONDS, ClusterError, WorkerCall, outcome, wait_for_any
-from experiments.config.cluster_section import ClusterSection
+from experiments.config.sections import ClusterSection
 
 Result = TypeVar("Result", covariant=True)
 

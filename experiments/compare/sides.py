@@ -147,11 +147,11 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
     Their accuracies are those of heads that are chosen on one half of the texts and told on the other, with the width
     of the best head's own interval.
     """
-    if run.biographies is None:
+    if "biographies" not in run.tables:
         raise CompareError(
             f"{run.folder} has no biographies, so it has no seeds or steps to compare: add [biographies]"
         )
-    rows, curves = run.biographies["biographies"], run.biographies["biography_curves"]
+    rows, curves = run.tables["biographies"], run.tables["biography_curves"]
     for what in ("seed", "step"):
         known = rows[what].unique()
         place = int(at[what]) if what in at else int(known.min() if what == "seed" else known.max())

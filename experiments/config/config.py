@@ -7,11 +7,10 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, create_model, model_validator
 
-from experiments.config.biography_section import BiographiesSection
-from experiments.config.cluster_section import ClusterSection
 from experiments.config.section import ConfigError as ConfigError
 from experiments.config.section import ConfigTable, Placed
 from experiments.config.sections import BehaviourSection as BehaviourSection
+from experiments.config.sections import BiographiesSection, ClusterSection
 from experiments.config.sections import ControlsSection as ControlsSection
 from experiments.config.sections import CorpusPart as CorpusPart
 from experiments.config.sections import CorpusSection as CorpusSection

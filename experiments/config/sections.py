@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from experiments.config.section import ConfigTable, Placed, ProbeNames
 from experiments.config.train_config import GRAMMAR
@@ -276,3 +277,60 @@ assert set(DEVICES) == {"auto", "cpu", "cuda", "mps"}
 assert set(REDUCTIONS) == {"mean", "first"}
 assert set(MAPS) == {"weights", "norms", "rollout"}
 assert set(METHODS) == {"auto", "masked", "pll"}
+
+
+class BiographiesSection(ConfigTable):
+    """What is asked at every checkpoint; the report corpus is read."""
+
+    probes: ProbeNames = ("position", "dependency", "agreement")
+    "Probes that are scored at every checkpoint."
+    labels: Literal["all"] | tuple[str, ...] = "all"
+    "Labels that are kept."
+    steps: Literal["all"] | tuple[int, ...] = "all"
+    "Steps whose checkpoints are scored, the first of them in the place of random weights; there must be two or more."
+    first: int | None = Field(default=None, ge=1)
+    "Take that many texts of the report corpus only."
+    replicates: int = Field(default=200, ge=10)
+    "Resamples of clusters (and seeds) for intervals."
+    match_texts: int = Field(default=100, ge=0)
+    "Sentences on which the maps of heads are compared; 0 to match no heads."
+    within_layers: bool = False
+    "Whether heads are matched within their layer only."
+
+    @model_validator(mode="after")
+    def _several_steps(self) -> Self:
+        if isinstance(self.steps, tuple) and len(set(self.steps)) < 2:
+            raise ValueError('steps: expected "all" or two steps or more')
+        return self
+
+
+def _checked(address: str) -> str:
+    if not re.fullmatch(r"|local:[1-9][0-9]*|(tcp|tls)://.+|slurm", address):
+        expected = "local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm"
+        raise ValueError(f"expected {expected}; got {address!r}")
+    return address
+
+
+class ClusterSection(ConfigTable):
+    """The Dask workers that read controls and checkpoints of a run, or do the runs of a grid; else this process does.
+
+    Numbers do not depend on it, so it is neither written into a run folder nor compared with one.
+    """
+
+    address: Annotated[str, AfterValidator(_checked)] = ""
+    '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
+    threads: int = Field(default=0, ge=0)
+    """Threads of torch in each worker; 0 stands for 1. Without an address those of an atlas in this process; 0 then
+    stands for torch's own number."""
+    retries: int = Field(default=2, ge=0)
+    """How often work is begun again that a worker did not survive; of an atlas also a run that failed, but not by a
+    mistake of the user."""
+    jobs: int = Field(default=1, ge=1)
+    "Jobs that slurm is asked for."
+    slurm: dict[str, Any] = Field(default_factory=dict)
+    "What dask_jobqueue.SLURMCluster is given, such as cores, memory, queue and walltime."
+
+    @property
+    def each_threads(self) -> int:
+        """The threads of each worker; 0 in this process for torch's own number."""
+        return self.threads or int(bool(self.address))

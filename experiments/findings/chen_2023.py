@@ -61,8 +61,8 @@ def halfway(steps: Sequence[int], values: Sequence[float]) -> float:
 
 
 def _order(evidence: Evidence) -> Numbers:
-    tables = evidence["emergence"].biographies
-    if tables is None or tables["biography_steps"].behaviour.isna().all():
+    tables = evidence["emergence"].tables
+    if "biography_steps" not in tables or tables["biography_steps"].behaviour.isna().all():
         raise Missing("no heads and no behaviour were followed through a training")
     by_seed = [course for _, course in _courses(tables).groupby("seed")]
     found = {
@@ -77,7 +77,7 @@ def _order(evidence: Evidence) -> Numbers:
 
 
 def _order_drawn(evidence: Evidence) -> Figure:
-    courses = _courses(evidence["emergence"].biographies).groupby("step")[[SYNTAX, GRAMMAR]].mean().reset_index()
+    courses = _courses(evidence["emergence"].tables).groupby("step")[[SYNTAX, GRAMMAR]].mean().reset_index()
     series = {name: points(courses, "step", name) for name in (SYNTAX, GRAMMAR)}
     return Figure("lines", "Syntax in attention, and agreement", "step", "accuracy, mean over seeds", series, level=0.5)
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.inputs.corpora import open_corpus
 from experiments.record.progress import Progress, counter, silent
-from experiments.run.run_model import open_model_of
+from experiments.run.folder import open_model_of
 from mha import Model, load_model
 from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
 from probes.scoring.aligned import sample_texts

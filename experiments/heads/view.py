@@ -15,7 +15,7 @@ from torch import Tensor
 
 from experiments.heads.typed_text import as_text, check_maps, cut, word_rules
 from experiments.record.progress import Progress, counter, silent
-from experiments.run.run_model import open_model_of
+from experiments.run.folder import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces

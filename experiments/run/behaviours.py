@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
@@ -10,16 +10,19 @@ from typing import Self
 
 import numpy as np
 
+from experiments.config.config import Config
 from experiments.config.section import EMBEDDING, LOSS
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
+from mha import MaskedLM, Model
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
 from probes.causal.importance import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
+from probes.pairs.scores import decide
 from probes.scoring.aligned import Aligned, Dropped, sample_texts
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
@@ -152,3 +155,24 @@ def downstream(run: RunContext, scored: Scored, labels: int, items: int) -> Iter
         behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
         run.journal.drop("report", behaviour.name, aligned.dropped)
         yield Weighed(run, behaviour)
+
+
+def grader(config: Config, model: Model) -> Callable[[Model], float] | None:
+    """Return what tells the accuracy of models on the pairs of the first corpus that have attractors, in [0, 1].
+
+    On all its pairs where none is said to have any. None where the config's [behaviour] names no pairs; raises
+    ModelError for a model without a masked-LM head and CorpusError for pairs that are not there.
+    """
+    section = config.behaviour
+    if not section.corpora:
+        return None
+    MaskedLM.of(model, config.seed)  # raises now what it would raise after all checkpoints
+    first, *_ = [open_pairs(name, first=section.first, seed=section.seed) for name in section.corpora]
+
+    def grade(model: Model) -> float:
+        lm = MaskedLM.of(model, config.seed)
+        made = decide(lm, first.stream(), method=section.method, batch_pieces=config.scoring.batch_pieces).made
+        attracted = [one for one in made if one.kind.attractors]
+        return float(np.mean([one.credit for one in attracted or made])) if made else float("nan")
+
+    return grade

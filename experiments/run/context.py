@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar
@@ -42,6 +42,8 @@ class RunContext:
     progress: Progress
     kept: Kept = NOTHING
     "The finished parts of the run."
+    read_checkpoints: Callable[[Sequence[Any]], Iterable[Any]] | None = None
+    "Has checkpoints read by workers, see `experiments.training.biographies`; None without workers."
     _shared: dict[type[Any], object] = field(default_factory=dict, repr=False)
 
     @property

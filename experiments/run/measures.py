@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from experiments.run.scope import Scored
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer
 from reports.measures.registry import MeasureError, measures, write_measures
+from reports.tables.table import Table
 
 
 def measure_types() -> tuple[type[Measure], ...]:
@@ -35,67 +37,52 @@ def in_order(kinds: Sequence[type[Measure]]) -> Iterator[type[Measure]]:
 
 
 @dataclass(frozen=True)
-class RunMeasure:
-    """A measure that a run wants, with the rows that it has measured of the parts so far."""
-
-    measure: Measure
-    run: RunContext
-    rows: list[pd.DataFrame] = field(default_factory=list)
-
-    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
-        """Return what sees the maps of a split while its heads are scored."""
-        return self.measure.observers(self.run, scope, split, texts)
-
-    def add(self, scored: Scored) -> None:
-        """Have it measure what it measures of a part."""
-        name = f"{self.measure.name} ({scored.part.scope}s)"
-        self.rows.extend(self.run.kept.tables(name, self.run.journal, partial(self._of_part, scored)).values())
-
-    def _of_part(self, scored: Scored) -> Frames:
-        return {str(number): rows for number, rows in enumerate(self.measure.of_part(self.run, scored))}
-
-    def frames(self, parts: Sequence[Scored], measured: Mapping[type[Measure], Frames]) -> Frames:
-        """Return its tables; those of an interrupted run are not measured again."""
-        read = Read(parts, self.rows, {one: measured.get(one, {}) for one in self.measure.needs})
-        return self.run.kept.tables(self.measure.name, self.run.journal, lambda: self.measure.measure(self.run, read))
-
-    def filled(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table; a table of none has the columns that are declared."""
-        return frame if len(frame) else pd.DataFrame(columns=[*self.measure.tables[name].names])
-
-
-@dataclass(frozen=True)
 class Measures:
-    """The measures that a run wants, in the order in which they measure."""
+    """The measures that a run wants, in the order in which they measure, with their rows of the parts so far."""
 
     run: RunContext
-    wanted: Sequence[RunMeasure]
+    wanted: Sequence[Measure]
+    rows: dict[str, list[pd.DataFrame]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, run: RunContext) -> Self:
         """Return those that the config of a run wants; raises where one of them cannot be done."""
         made = (kind.of(run.config) for kind in in_order(measure_types()))
-        return cls(run, [RunMeasure(one, run) for one in made if one.wanted(run)])
-
-    def __iter__(self) -> Iterator[RunMeasure]:
-        """Yield them in the order in which they measure."""
-        return iter(self.wanted)
+        return cls(run, [one for one in made if one.wanted(run)])
 
     @property
     def codelength(self) -> bool:
         """Whether any takes the codelengths of trained probes."""
-        return any(one.measure.codelength for one in self.wanted)
+        return any(one.codelength for one in self.wanted)
+
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split while its heads are scored."""
+        return [observer for one in self.wanted for observer in one.observers(self.run, scope, split, texts)]
 
     def add(self, scored: Scored) -> None:
         """Have every measure measure what it measures of a part while the run is at it."""
         for one in self.wanted:
-            one.add(scored)
+            name, of_part = f"{one.name} ({scored.part.scope}s)", partial(_of_part, one, scored)
+            self.rows[one.name] += self.run.kept.tables(name, self.run.journal, of_part).values()
 
     def write(self, parts: Sequence[Scored], folder: Path) -> None:
-        """Measure, and write all tables into the folder of the run."""
+        """Measure, and write all tables into the folder of the run; those that were kept are not measured again."""
         found: dict[type[Measure], Frames] = {}
         for one in self.wanted:
-            with self.run.journal.stage(one.measure.name):
-                frames = found[type(one.measure)] = one.frames(parts, found)
-            complete = {name: self.run.complete(one.filled(name, frame)) for name, frame in frames.items()}
-            write_measures(complete, folder)
+            read = Read(parts, self.rows[one.name], {needed: found.get(needed, {}) for needed in one.needs})
+            with self.run.journal.stage(one.name):
+                frames = self.run.kept.tables(one.name, self.run.journal, partial(one.measure, self.run, read))
+            found[type(one)] = frames
+            of_run = {name for name in frames if "model" in one.tables[name].dtypes}  # others name their models
+            filled = {name: _filled(one.tables[name], frame) for name, frame in frames.items()}
+            rows = {name: self.run.complete(frame) if name in of_run else frame for name, frame in filled.items()}
+            write_measures(rows, folder)
+
+
+def _filled(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a table; a table of none has the columns that are declared."""
+    return frame if len(frame) else pd.DataFrame(columns=[*table.names])
+
+
+def _of_part(measure: Measure, scored: Scored) -> Frames:
+    return {str(number): rows for number, rows in enumerate(measure.of_part(scored.part.run, scored))}

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,15 @@ from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.kept import Kept, KeptError, kept_folder
 from experiments.record.parts import delete_parts
-from experiments.record.progress import Progress, counter, silent
+from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import grader
 from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.measures import Measures
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
-from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from mha.models.check import local_windows
 from probes.corpora.corpus import Corpus, Texts
@@ -95,8 +93,6 @@ def run(
         try:
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
-                if config.biographies is not None:
-                    _follow(config, around, unfinished, started, shards)
             if page:
                 write_report(unfinished, progress)
         except RunError:  # which would come again
@@ -128,6 +124,7 @@ def _work(
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
+    around = replace(around, read_checkpoints=None if shards is None else shards.read_checkpoints)
     measures = Measures.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, measures, every, shards, first)
@@ -155,16 +152,6 @@ def _copy_annotated(corpora: Sequence[Corpus], folder: Path) -> None:
     for path in {corpus.annotated for corpus in corpora if corpus.annotated is not None}:
         (folder / "annotated").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "annotated" / path.name)
-
-
-def _follow(config: Config, around: RunContext, folder: Path, started: Start, shards: Shards | None) -> None:
-    """Add the biographies of the heads of the run's trainings, whose checkpoints workers read where there are some."""
-    follow = partial(biographies, config, around.opened.trainings, around.corpora, kept=around.kept)
-    if shards is None:
-        found, workers = follow(progress=around.progress, behaviour=grader(config, around.model)), None
-    else:
-        found, workers = follow(progress=around.progress, read_all=shards.read_checkpoints), shards.read_by
-    add_biographies(found, folder, started, workers=workers, resumed=around.kept.taken)
 
 
 def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:
@@ -200,21 +187,20 @@ def _read(
     parts, examples, compared = [], [], []
     permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
-    codelength = measures.codelength
     for scope in run.scopes:
-        asked = run.probes(scope)
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(config, model, scope, asked, run.texts(scope), [*measures], codelength, run.kept, first)
+        part = make(run, scope, measures, first)
+        asked = part.probes
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if permutations is None and config.controls.permuted:
-            permutations = part.permutations(journal)
-        scored = part.score(journal, run.progress, permutations or list)
+            permutations = cache(part.selected_permutations)
+        scored = part.score(permutations or list)
         measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
-                compared.append(_compare(scored, journal, run.progress))
+                compared.append(_compare(scored))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -226,19 +212,19 @@ def _read(
     return parts, examples, compared
 
 
-def _compare(scored: Scored, journal: Journal, progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _compare(scored: Scored) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return other metrics of all heads on the report split, and how far they rank heads alike."""
     from probes.trained.rankings import compare_metrics
 
-    part, texts = scored.part, scored.part.texts[1]
-    step = counter(progress, f"report, other metrics ({part.scope}s)", len(texts))
+    part, texts, run = scored.part, scored.part.texts[1], scored.part.run
+    step = run.counter(f"report, other metrics ({part.scope}s)", len(texts))
     classifiers = scored.trained[0] if scored.trained else None
 
     def make() -> Mapping[str, pd.DataFrame]:
         compared = compare_metrics(part.model, texts, part.probes, part.settings, classifiers, step)
         return dict(zip(("metrics", "agreement"), compared, strict=True))
 
-    metrics, agreement = part.kept.tables(f"metrics ({part.scope}s)", journal, make).values()
+    metrics, agreement = run.kept.tables(f"metrics ({part.scope}s)", run.journal, make).values()
     return metrics, agreement
 
 

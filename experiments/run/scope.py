@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 import pandas as pd
@@ -25,15 +25,12 @@ from experiments.inputs.controls import (
     selected_permutations,
 )
 from experiments.inputs.corpora import remark_notes
-from experiments.record.kept import NOTHING, Kept
-from experiments.record.progress import Progress, counter
-from experiments.record.run_record import Journal
+from experiments.run.context import RunContext
 from mha import Model
 from mha.models.kept_maps import KeptMaps
 from mha.parallel import side_by_side
 from probes import Probe
 from probes.corpora.corpus import Texts
-from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
 from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM, Selective
@@ -51,7 +48,12 @@ ShowScores = Callable[[pd.DataFrame], None]
 
 
 class Observing(Protocol):
-    """What a part needs of a measure while heads are scored, see `experiments.run.measures.RunMeasure`."""
+    """What a part needs of the measures while heads are scored, see `experiments.run.measures.Measures`."""
+
+    @property
+    def codelength(self) -> bool:
+        """Whether the trained probes are coded too."""
+        ...
 
     def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""
@@ -62,24 +64,36 @@ class Observing(Protocol):
 class Part:
     """The part of a run in which the model reads texts of one scope."""
 
-    config: Config
-    model: Model
+    run: RunContext
     scope: str
-    probes: Sequence[Probe]
-    texts: Sequence[Texts]
-    "Of the selection split and of the report split."
-    measures: Sequence[Observing] = ()
-    codelength: bool = False
-    "Whether the trained probes are coded too."
-    kept: Kept = NOTHING
-    "The finished parts of the run."
+    measures: Observing | None = None
+    "None for what is read by workers."
     first: ShowScores | None = None
+
+    @property
+    def config(self) -> Config:
+        """The config of the run."""
+        return self.run.config
+
+    @property
+    def model(self) -> Model:
+        """The model of the run."""
+        return self.run.model
+
+    @cached_property
+    def probes(self) -> Sequence[Probe]:
+        """The probes of the scope."""
+        return self.run.probes(self.scope)
+
+    @cached_property
+    def texts(self) -> Sequence[Texts]:
+        """What the model reads, of the selection split and of the report split."""
+        return self.run.texts(self.scope)
 
     @property
     def settings(self) -> Settings:
         """How maps are read; those of the run's model are kept when its heads are scored."""
-        scoring = self.config.scoring
-        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps, kept=self.own_maps)
+        return replace(self.run.settings, kept=self.own_maps)
 
     @cached_property
     def own_maps(self) -> KeptMaps:
@@ -87,22 +101,22 @@ class Part:
         scoring, later = self.config.scoring, self.config.probes.trained or self.measures
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
-    def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
+    def score(self, permutations: Callable[[], Sequence[int]]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
         `permutations` selects the seeds of the permuted weights that are controls.
         """
-        config = self.config
+        journal, measures = self.run.journal, self.measures
         observers: dict[str, Sequence[Observer]] = {
-            split: [one for measure in self.measures for one in measure.observers(self.scope, split, texts)]
+            split: [] if measures is None else measures.observers(self.scope, split, texts)
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
-        splits = self._splits(journal, progress, observers)
+        splits = self._splits(observers)
         if self.first is not None:
             with journal.stage("first page"):
                 self.first(self._table(splits, observers[SPLITS[1]], test=False))
-        observers |= self._add_controls(splits, permutations(), journal, progress)
+        observers |= self._add_controls(splits, permutations())
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]], test=True)
         for probe in self.probes:
@@ -111,11 +125,11 @@ class Part:
                     journal.note(note)
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
-        if not config.probes.trained:
+        if not self.config.probes.trained:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
             name = f"trained probes ({self.scope}s)"
-            trained = self.kept.tables(name, journal, lambda: {name: self._trained(progress)})
+            trained = self.run.kept.tables(name, journal, lambda: {name: self._trained(name)})
             return Scored(self, scores, splits, [*trained.values()], observers)
 
     @cached_property
@@ -125,9 +139,7 @@ class Part:
         count = self.config.controls.select_documents
         return of_documents(select, count) if count else select, report
 
-    def _add_controls(
-        self, splits: Sequence[Split], permutations: Sequence[int], journal: Journal, progress: Progress
-    ) -> Mapping[str, Sequence[Observer]]:
+    def _add_controls(self, splits: Sequence[Split], permutations: Sequence[int]) -> Mapping[str, Sequence[Observer]]:
         """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
         controls = {
             control: probes
@@ -140,10 +152,8 @@ class Part:
         def read(control: ModelControl) -> Sequence[Pooled]:
             start = time.perf_counter()
             see = beside[control.name]
-            heads = self.kept.sums(
-                self.part_name(control),
-                lambda: self.control_heads(control, controls[control], progress, see),
-                see,
+            heads = self.run.kept.sums(
+                self.part_name(control), lambda: self.control_heads(control, controls[control], see), see
             )
             seconds[f"control: {control.name}"] = time.perf_counter() - start
             return heads
@@ -152,9 +162,9 @@ class Part:
         add = add_sampled_control if self.config.controls.select_documents else add_control
         for control, heads in zip(controls, self.each_control(read, [*controls]), strict=True):
             add(control.name, splits, heads)
-        journal.share(seconds, time.perf_counter() - start)
+        self.run.journal.share(seconds, time.perf_counter() - start)
         if (count := self.config.controls.select_documents) and (note := choice_note(splits[1], self.scope, count)):
-            journal.note(note)
+            self.run.journal.note(note)
         return beside
 
     def each_control(
@@ -178,33 +188,29 @@ class Part:
 
     def _table(self, splits: Sequence[Split], observers: Sequence[Observer], *, test: bool) -> pd.DataFrame:
         """Return the scores of all heads; `observers` have seen the report split."""
-        shape, scoring = (self.model.layers, self.model.heads), self.config.scoring
-        effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
-        scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin, test=test)
+        shape, margin = (self.model.layers, self.model.heads), self.config.verdict.margin
+        scores = score_table(*splits, shape=shape, effort=self.run.effort, margin=margin, test=test)
         for pairs in (one for one in observers if isinstance(one, RelationAttention)):
             scores = add_relation_attention(scores, pairs)
         return scores
 
-    def permutations(self, journal: Journal) -> Callable[[], Sequence[int]]:
-        """Return what selects permutations the first time that it is called, and has them from then on."""
-        return cache(partial(self.selected_permutations, journal))
-
-    def selected_permutations(self, journal: Journal) -> list[int]:
+    def selected_permutations(self) -> list[int]:
         """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""
-        with journal.stage(f"control: {PERMUTED}"):
-            seeds = self.kept.seeds(
+        with self.run.journal.stage(f"control: {PERMUTED}"):
+            seeds = self.run.kept.seeds(
                 "permutations selected",
                 lambda: selected_permutations(self.config, self.model, self.permutation_strengths),
             )
-        journal.log("permutations selected", seeds=seeds)
+        self.run.journal.log("permutations selected", seeds=seeds)
         return seeds
 
     def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
         """Return how many hits the best heads of these permuted weights have on a sample of the selection split."""
         return permutation_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
 
-    def _splits(self, journal: Journal, progress: Progress, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
+    def _splits(self, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
+        journal = self.run.journal
         arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
         with journal.stage("learn baselines"):
             names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
@@ -212,14 +218,9 @@ class Part:
         splits, beside = [], []
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
-                step = self._counter(progress, split, len(texts))
+                step = self._counter(split, len(texts))
                 outcome = score_corpus(
-                    self.model,
-                    texts,
-                    self.probes,
-                    baselines,
-                    self.settings,
-                    step,
+                    *(self.model, texts, self.probes, baselines, self.settings, step),
                     arcs=arcs,
                     observers=[*observers[split], self.own_maps],
                 )
@@ -232,16 +233,16 @@ class Part:
             add_control(CONTROL_ARCS, splits, beside)
         return splits
 
-    def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
-        return counter(progress, f"{what} ({self.scope}s)", of)
+    def _counter(self, what: str, of: int) -> Callable[[int], None]:
+        return self.run.counter(f"{what} ({self.scope}s)", of)
 
     def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
+        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
         """Return the sums of a control's heads on both splits; `observers` see its maps of the report split."""
         model, heads = control.load(), []
         for split, texts, seen_by in zip(SPLITS, self.control_texts, ((), observers), strict=True):
-            step = self._counter(progress, f"{split}, {control.name}", len(texts))
+            step = self._counter(f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
                 *(model, texts, probes, {}, self.settings, step),
                 places=control.places,
@@ -252,21 +253,17 @@ class Part:
             heads.append(of_model(outcome.heads, probes))
         return heads
 
-    def _trained(self, progress: Progress) -> pd.DataFrame:
+    def _trained(self, name: str) -> pd.DataFrame:
         from probes.trained.classifier import fit_classifiers
 
         select, report = self.texts
         return fit_classifiers(
-            self.model,
-            select,
-            report,
-            self.probes,
-            self.settings,
+            *(self.model, select, report, self.probes, self.settings),
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,
-            codelength=self.codelength,
-            progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
+            codelength=self.measures is not None and self.measures.codelength,
+            progress=lambda done, of: self.run.progress(name, done, of),
         )
 
 

@@ -22,10 +22,10 @@ from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.kept import packed, unpacked
-from experiments.record.progress import Progress, silent
+from experiments.record.progress import silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
-from experiments.run.behaviour import grader
+from experiments.run.behaviours import grader
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
@@ -106,13 +106,13 @@ class ShardedPart(Part):
     calls: dict[str, WorkerCall[ControlSums]] = field(default_factory=dict)
     "By name, the controls that workers read."
 
-    def score(self, journal: Journal, progress: Progress, permutations: Callable[[], Sequence[int]]) -> Scored:
+    def score(self, permutations: Callable[[], Sequence[int]]) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
         seeds = permutations()
         for control in model_controls(self.config, self.model, seeds):
-            if control.probes(self.probes) and not self.kept.has(self.part_name(control)):
+            if control.probes(self.probes) and not self.run.kept.has(self.part_name(control)):
                 self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
-        return super().score(journal, progress, permutations)
+        return super().score(permutations)
 
     def each_control(
         self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
@@ -125,11 +125,13 @@ class ShardedPart(Part):
         return [found[control.name] for control in controls]
 
     def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
+        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
         """Return the sums of a control's heads when its worker has them; `observers` get what it has observed."""
         found = self.calls[control.name].result()
-        progress(f"controls ({self.scope}s)", sum(call.done() for call in self.calls.values()), len(self.calls))
+        self.run.progress(
+            f"controls ({self.scope}s)", sum(call.done() for call in self.calls.values()), len(self.calls)
+        )
         for observer, arrays in zip(observers, found.observed, strict=True):
             observer.take(arrays)
         return [unpacked(arrays) for arrays in found.heads]
@@ -154,7 +156,7 @@ def read_control(job: bytes, scope: str, name: str, permutations: Sequence[int])
     with _part(job, scope) as part:
         control = next(one for one in model_controls(part.config, part.model, permutations) if one.name == name)
         observers = part.control_observers(control)
-        heads = part.control_heads(control, control.probes(part.probes), silent, observers)
+        heads = part.control_heads(control, control.probes(part.probes), observers)
     return ControlSums([packed(pooled) for pooled in heads], [one.saved() for one in observers])
 
 
@@ -207,8 +209,7 @@ def _job(job: bytes) -> Iterator[_Job]:
 def _part(job: bytes, scope: str) -> Iterator[Part]:
     """Yield the part of the run whose texts are of that scope."""
     with _job(job) as opened:
-        run = opened.run
-        yield Part(run.config, run.model, scope, run.probes(scope), run.texts(scope))
+        yield Part(opened.run, scope)
 
 
 def _opened(job: bytes) -> _Job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -13,7 +14,7 @@ from experiments.config.config import Config
 from experiments.inputs.controls import ModelControl, Strengths
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
-from experiments.record.progress import Progress, silent
+from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -72,14 +73,14 @@ class SharingPart(Part):
     shared: Shared = field(default_factory=Shared)
 
     def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, observers: Sequence[RelationAttention]
+        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
     ) -> Sequence[Pooled]:
         """Return the sums of a control's heads, read once for all runs but for words in another order."""
         key = (control.control, control.seed)
         if control.control == WORDS:
-            return super().control_heads(control, probes, progress, ())
+            return super().control_heads(control, probes, ())
         if key not in self.shared.heads:
-            self.shared.heads[key] = super().control_heads(control, probes, progress, ())
+            self.shared.heads[key] = super().control_heads(control, probes, ())
         return self.shared.heads[key]
 
     def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
@@ -111,9 +112,9 @@ class NullRuns:
         permutations: Callable[[], Sequence[int]] | None = None
         for scope in run.scopes:
             shared = self.shared.setdefault(scope, Shared())
-            part = SharingPart(config, model, scope, run.probes(scope), run.texts(scope), shared=shared)
-            permutations = permutations or part.permutations(run.journal)
-            frames += part.score(run.journal, silent, permutations).frames
+            part = SharingPart(run, scope, shared=shared)
+            permutations = permutations or cache(part.selected_permutations)
+            frames += part.score(permutations).frames
         return run.verdicts(frames)
 
     def row(self, source: str, seed: int) -> dict[str, Any]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config, ConfigError
+from experiments.config.sections import BiographiesSection
 from experiments.record.kept import NOTHING, Kept
-from experiments.record.provenance import Start, finished
-from experiments.training.biography_frames import Followed, life_rows, profile_rows, step_rows
 from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.matched_heads import Kinship
@@ -22,11 +21,8 @@ from probes import Corpus, Probe
 from probes.scoring.aligned import Dropped
 from probes.scoring.tally import Pooled
 from probes.training.biography import Biography, courses
-from probes.training.concentration import LifeRule, Profiles
-from probes.training.onset import OnsetRule
-from probes.training.onset_order import head_onsets, timeline
-from reports.run.biography_tables import write_biographies
-from reports.run.record import Lost, read_record
+from probes.training.concentration import LifeRule, Profiles, life_of
+from probes.training.onset import OnsetRule, head_onsets, timeline
 
 ReadAll = Callable[[Sequence[Checkpoint]], Iterable[CheckpointAnswers]]
 "Has checkpoints read, and gives their answers in order."
@@ -36,12 +32,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Biographies:
-    """The tables of a run's biographies, by the name of their file (`reports.run.biography_tables`)."""
+    """The tables of a run's biographies, by the name of their file (`reports.tables.biographies`)."""
 
     tables: Mapping[str, pd.DataFrame]
     dropped: Mapping[str, Dropped]
     "What the exam left out, by scope."
-    seconds: float
 
 
 def biographies(
@@ -64,7 +59,6 @@ def biographies(
     section = config.biographies
     if section is None:
         raise ConfigError("the config has no table [biographies]")
-    start = time.perf_counter()
     steps = None if section.steps == "all" else section.steps
     chosen = {seed: read_checkpoints(folder, steps) for seed, folder in sorted(trainings.items())}
     reader = CheckpointReader(config, section, corpora, behaviour)
@@ -85,29 +79,7 @@ def biographies(
         lives.append(_followed(seed, checkpoints, answers, baselines, corpora[1].name, reader.probes))
     if not any(life.biography.courses for life in lives):
         raise ConfigError(f"[biographies]: {corpora[1].name} has no items with the labels {section.labels!r}")
-    return Biographies(_tables(config, section, lives, kinship), dropped, time.perf_counter() - start)
-
-
-def add_biographies(
-    biographies: Biographies, folder: Path, started: Start, *, workers: str | None = None, resumed: Sequence[str] = ()
-) -> None:
-    """Write the tables into a run folder, where `write_report` finds them.
-
-    Time, what was dropped, the `workers` that read checkpoints, and all that was `resumed` go into run.json, whose run
-    ends now.
-    """
-    write_biographies(biographies.tables, folder)
-    path = folder / "run.json"
-    record = read_record(path)
-    lost = [
-        Lost("biographies", scope, reason, count, tuple(dropped.examples[reason]))
-        for scope, dropped in biographies.dropped.items()
-        for reason, count in dropped.counts.items()
-    ]
-    stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
-    dropped = (*record.dropped, *lost)
-    record = replace(record, workers=workers or record.workers, resumed=tuple(resumed) or record.resumed)
-    finished(replace(record, stages=stages, dropped=dropped), started).write(path)
+    return Biographies(_tables(config, section, lives, kinship), dropped)
 
 
 def _part_name(seed: int, checkpoint: Checkpoint) -> str:
@@ -158,3 +130,79 @@ def _tables(
         matches, partners = kinship.tables(roles, told[0].heads)
         tables |= {"biography_matches": matches, "biography_partners": partners}
     return tables
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One training that was read."""
+
+    biography: Biography
+    profiles: Profiles
+    checkpoints: list[Checkpoint]
+    behaviour: list[float]
+
+    def roles(self, rule: LifeRule) -> dict[int, list[str]]:
+        """Step -> main role of every head, empty for none."""
+        main = self.profiles.main(rule)
+        names = [*(f"{probe}: {label}" for probe, label in self.profiles.roles), ""]
+        return {step: [names[role] for role in row] for step, row in zip(self.biography.steps, main, strict=True)}
+
+
+def step_rows(life: Followed) -> pd.DataFrame:
+    """Return loss and behaviour, one row a checkpoint."""
+    return pd.DataFrame(
+        {
+            "seed": life.biography.seed,
+            "step": life.biography.steps,
+            "tokens": life.biography.tokens,
+            "loss": [one.loss for one in life.checkpoints],
+            "evaluation_loss": [one.evaluation_loss for one in life.checkpoints],
+            "behaviour": life.behaviour,
+        }
+    )
+
+
+def _heads(biography: Biography) -> dict[str, object]:
+    """Return the columns that name all heads of a training."""
+    layer, head = np.divmod(np.arange(biography.layers * biography.heads), biography.heads)
+    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
+    return {"seed": biography.seed, "layer": layer, "head": head, "name": names}
+
+
+def profile_rows(life: Followed, rule: LifeRule) -> pd.DataFrame:
+    """Return effective roles, main role and its margin, one row a checkpoint and head."""
+    effective, roles = life.profiles.effective(rule), life.roles(rule)
+    margins = life.profiles.margins
+    top = margins.max(2) if margins.shape[2] else np.full(margins.shape[:2], np.nan)
+    rows = {"effective": effective, "margin": top}
+    return pd.concat(
+        [
+            pd.DataFrame(
+                _heads(life.biography)
+                | {"step": step, "role": roles[step]}
+                | {name: values[place] for name, values in rows.items()}
+            )
+            for place, step in enumerate(life.biography.steps)
+        ],
+        ignore_index=True,
+    )
+
+
+def life_rows(life: Followed, rule: LifeRule) -> pd.DataFrame:
+    """Return what became of every head, one row each."""
+    effective, main = life.profiles.effective(rule), life.profiles.main(rule)
+    told = [life_of(main[:, head].tolist(), effective[:, head].tolist(), rule) for head in range(main.shape[1])]
+    names = [*(f"{probe}: {label}" for probe, label in life.profiles.roles), ""]
+    steps = life.biography.steps
+    return pd.DataFrame(
+        _heads(life.biography)
+        | {
+            "life": [one.life for one in told],
+            "narrows": [one.narrows for one in told],
+            "first_role": [names[one.first] for one in told],
+            "last_role": [names[one.last] for one in told],
+            "since": pd.array([None if one.since < 0 else steps[one.since] for one in told], dtype="Int64"),
+            "widest": [float(np.nanmax(column)) if np.isfinite(column).any() else math.nan for column in effective.T],
+            "last_effective": effective[-1],
+        }
+    )

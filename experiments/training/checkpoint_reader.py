@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from experiments.config.biography_section import BiographiesSection
 from experiments.config.config import Config
+from experiments.config.sections import BiographiesSection
 from experiments.record.kept import packed, unpacked
 from experiments.training.checkpoints import Checkpoint
 from mha import Model, load_model

@@ -9,18 +9,9 @@ import numpy as np
 import pandas as pd
 
 from probes.maps.matching import Match, Matched, SeenMaps, match_models, same_roles
+from reports.tables.biographies import TABLES
 
-MATCHES = (
-    *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "null", "chance"),
-    *("itself", "same_role", "same_role_chance"),
-)
-"""One row a pair of models. what: "steps" for neighbouring checkpoints, "seeds" for two seeds, "start" for two seeds
-at their first checkpoints, before training if that is step 0. null: the same when the other model reads other
-sentences of the same lengths, so that heads can only be alike in what they do with positions; NaN where no two
-sentences are equally long. chance: random pairs."""
-
-PARTNERS = ("seed", "other_seed", "layer", "head", "name", "partner", "distance", "role", "partner_role")
-"One row a head of the last checkpoint and another seed."
+MATCHES, PARTNERS = ([*TABLES[name].names] for name in ("biography_matches", "biography_partners"))
 
 Roles = Mapping[int, Mapping[int, Sequence[str]]]
 "Seed -> step -> main role of every head, empty for none."
@@ -51,7 +42,7 @@ class Kinship:
         ends.append((step, seen))
 
     def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
+        """Return the tables of matches and of partners; `heads` is the number of heads of a layer."""
         matches = [_row("steps", found, (seed, one), (seed, other), roles) for seed, one, other, found in self._steps]
         partners: list[dict[str, object]] = []
         for seed, other in combinations(sorted(self._ends), 2):
@@ -63,7 +54,7 @@ class Kinship:
                 matches.append(_row(what, found, (seed, step), (other, other_step), roles))
                 if what == "seeds":
                     partners += _partners(found.match, (seed, step), (other, other_step), roles, heads)
-        return pd.DataFrame(matches, columns=[*MATCHES]), pd.DataFrame(partners, columns=[*PARTNERS])
+        return pd.DataFrame(matches, columns=MATCHES), pd.DataFrame(partners, columns=PARTNERS)
 
 
 def _row(what: str, found: Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:

@@ -13,15 +13,10 @@ from probes.evidence.results import reported_questions
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
+from reports.tables.biographies import MAIN, TABLES
 
 GROUPS = 100
 "Clusters are put into at most so many groups, of which sums are kept and resamples drawn."
-
-COLUMNS = (
-    *("seed", "step", "tokens", "corpus", "probe", "label", "variant", "layer", "head", "name", "n"),
-    *("accuracy", "ci_low", "ci_high", "mass", "baseline", "baseline_accuracy", "margin", "excess"),
-)
-"The columns of `Biography.table`."
 
 
 @dataclass(frozen=True)
@@ -105,14 +100,14 @@ class Biography:
         return _bootstrap(self.courses.values(), replicates, seed).weights_of_groups
 
     def table(self, replicates: int, seed: int) -> pd.DataFrame:
-        """Return one row a step, question and head (COLUMNS); intervals are bootstrapped over groups of clusters.
+        """Return one row a step, question and head; intervals are bootstrapped over groups of clusters.
 
         margin: accuracy minus that of the strongest baseline on the same items. excess: accuracy minus that of the same
         head at the first checkpoint, which at step 0 has the weights that training starts from.
         """
         drawn = _bootstrap(self.courses.values(), replicates, seed)
         frames = [self._rows(question, course, drawn) for question, course in self.courses.items()]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS])
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*TABLES[MAIN].names])
 
     def _rows(self, question: Question, course: Course, drawn: _Drawn) -> pd.DataFrame:
         accuracy, (steps, count) = course.accuracy, (len(self.steps), self.layers * self.heads)
@@ -141,7 +136,7 @@ class Biography:
                 "margin": course.margins.ravel(),
                 "excess": (accuracy - accuracy[0]).ravel(),
             }
-        )[[*COLUMNS]]
+        )[[*TABLES[MAIN].names]]
 
 
 @dataclass(frozen=True)

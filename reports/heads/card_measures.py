@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reports.biographies.text_tables import LIFE_SHOWN
 from reports.formats import MISSING, decimal, minus, percent, signed, signed_interval
 from reports.heads.card_parts import MOST, CardPart, CardSource
+from reports.tables.biographies import LIFE_SHOWN
 
 SHAPES: Final[Mapping[tuple[str, str], str]] = {
     ("entropy", "all tokens"): "entropy of its rows, nats",
@@ -90,7 +90,7 @@ def classifiers(source: CardSource, name: str) -> CardPart | None:
 
 def biography(source: CardSource, name: str) -> CardPart | None:
     """What became of the head in training."""
-    table = (source.run.biographies or {}).get("biography_lives")
+    table = source.run.tables.get("biography_lives")
     if table is None:
         return None
     rows = table[table["name"] == name].to_dict("records")

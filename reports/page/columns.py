@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reports.measures.registry import measure_tables
-from reports.run.biography_tables import TABLES as BIOGRAPHY_TABLES
 from reports.run.folder import RunFolder
 from reports.run.sentence_attention import ATTENTION_TABLES
 from reports.tables.scores import TABLES
@@ -15,7 +14,7 @@ from reports.tables.table import Table
 
 def run_tables() -> Mapping[str, Table]:
     """Return what every table that a run folder can have must hold, by the name of its file."""
-    return {**TABLES, **measure_tables(), **BIOGRAPHY_TABLES, **ATTENTION_TABLES}
+    return {**TABLES, **measure_tables(), **ATTENTION_TABLES}
 
 
 def meaning(table: str, column: str) -> str:

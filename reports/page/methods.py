@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from reports.formats import count, points
-from reports.measures.method import Method
 from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
@@ -67,10 +66,7 @@ def methods(
         ("Tests and verdicts", [*_tests(verdicts)]),
     ]
     paragraphs = [(title, " ".join(said)) for title, said in told if said]
-    paragraphs += [one for measure in measures() for one in measure.written(run, config)]
-    if run.biographies is not None:
-        paragraphs.append(LIVES.written(config))
-    return tuple(paragraphs)
+    return (*paragraphs, *(one for measure in measures() for one in measure.written(run, config)))
 
 
 def _model(model: ModelFacts) -> Iterator[str]:

@@ -9,8 +9,6 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
-from reports.biographies.blocks import biography_blocks
-from reports.biographies.section import head_biographies
 from reports.blocks.block import Block, Code, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, write_page
 from reports.formats import MISSING, day
@@ -154,8 +152,6 @@ def _sections(source: PageSource, step: Step) -> Iterator[Section]:
             yield Section(measure.anchor or measure.name, measure.title, blocks)
     if findings := tuple(run_findings(run)):
         yield Section("run_findings", "Published findings", findings)
-    if (lives := head_biographies(run, source.verdicts.rule)) is not None:
-        yield Section("biographies", "Head biographies", tuple(biography_blocks(lives)))
     if shown is None:
         yield Section("examples", "Examples", tuple(example_blocks(run.examples, source.best)))
     yield Section("controls", "Baselines and controls", tuple(_controls(source)))

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.run.biography_tables import read_biographies
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
@@ -41,8 +40,6 @@ class RunFolder:
     "One row a question and head, by several metrics (`METRICS`); None where the run did not compare them."
     agreement: pd.DataFrame | None = None
     "One row a question and pair of metrics (`AGREEMENT`); None as above."
-    biographies: Mapping[str, pd.DataFrame] | None = None
-    "Tables of head biographies by name (`reports.run.biography_tables`); None where no training was followed."
 
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
@@ -82,7 +79,6 @@ class RunFolder:
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
-            biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
             tables=read_tables(folder, tables),
         )
@@ -128,3 +124,29 @@ class RunFolder:
             f"Run {self.name!r}: {', '.join(self.scores['model'].drop_duplicates())}, {self.layers} layers x "
             f"{self.heads} heads, {asked} {'probe' if asked == 1 else 'probes'}, {len(self.scores):,} scores"
         )
+
+
+def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write scores.parquet, and the same rows as scores.csv, into `folder`; return the path of the first."""
+    return SCORES.write(frame, folder, "scores")
+
+
+def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
+    return EXAMPLES.write(frame, folder, "examples")
+
+
+def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) -> None:
+    """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
+    METRICS.write(metrics, folder, "metrics")
+    AGREEMENT.write(agreement, folder, "agreement")
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """Read scores.parquet, or scores.csv with the same result; ValueError says what is wrong with the file."""
+    return SCORES.read(path)
+
+
+def read_examples(path: Path) -> pd.DataFrame:
+    """Read examples.parquet; ValueError says what is wrong with the file."""
+    return EXAMPLES.read(path)

@@ -16,7 +16,7 @@ from experiments.bench import others, passes, scaling
 from experiments.bench import scoring as bench_scoring
 from experiments.bench.records import exits_with_2
 from experiments.bench.scoring import ALL, ALONE, ATTENTIONS, BY_WORD, CUT, LENS, PLAIN, ROUGH, SCORED, blocks, goals
-from experiments.config.cluster_section import ClusterSection
+from experiments.config.sections import ClusterSection
 from mha import Model, load_model
 from mha.planted.heads import word_model
 from probes import Corpus, Document, Settings, get_probe, score_corpus

@@ -14,7 +14,7 @@ from distributed.nanny import WorkerProcess
 from experiments.cluster import calls
 from experiments.cluster.calls import ClusterError, WorkerCall, failure
 from experiments.cluster.workers import DaskWorkers, ThisProcess, open_cluster, open_workers
-from experiments.config.cluster_section import ClusterSection
+from experiments.config.sections import ClusterSection
 
 ANY_PORT = {"dashboard_address": ":0"}
 

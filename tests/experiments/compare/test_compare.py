@@ -25,7 +25,7 @@ from reports.compare.record import (
     TURNED,
     RunPair,
 )
-from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
+from reports.tables.biographies import TABLES
 from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
 
@@ -270,10 +270,10 @@ def live(folder: str) -> str:
         curves.append(question | {"name": best, "margin": margin, "low": margin - 0.05, "high": margin + 0.05})
         for row in rows_of({("obj", ""): {best: accuracy}}):
             rows.append(row | question | {"tokens": step, "corpus": "a", "excess": 0.0})
-    frames = {name: pd.DataFrame(columns=[*table.names]) for name, table in TABLES.items() if name not in OPTIONAL}
+    frames = {name: pd.DataFrame(columns=[*table.names]) for name, table in TABLES.items()}
     frame = pd.DataFrame(rows)
     frame["name"] = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
-    write_biographies(frames | {"biographies": frame, "biography_curves": pd.DataFrame(curves)}, Path(folder))
+    write_measures(frames | {"biographies": frame, "biography_curves": pd.DataFrame(curves)}, Path(folder))
     return folder
 
 

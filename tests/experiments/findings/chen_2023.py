@@ -18,7 +18,7 @@ def _run(syntax: int, loss: int, agreement: int):
             curves.append(place | about | {"margin": 0.0})
             scores.append(place | about | {"n": 100, "accuracy": 0.2 + 0.5 * reached["s"]})
     tables = {"biography_steps": steps, "biography_curves": curves, "biographies": scores}
-    return {"emergence": planted_run(biographies=tables)}
+    return {"emergence": planted_run(**tables)}
 
 
 def _syntax(blocked: float, across: float, early: float, promoted: float):

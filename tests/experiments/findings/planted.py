@@ -55,7 +55,6 @@ def planted_run(
     scores: Sequence[Row] = (),
     *,
     behaviour: Sequence[Row] = (),
-    biographies: Mapping[str, Sequence[Row]] | None = None,
     **studies: Sequence[Row],
 ) -> Run:
     """Return a run that holds these rows; columns that no row has are filled with missing values."""
@@ -67,7 +66,6 @@ def planted_run(
         examples=pd.DataFrame(),
         record=RunRecord(name="planted"),
         config="",
-        biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,
         tables={name: pd.DataFrame(rows) for name, rows in studies.items()}
         | ({"behaviour": _filled(behaviour, BEHAVIOUR.dtypes)} if behaviour else {}),
     )

@@ -15,8 +15,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from experiments.cluster import workers
-from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import CorpusPart
+from experiments.config.sections import ClusterSection
 from experiments.heads.typed_text import cut, find_head, find_word
 from experiments.inputs.corpora import open_part
 from experiments.record.kept import Kept

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.config.config import Config, ConfigError
+from experiments.config.config import Config
 from experiments.inputs.controls import (
     SAMPLE,
     ModelControl,
@@ -49,19 +49,6 @@ def weights(control: ModelControl) -> torch.Tensor:
     return torch.cat([parameter.flatten() for parameter in control.load().module.parameters()]).detach()
 
 
-def test_further_seeds_are_numbered(controls_of: Of) -> None:
-    found = controls_of("controls={random=3, permuted=2}")
-    assert [(one.name, one.control) for one in found] == [
-        ("random weights", "random weights"),
-        ("random weights 2", "random weights"),
-        ("random weights 3", "random weights"),
-        ("permuted weights", "permuted weights"),
-        ("permuted weights 2", "permuted weights"),
-        ("shuffled word order", "shuffled word order"),
-    ]
-    assert [one.places is not None for one in found] == [False] * 5 + [True]
-
-
 def test_all_can_be_switched_off(controls_of: Of) -> None:
     assert controls_of() == []
 
@@ -90,18 +77,6 @@ def test_shuffled_word_order_is_read_by_the_model_of_the_run(base: Path) -> None
     assert control.load().module is model.module
     assert control.load().precision == "bf16"
     assert control.places is not None
-
-
-def test_a_probe_takes_part_in_its_own_controls_only(controls_of: Of) -> None:
-    probes = [get_probe(name) for name in ("position", "dependency")]
-    asked = {
-        one.name: [probe.name for probe in one.probes(probes)] for one in controls_of("controls={random=1, permuted=1}")
-    }
-    assert asked == {
-        "random weights": ["position", "dependency"],
-        "permuted weights": ["position", "dependency"],
-        "shuffled word order": ["dependency"],
-    }
 
 
 def test_the_strongest_together_have_the_most_hits_when_each_answers_what_it_answers_best() -> None:
@@ -148,17 +123,3 @@ def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
     backwards = of_documents(MemoryTexts(every[::-1]), 5)
     assert {text.id for text in backwards.take(range(len(backwards)))} == ids
     assert of_documents(texts, 12) is of_documents(texts, 100) is texts
-
-
-def test_permutations_that_are_not_tried_cannot_be_read(base: Path) -> None:
-    with pytest.raises(ConfigError, match="permuted = 3 of permutations_tried = 2: try at least as many"):
-        load_config(base, ["controls={permuted=3, permutations_tried=2}"])
-
-
-def test_permutations_are_tried_in_fp32_whatever_the_precision_of_controls(base: Path) -> None:
-    model, texts, asked = load_model("minilm"), Corpus.generated(4, 9).sentences(), [get_probe("dependency")]
-    exact, rough = (
-        permutation_strengths(load_config(base, [f"controls.precision={name}"]), model, texts, asked, Settings(), [0])
-        for name in ("fp32", "bf16")
-    )
-    assert exact == rough

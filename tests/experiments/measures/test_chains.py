@@ -61,17 +61,6 @@ def test_the_selected_head_stands_before_its_baselines_by_average_at_the_last_st
     assert both.table.texts[0][:2] == ("head 3-5", "70.0 / 60.0")
 
 
-def test_a_rule_that_made_no_link_is_named_and_has_no_row() -> None:
-    """It scores as single mentions do; "nearest" has another average."""
-    table = linked()
-    nearest = table[table["name"] == "nearest"]
-    idle, single = (nearest.assign(name=name) for name in ("nearest subject", "single mentions"))
-    other = table.assign(precision=table["precision"].where(table["name"] != "nearest", 0.3))
-    summary, f1, *_ = page(pd.concat([other, idle, single]))
-    assert summary.text.endswith(" Rules that made no link are not shown: “nearest subject”.")
-    assert [row[0] for row in f1.table] == ["head 3-5", "sieve", "nearest", "single mentions"]
-
-
 @pytest.mark.parametrize(
     ("lead", "said"),
     [
@@ -108,10 +97,3 @@ def test_where_no_window_has_a_mention_a_note_says_so(
     found = Run.open(run(load_config(base, (*ON, corpus)), tmp_path, page=False))
     assert "chains" not in found.tables
     assert "coreference chains: no mention in the windows of the select and the report split" in found.record.notes
-
-
-@pytest.mark.slow
-def test_texts_that_the_model_cannot_read_are_counted(scored: Callable[..., Run]) -> None:
-    found = scored("chains.enabled=true", "scoring.window_words=60", "chains.random=false")
-    reasons = [lost.reason for lost in found.record.dropped or ()]
-    assert any(reason.startswith("coreference chains: longer than the model") for reason in reasons)

@@ -20,7 +20,7 @@ from mha import load_model
 from mha.models.circuits import CircuitError
 from probes import Corpus
 from reports import Run
-from tests.experiments.measures.pages import blocks_of, text_of
+from tests.experiments.measures.pages import text_of
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
 LAYERS, HEADS, REACH = 2, 3, 2
@@ -106,14 +106,3 @@ def test_the_page_counts_names_and_compares() -> None:
     assert "| 1-2 | −1 | 93.0 | 46.5 | −1 | 50.0 | −2.0 | 60.0 |\n" in page
     assert "| plural | 16 | 1-3 | 25.0 | 12.5 | 2-1 | 50.0 | 0.05 |\n" in page
     assert "| plural | – | – |\n" in page
-
-
-def test_kernels_are_drawn_beside_their_heads_and_relations_left_out_where_there_are_none() -> None:
-    tables = circuit_tables()
-    tables |= {
-        "circuit_relations": tables["circuit_relations"].head(0),
-        "circuit_links": tables["circuit_links"].head(3),
-    }
-    blocks = blocks_of(CircuitsMeasure, tables)
-    assert 'points="4,12.2 29,2.0 54,12.2 79,12.2 104,12.2"' in blocks[-1].html
-    assert not any("Relations between words" in block.markdown for block in blocks)

@@ -1,6 +1,5 @@
 """Trained classifiers, pairs of words and parsers: whole runs, what is refused, and numbers of the pages."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +8,7 @@ import pandas as pd
 import pytest
 
 from experiments.config.config import ConfigError
-from experiments.measures.classifiers import ClassifiersMeasure
 from experiments.measures.pairs import PairsMeasure
-from experiments.measures.parsers import ParsersMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
 from reports import Run
@@ -91,18 +88,6 @@ def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
 
 
 @pytest.mark.slow
-def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
-    record = json.loads((asked / "run.json").read_text())
-    noted = record["facts"]["classifiers"]["part of speech"]
-    assert noted["select"]["examples"] == noted["report"]["examples"] == 60
-    scored = {split: record["scored"][split]["sentence"]["words"] for split in ("select", "report")}
-    assert {split: noted[split]["available"] for split in scored} == scored
-    assert {"classifiers: read", "classifiers: heads", "classifiers: random weights", "parsers"} <= set(
-        record["stages"]
-    )
-
-
-@pytest.mark.slow
 def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path) -> None:
     found = Run.open(asked)
     scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
@@ -119,17 +104,16 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
 
 
 @pytest.mark.slow
-def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Path) -> None:
-    codes = Run.open(asked).tables["codes"]
+def test_examples_codes_layers_and_parsers_are_as_many_as_asked(asked: Path) -> None:
+    found = Run.open(asked)
+    noted = found.facts("classifiers")["part of speech"]
+    assert noted["select"]["examples"] == noted["report"]["examples"] == 60
+    scored = {split: found.record.scored[split]["sentence"].words for split in ("select", "report")}
+    assert {split: noted[split]["available"] for split in scored} == scored
+    codes, layers, parser = (found.tables[name] for name in ("codes", "layers", "parser"))
     assert {*codes.task} == {"part of speech", "coreference"}
     assert (codes.groupby(["task", "name"]).draw.agg(list).map(tuple) == (0, 1)).all()
     assert codes[["compression", "control_compression"]].notna().all().all()
-
-
-@pytest.mark.slow
-def test_layers_and_parsers_have_a_row_each(asked: Path) -> None:
-    found = Run.open(asked).tables
-    layers, parser = found["layers"], found["parser"]
     assert (layers.groupby("task").layer.agg(list).map(tuple) == (0, 1, 2)).all()
     assert len(parser) == 7
     for table in (layers, parser):
@@ -167,77 +151,16 @@ def test_a_task_without_examples_is_noted(
     ("change", "complaint"),
     [
         ('classifiers.tasks=["part-of-speech"]', "unknown task 'part-of-speech'; did you mean 'part of speech'"),
-        ('classifiers.tasks=["coreference", "coreference"]', "task 'coreference' is named twice"),
         (
             'classifiers={tasks = ["subject number"], coded = ["coreference"]}',
             "coded has 'coreference', which is not among the tasks about words: ",
         ),
         ('classifiers.tasks=["arc"]', "it needs probes.trained = true"),
-        ("classifiers.examples=5", "greater than or equal to 20"),
-        ("classifiers.task=1", "unknown key 'classifiers.task'; did you mean 'tasks'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(change: str, complaint: str, base: Path) -> None:
     with pytest.raises(ConfigError, match=complaint):
         load_config(base, [change])
-
-
-def head(task: str, label: str, name: str, accuracy: float, selectivity: float, **more: object) -> dict[str, object]:
-    layer, number = (int(part) - 1 for part in name.split("-"))
-    row: dict[str, object] = {
-        "task": task,
-        "label": label,
-        "layer": layer,
-        "head": number,
-        "name": name,
-        "selected": True,
-    }
-    row |= {"classes": 3, "n_select": 2000, "n": 1500, "clusters": 40, "accuracy": accuracy}
-    row |= {"ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02, "control_accuracy": accuracy - selectivity}
-    row |= {"selectivity": selectivity, "selectivity_low": selectivity - 0.03, "selectivity_high": selectivity + 0.03}
-    row |= {
-        "codelength": 1000.0,
-        "compression": 3.17,
-        "control_compression": 1.02,
-        "majority": 0.3,
-        "control_majority": 0.32,
-    }
-    row |= {"embedding_accuracy": 0.55, "embedding_selectivity": -0.2, "random_accuracy": 0.35}
-    lead = accuracy - 0.55
-    row |= {"embedding_lead": lead, "embedding_lead_low": lead - 0.03, "embedding_lead_high": lead + 0.03}
-    return row | {"embedding_p": 0.001 if lead > 0.03 else 0.4, "random_selectivity": 0.05} | more
-
-
-def test_the_page_has_the_best_head_of_a_task_arcs_by_selectivity_and_layers_by_where_a_task_is_solved() -> None:
-    none = {f"{kind}_{what}": NAN for kind in ("embedding", "random") for what in ("accuracy", "selectivity")}
-    none |= dict.fromkeys(("embedding_lead", "embedding_lead_low", "embedding_lead_high", "embedding_p"), NAN)
-    arc = "arc: dependency/dependent->head"
-    heads = [
-        head("part of speech", "all", "2-3", 0.6, 0.2),
-        head("part of speech", "all", "2-4", 0.5, 0.1, selected=False),
-        head("coreference", "all", "4-1", 0.52, 0.01, clusters=7),
-        *(head(arc, f"rel{i}", "1-1", 0.7, 0.2, **none) for i in range(15)),
-        head(arc, "sure", "1-2", 0.8, 0.3, **none),
-    ]
-    layers = []
-    for task, course, solved in (("coreference", (0.5, 0.5, 0.6), 2.0), ("early", (0.4, 0.6, 0.6), 1.0)):
-        for layer, value in enumerate(course):
-            row = {"task": task, "layer": layer, "n": 1500, "clusters": 40, "accuracy": value - 0.1}
-            row |= {"ci_low": value - 0.15, "ci_high": value - 0.05, "cumulative": value, "gain": NAN}
-            row |= {"control_accuracy": value - 0.2, "selectivity": 0.1, "cumulative_selectivity": 0.3}
-            row |= {"selectivity_low": 0.05, "selectivity_high": 0.15, "expected_layer": solved}
-            layers.append(row | {"expected_low": NAN, "expected_high": NAN})
-    page = text_of(ClassifiersMeasure, {"classifiers": pd.DataFrame(heads), "layers": pd.DataFrame(layers)})
-    assert page.startswith("In 1 of 2 tasks the interval of the best head’s selectivity lies above 0. A single head is")
-    assert "above the word’s embedding and the majority in part of speech. In 16 of 16 kinds of arcs" in page
-    assert "| part of speech | 2-3 | 3 | 1,500 | 60.0 [58.0, 62.0] | 40.0 | +20.0 [+17.0, +23.0] | 3.17 |" in page
-    assert "| part of speech | 2-3 | 1.02 | 30.0 | 32.0 | 55.0 (−20.0) | 35.0 (+5.0) |" in page
-    assert "| coreference | 4-1 | 3 | ⚠ 1,500 |" in page
-    arcs = page[page.index("Arcs from a pair’s two attention values, coded online: 16 rows:") :]
-    assert arcs.index("| sure |") < arcs.index("| rel0 |")
-    solved = "| early | 1.00 | 40.0 (+30.0) | 60.0 (+30.0) | 60.0 (+30.0) |\n| coreference | 2.00 |"
-    assert solved in page
-    assert "| early | 30.0 (+10.0) | 50.0 (+10.0) | 50.0 (+10.0) |" in page
 
 
 def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object]:
@@ -274,22 +197,3 @@ def test_heads_on_pairs_are_compared_with_the_embedding_and_with_random_weights(
     assert "| agreement | attention | 2-1 | 900 | 60.0 [57.0, 63.0] |" in page
     assert "| agreement | attention | 2-1 | +8.0 [+6.0, +10.0] | < 0.001 | 2 of 3 |" in page
     assert f"| 0 of 1 | {MISSING} | {MISSING} | {MISSING} | {MISSING} | 90.0 |" in page
-
-
-def test_parsers_are_compared_with_the_next_word_and_with_random_weights() -> None:
-    rows = []
-    for parser, weights, uas in (
-        ("next word (right-branching)", "none", 0.34),
-        ("attention", "trained", 0.6),
-        ("attention", "random", 0.41),
-        ("attention + words", "trained", 0.35),
-    ):
-        row = {"parser": parser, "weights": weights, "parameters": 1000, "n_select": 9000, "n": 8000, "clusters": 40}
-        row |= {"uas": uas, "ci_low": uas - 0.01, "ci_high": uas + 0.01, "margin": uas - 0.34}
-        row |= {"control_uas": uas - 0.1, "selectivity": 0.1, "selectivity_low": 0.07, "selectivity_high": 0.13}
-        rows.append(row | {"margin_low": uas - 0.36, "margin_high": uas - 0.32})
-    page = text_of(ParsersMeasure, {"parser": pd.DataFrame(rows)})
-    assert "UAS of 60.0 %, significantly above that of the next word by +26.0 points" in page
-    assert "; with random weights it has 41.0 %. The parser that is given words as well" in page
-    assert "UAS of 35.0 %, not significantly above that of the next word by +1.0 points" in page
-    assert "| attention | trained | 1,000 | 8,000 | 60.0 [59.0, 61.0] | +26.0 [+24.0, +28.0] | 50.0 |" in page

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from experiments.measures.deciles import PLOTTED, SHOWN, DecilesMeasure
-from reports import Run, write_measures, write_report
+from reports import Run, write_measures
 from tests.reports.conftest import write_run
 
 ON = "deciles.enabled=true"
@@ -70,21 +70,6 @@ def test_the_card_of_a_head_shows_its_deciles(tmp_path: Path) -> None:
     assert "Rule 2. Accuracy on held-out text: 40.0 %;" in card
     assert "20.0 % (difference +20.0 points)" in card
     assert "Other words get 40.0 % of its attention" in card
-
-
-@pytest.mark.slow
-def test_dots_and_the_grid_choose_the_same_head(tmp_path: Path, browser: Any) -> None:
-    write_measures(tables(), write_run(tmp_path / "run"))
-    page = browser.new_page()
-    page.goto(write_report(tmp_path / "run").as_uri())
-    page.locator("[data-deciles] circle[aria-label='Head 2-1']").click()
-    assert page.locator("[data-deciles] .readout").inner_text().startswith("Head 2-1")
-    assert page.locator("[data-deciles] tbody tr").count() == 10
-    assert page.locator(".card h3").inner_text() == "Head 2-1"
-    page.locator("[data-deciles] [data-role=find]").fill("rule 2.")
-    assert page.locator("[data-deciles] circle.out").count() == 4
-    assert page.locator("[data-deciles] output").inner_text() == "2 of 6 heads"
-    page.close()
 
 
 def test_a_run_has_ten_deciles_of_every_head_and_a_description_and_no_other_score(scored: Callable[..., Run]) -> None:

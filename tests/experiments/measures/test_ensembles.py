@@ -6,14 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.ensembles import EnsemblesMeasure
-from probes import Document, get_probe
-from probes.corpora.corpus import Texts
+from probes import get_probe
 from probes.evidence.relations import choose_relations
-from probes.scoring.aligned import sample_texts
 from reports import Run
-from tests.experiments.measures.pages import text_of
-from tests.reports.head_rows import head_tables
 
 ON = ("heads={texts=0, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
@@ -51,25 +46,6 @@ def test_the_size_that_is_best_on_the_selection_split_is_the_chosen_one(scored: 
         assert heads[2][:2] == heads[1]
 
 
-@pytest.mark.slow
-def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
-    scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[int, int | None]] = []
-
-    def sample(texts: Texts, count: int, words: int | None = None) -> list[Document]:
-        asked.append((count, words))
-        return sample_texts(texts, count, words)
-
-    monkeypatch.setattr("probes.scoring.aligned.sample_texts", sample)
-    scored(
-        "heads={texts=0, relations=1, choice_texts=70, words=800}",
-        'probes.names=["dependency"]',
-        *MANY,
-    )
-    assert (70, 800) in asked
-
-
 def relation_rows(**changes: dict[str, object]) -> pd.DataFrame:
     """Return scores of chosen heads: a label and variant a row and split, with `changes` by label."""
     rows = []
@@ -94,11 +70,3 @@ def test_relations_are_the_labels_with_most_items_each_in_its_best_variant() -> 
     assert {(one.first, one.baseline) for one in found} == {(12, "offset of report")}
     assert [one.question[2] for one in choose_relations(relation_rows(), probes, 1, 12)] == ["obj"]
     assert choose_relations(relation_rows(obj={"baseline": ""}, det={"probe": "position"}), probes, 5, 12) == []
-
-
-def test_the_page_has_the_size_of_the_selection_split_and_surest_gains_first() -> None:
-    page = text_of(EnsemblesMeasure, {"ensembles": head_tables()["ensembles"]})
-    assert "for 1 of 2 labels the mean map of the selected heads is better than the best head alone" in page
-    first = "| dependency: obj | dependent->head | 120 | offset | 50.0 | 1-1 | 55.0 | 1-1 1-2 |\n| dependency: det |"
-    assert first in page
-    assert "55.0, **60.0**, 65.0" in page

@@ -69,16 +69,6 @@ def test_what_stands_beside_it_is_the_first_control_on_the_report_split(base: Pa
     np.testing.assert_allclose(graded.tables["heads"]["explained_random"], random.explained(roles), rtol=1e-6)
 
 
-def test_every_scope_has_rows_of_its_own(scored: Callable[..., Run]) -> None:
-    heads = scored('probes.names=["position", "coreference"]', "scoring.window_words=15").tables["heads"]
-    names = ["1-1", "1-2", "2-1", "2-2"]
-    assert list(zip(heads["scope"], heads["name"], strict=True)) == [
-        (scope, name) for scope in ("sentence", "window") for name in names
-    ]
-    assert heads["explained_random"].isna().all(), "without a control of random weights"
-    assert heads["explained"].notna().all()
-
-
 def test_scores_of_the_report_split_have_precision_and_lift(scored: Callable[..., Run]) -> None:
     scores = scored().scores
     select, report = (scores[scores["split"] == split] for split in ("select", "report"))
@@ -90,10 +80,3 @@ def test_scores_of_the_report_split_have_precision_and_lift(scored: Callable[...
     special = report[report["label"].isin(["[CLS]", "[SEP]", "same", "broad"])]
     assert len(special)
     assert special[["precision", "lift"]].isna().all(axis=None)
-
-
-@pytest.mark.parametrize("maps", ["norms", "rollout"])
-def test_other_maps_have_neither(scored: Callable[..., Run], maps: str) -> None:
-    found = scored(f'scoring.maps="{maps}"')
-    assert found.scores[["precision", "lift"]].isna().all(axis=None)
-    assert "heads" not in found.tables

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 
-import pandas as pd
 import pytest
 
-from experiments.measures.probing import ATTACHED, ProbingMeasure
+from experiments.measures.probing import ATTACHED
 from probes.states import amnesic, pair_relations, sentence_tasks, sentences, structural
 from reports import Run
-from tests.experiments.measures.pages import text_of
 
 TEXTS = ("corpus.select.documents=60", "corpus.report.documents=60")
 
@@ -26,11 +24,3 @@ def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
     assert "pair_probes" not in fewer
     assert {*fewer["layer_probes"].task} == trees
     assert fewer["amnesic"].n.tolist() != found["amnesic"].n.tolist()
-
-
-def test_the_page_names_the_layer_in_which_trees_are_found_best() -> None:
-    layers = pd.DataFrame({"task": "tree distances", "measure": ATTACHED, "layer": [0, 1], "value": [0.3, 0.6]})
-    layers = layers.assign(low=layers.value - 0.1, high=layers.value + 0.1, n=50, held_out=0.5, baseline=0.4)
-    page = text_of(ProbingMeasure, {"layer_probes": layers})
-    assert "best from layer 1: 60.0 % of arcs, where words in a row have 40.0 %." in page
-    assert "| 0.30 [0.20, 0.40] | 0.60 [0.50, 0.70] |" in page

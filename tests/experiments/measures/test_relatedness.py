@@ -43,10 +43,6 @@ def test_the_strongest_correlations_stand_beside_those_on_other_ratings_whatever
     assert contrast.table.texts[0][-1] == "0.50"
 
 
-def test_a_page_without_a_rated_pair_says_so() -> None:
-    assert page(related("men", np.zeros(2))[:0])[1].text == "No two rated words stood in one sentence."
-
-
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ratings") / "made.txt"
@@ -65,17 +61,3 @@ def test_ratings_are_looked_up_in_the_sentences_and_change_no_score(scored: Call
     assert (table.n > 5).all()
     assert table.p.min() >= 1 / 40
     assert found.scores.equals(scored().scores)
-
-
-@pytest.mark.slow
-def test_notes_say_where_there_is_nothing_to_measure(scored: Callable[..., Run], ratings: Path, tmp_path: Path) -> None:
-    def notes(*changes: str) -> list[str]:
-        return [note for note in scored(*changes).record.notes if note.startswith("relatedness")]
-
-    path = tmp_path / "none.txt"
-    path.write_text("xylophone zebra 5\n", encoding="utf-8")
-    assert notes(f'relatedness.ratings=["{path}"]') == [
-        f"relatedness, none: no rated pair in a sentence of the {split} split" for split in ("select", "report")
-    ]
-    changes = (f'relatedness.ratings=["{ratings}"]', 'probes.names=["coreference"]', "scoring.window_words=15")
-    assert notes(*changes) == ["relatedness, made: no probe of this run reads sentences"]

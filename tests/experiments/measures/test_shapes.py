@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.shapes import BY_LAYER, NAMES, PANELS, SHAPES, TERMS, TITLES, UNITS, ShapesMeasure
-from probes.maps.classes import ClassRule
-from probes.maps.shapes import KINDS, MEASURES
+from experiments.measures.shapes import SHAPES, ShapesMeasure
+from probes.maps.shapes import MEASURES
 from reports import Run, write_measures, write_report
-from reports.blocks.block import Block, Charts, Matrix, Points, TableBlock
+from reports.blocks.block import Block, Matrix, Points, TableBlock
 from tests.reports.conftest import write_run
 
 LAYERS, HEADS = 6, 12
@@ -72,18 +71,6 @@ def blocks() -> dict[type[Block], list[Any]]:
     return page(rows())
 
 
-def test_what_is_named_is_what_is_measured(blocks: dict[type[Block], list[Any]]) -> None:
-    series = {key for panel in PANELS.values() for key in panel.values()}
-    assert {*NAMES, *BY_LAYER, *series} <= set(MEASURES)
-    assert {*TITLES, *UNITS} <= set(KINDS)
-    [matrix] = blocks[Matrix]
-    assert len({(one.group, one.title) for one in matrix.maps}) == len(MEASURES)
-    rule, told = ClassRule(), dict(TERMS)["class"]
-    for threshold in (f"{rule.line:g} more than its", f"excess of {rule.clear:g} together", f"each has {rule.part:g}"):
-        assert threshold in told
-    assert f"fewer than {rule.fewest} tokens" in told
-
-
 def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences(
     blocks: dict[type[Block], list[Any]],
 ) -> None:
@@ -113,33 +100,6 @@ def test_sentences_say_what_stands_out(blocks: dict[type[Block], list[Any]]) -> 
     few, _, half, _ = page(frame)[Points][0].sentences
     assert few.startswith("⚠ Only 6 clusters")
     assert half.startswith("No head gives more than half of its attention to")
-
-
-def test_tables_have_means_by_layer_heads_above_a_threshold_and_heads_by_class(
-    blocks: dict[type[Block], list[Any]],
-) -> None:
-    layers, sieves, classes = (block.table for block in blocks[TableBlock])
-    at = dict(zip(layers.titles, layers.texts[4], strict=True))
-    assert (at["to [SEP], %"], at["entropy, nats"]) == (f"{(11 * 10 + 80) / 12:.1f}", "1.81")
-    assert sieves.title.endswith("significantly above 3")
-    assert sieves.texts[0] == ("local", "2,001 sentences", "1.50", "1.50", "4.00", "1", "1-6")
-    assert [row[0] for row in sieves.texts] == ["local", "delimiter", "syntactic", "block"]
-    counted = {row[0]: row[2] for row in classes.texts}
-    assert counted.pop("diagonal") == "1"
-    assert counted == {"vertical": "0", "vertical + diagonal": "0", "block": "0", "heterogeneous": "71"}
-    assert f"The class of {3 * LAYERS * HEADS} maps" in classes.note
-
-
-def test_charts_have_a_dot_a_head_and_series(blocks: dict[type[Block], list[Any]]) -> None:
-    charts = blocks[Charts][0].charts
-    assert [chart.title.rpartition(" ")[2] for chart in charts] == ["(nats)", "(nats)", "(%)", "(%)"]
-    lines, even = charts[2].spec["layer"]
-    heads = pd.DataFrame(lines["layer"][0]["data"]["values"])
-    assert heads.groupby("series")["head"].nunique().to_dict() == dict.fromkeys(PANELS[list(PANELS)[2]], LAYERS * HEADS)
-    assert heads[(heads["series"] == "[SEP]") & (heads["head"] == "5-2")]["value"].tolist() == [80.0]
-    means = pd.DataFrame(lines["layer"][1]["data"]["values"])
-    assert means[means["series"] == "[SEP]"]["value"].tolist()[4] == pytest.approx((11 * 10 + 80) / 12)
-    assert [row["value"] for row in even["data"]["values"]] == [6.0] * 3
 
 
 @pytest.mark.slow
@@ -180,13 +140,6 @@ def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -
     assert (block[block.scope == "sentence"].n == 0).all()
     assert (block[block.scope == "window"].n > 0).all()
     assert block[(block.scope == "window") & (block.split == "report")].p_adjusted.notna().all()
-
-
-def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Run]) -> None:
-    off = scored("shapes.enabled=false")
-    assert "shapes" not in off.tables
-    assert "shapes" not in off.record.stages
-    pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)
 
 
 @pytest.mark.slow

@@ -52,14 +52,3 @@ def test_without_resume_nothing_is_taken_and_at_the_end_nothing_is_left(tmp_path
     assert made(fresh, "power", 2, calls) == 2
     fresh.clear()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_part_that_fails_leaves_the_others(tmp_path: Path) -> None:
-    calls: list[str] = []
-    kept = Parts.open(tmp_path / "out", STUDY, resume=False)
-    made(kept, "power", 1, calls)
-    with pytest.raises(ZeroDivisionError):
-        kept.made("whole", "the whole", lambda: 1 / 0)
-    again = Parts.open(tmp_path / "out", STUDY, resume=True)
-    assert made(again, "power", 2, calls) == 1
-    assert made(again, "whole", 3, calls) == 3

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from experiments.record.run_record import Journal
-from probes.scoring.aligned import Dropped
 from reports.run.record import Lost, ReadTexts, RunRecord, read_record
 
 
@@ -20,17 +19,6 @@ def test_what_a_journal_writes_is_read_back_equal(tmp_path: Path) -> None:
     assert read_record(tmp_path / "run.json") == record
     assert (record.name, record.seed, record.command, record.notes) == ("one", 3, journal.command, ("a note",))
     assert set(record.stages) == {"score"}
-
-
-def test_the_same_is_noted_as_dropped_only_once() -> None:
-    dropped = Dropped()
-    dropped.add("too long", "a sentence")
-    journal = Journal()
-    for _ in range(2):
-        journal.drop("report", "sentence", dropped, "shapes")
-    assert journal.complete(RunRecord()).dropped == (
-        Lost("report", "sentence", "shapes: too long", 1, ("a sentence",)),
-    )
 
 
 def test_stages_that_were_worked_on_side_by_side_share_the_time_that_passed() -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments.config.config import ConfigError
-from experiments.config.section import NAMED_BEHAVIOURS, BehaviourNames
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.progress import silent
@@ -68,15 +66,6 @@ def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
     assert set(pairs.clusters) < set(every.clusters)
 
 
-def test_what_is_left_out_is_noted_once(around: Around) -> None:
-    run = around('behaviour.method="masked"')
-    for _ in range(2):
-        list(Behaviours.of(run, ("grammar",), 40))
-    noted = [(one.scope, one.reason) for one in run.journal.dropped]
-    assert noted
-    assert len(noted) == len(set(noted))
-
-
 def test_what_needs_a_head_says_so_before_anything_is_read(around: Around) -> None:
     run = around(head=False)
     for name in ("loss", "grammar"):
@@ -84,17 +73,6 @@ def test_what_needs_a_head_says_so_before_anything_is_read(around: Around) -> No
             Behaviours.of(run, (name,), 3)
     (embedding,) = Behaviours.of(run, ("embedding",), 3)
     assert embedding.clusters
-
-
-def test_names_are_known_and_named_once() -> None:
-    from pydantic import TypeAdapter
-
-    names = TypeAdapter(BehaviourNames)
-    assert names.validate_python(["loss", "embedding", "grammar"]) == ("loss", "embedding", "grammar")
-    for wrong, said in ((["loss", "loss"], "'loss' is named twice"), (["gramar"], "did you mean 'grammar'")):
-        with pytest.raises((ValueError, ConfigError), match=said):
-            names.validate_python(wrong)
-    assert {"loss", "embedding", "grammar", "blimp"} <= set(NAMED_BEHAVIOURS)
 
 
 def test_the_same_seed_masks_the_same(around: Around) -> None:

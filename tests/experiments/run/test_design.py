@@ -51,20 +51,6 @@ def test_labels_that_are_counted_are_told_those_that_need_least_first(whole: Pat
     assert needed == sorted(needed)
 
 
-def test_a_higher_grade_takes_more_documents(whole: Path) -> None:
-    """Its rivals are those of the first grade, and more."""
-    first, third = (
-        {
-            (one.probe, one.variant, one.label): one.error
-            for one in design(whole, ("dependency",), 0.3, 0.8, grade).demands
-        }
-        for grade in (1, 3)
-    )
-    assert third.keys() <= first.keys()
-    assert third
-    assert all(third[question] >= first[question] for question in third)
-
-
 def test_leads_within_the_margin_and_labels_that_no_run_tested_are_refused(whole: Path) -> None:
     with pytest.raises(DesignError, match=r"--lead 0.05: the run tests leads above 0.05"):
         design(whole, (), 0.05, 0.8)

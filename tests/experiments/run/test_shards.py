@@ -5,28 +5,23 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from experiments.cluster.calls import ClusterError
 from experiments.cluster.workers import DaskWorkers
-from experiments.config.cluster_section import ClusterSection
 from experiments.config.config import Config
+from experiments.config.sections import ClusterSection
 from experiments.record.kept import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.scope import Part
-from experiments.run.shards import Shards
-from experiments.training.checkpoint_reader import CheckpointAnswers
-from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
 from probes.pairs.corpora import PairCorpus
@@ -119,11 +114,8 @@ def workers_of(folder: Path) -> object:
 @pytest.mark.parametrize(
     "changes",
     [
-        (),
-        ("controls.select_documents=3",),
-        ("model.source='random'",),
+        ("controls.select_documents=3", "controls.precision='bf16'"),
         ("model.source='permuted'", "seed=3"),
-        ("controls.precision='bf16'",),
         ("scoring.maps='norms'", "controls.permuted=5"),
     ],
 )
@@ -139,19 +131,7 @@ def test_no_number_differs_whatever_the_number_of_threads(
     same_but_for_workers(together, alone)
 
 
-def test_workers_read_every_control_and_try_every_permutation(config: Config, here: Here, tmp_path: Path) -> None:
-    run(with_workers(config), tmp_path)
-    of_both = ["random weights", "random weights 2", "permuted weights", "permuted weights 2"]
-    read = [call[1:3] for call in here.begun if call[0].startswith("control")]
-    assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
-        ("window", "shuffled word order")
-    ]
-    tried = [call[2] for call in here.begun if call[0] == "selecting permutations"]
-    assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
-    assert len(tried) == 5
-
-
-def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
+def test_workers_read_every_control_and_begin_before_the_model_of_the_run_reads_the_same_texts(
     config: Config, here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[tuple[int, int]] = []
@@ -164,6 +144,13 @@ def test_workers_begin_before_the_model_of_the_run_reads_the_same_texts(
     monkeypatch.setattr(Part, "_splits", splits)
     run(with_workers(config), tmp_path)
     assert begun == [(9, 5), (14, 9)], "five permutations; four controls of sentences, then five of windows"
+    of_both = ["random weights", "random weights 2", "permuted weights", "permuted weights 2"]
+    read = [call[1:3] for call in here.begun if call[0].startswith("control")]
+    assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
+        ("window", "shuffled word order")
+    ]
+    tried = [call[2] for call in here.begun if call[0] == "selecting permutations"]
+    assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
 
 
 def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
@@ -196,27 +183,6 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
 
 
 @pytest.mark.slow
-def test_workers_read_the_checkpoints_of_trainings_and_no_number_differs(
-    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "small.toml"
-    path.write_text(TOML.format(seeds="[0, 1]") + RUN + FOLLOWED, encoding="utf-8")
-    config = load_config(path)
-    monkeypatch.chdir(tmp_path)
-    with threads(2):
-        alone = run(config, Path("alone"))
-    assert here.begun == []
-    for training in alone.glob("seed-*"):
-        shutil.copytree(training, Path("together") / alone.name / training.name)
-    together = run(with_workers(config), Path("together"))
-    told = [f"biographies, {folder}" for folder in sorted((tmp_path / "together").rglob("step-*"))]
-    assert [what for what in here.waited if what.startswith("biographies")] == told
-    assert len(told) > 4
-    assert pd.read_parquet(together / "biography_steps.parquet")["behaviour"].notna().all()
-    same_but_for_workers(together, alone)
-
-
-@pytest.mark.slow
 def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     path = tmp_path / "small.toml"
@@ -227,28 +193,6 @@ def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: py
     together = run(with_workers(config), tmp_path / "together")
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)
-
-
-def test_workers_read_the_checkpoints_that_are_not_kept(
-    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "small.toml"
-    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
-    config, real = with_workers(load_config(path)), Shards.read_checkpoints
-
-    def two(self: Shards, checkpoints: Sequence[Checkpoint]) -> Iterator[CheckpointAnswers]:
-        yield from islice(real(self, checkpoints), 2)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Shards, "read_checkpoints", two)
-        with pytest.raises(KeyboardInterrupt):
-            run(config, tmp_path)
-    told = [f"biographies, {folder}" for folder in sorted(tmp_path.rglob("step-*"))]
-    assert here.waited == told[:2]
-    here.waited.clear()
-    assert workers_of(run(config, tmp_path, resume=True)) == here.described
-    assert here.waited == told[2:]
 
 
 def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(
@@ -326,12 +270,9 @@ def test_what_workers_have_read_is_kept_and_not_read_again(config: Config, here:
 @pytest.mark.parametrize(
     ("place", "change", "differs"),
     [
-        ("_code", {"headscope": "0.1"}, "headscope (0.1, not "),
         ("_code", {"versions": {"torch": "1"}}, "versions.torch (1, not "),
         ("_code", {"changes": "0a"}, "changes (0a, not "),
-        ("_inputs", {"precision": {"controls": "fp8"}}, "precision.controls (fp8, not "),
         ("_inputs", {"corpora": {"report": "0b"}}, "corpora.report (0b, not "),
-        ("_inputs", {"model": {"tokenizer_sha256": "0c"}}, "model.tokenizer_sha256 (0c, not "),
     ],
 )
 def test_a_worker_with_something_else_is_refused_by_what_it_is(
@@ -357,18 +298,15 @@ def test_a_worker_with_something_else_is_refused_by_what_it_is(
     assert not (tmp_path / NAME).exists()
 
 
-def test_a_version_is_refused_before_a_config_is_read_that_it_may_not_know(config: Config, here: Here) -> None:
-    job = pickle.dumps((shards._code() | {"headscope": "0.1"}, b"no pickle"))
-    with pytest.raises(ClusterError, match="another headscope"):
-        shards.try_permutations(job, "sentence", (1,))
-
-
 def test_the_command_asks_the_cluster_that_it_is_told(
     base: Path, here: Here, tmp_path: Path, headscope: Callable[..., Said]
 ) -> None:
-    said = headscope("run", base, "--out", tmp_path, "--cluster", "local:2", "--set", "controls.random=1")
-    assert said.code == 0
-    assert said.err.splitlines() == [f"first page, without verdicts: {tmp_path / 'quick-first.html'}"]
+    words = ("run", base, "--out", tmp_path, "--set", "controls.random=1", "--cluster")
+    said = headscope(*words, "local:0")
+    expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
+    assert (said.code, said.err) == (2, f"headscope: {base}: cluster.address: {expected}\n")
+    said = headscope(*words, "local:2")
+    assert (said.code, said.err) == (0, f"first page, without verdicts: {tmp_path / 'quick-first.html'}\n")
     assert "control: random weights" in {call[0] for call in here.begun}
 
 
@@ -383,13 +321,6 @@ def test_a_config_names_the_cluster_of_its_run_and_a_run_with_another_is_the_sam
     assert here.begun
     assert "cluster" not in (folder / "config.toml").read_text(encoding="utf-8")
     run(load_config(own, [*CONTROLS, "cluster.address=''"]), tmp_path)
-
-
-def test_an_address_that_is_wrong_is_one_line(base: Path, tmp_path: Path, headscope: Callable[..., Said]) -> None:
-    said = headscope("run", base, "--out", tmp_path, "--cluster", "local:0")
-    expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
-    assert (said.code, said.err) == (2, f"headscope: {base}: cluster.address: {expected}\n")
-    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.slow
@@ -420,28 +351,3 @@ def killed_once(work: Callable[..., Any], died: str) -> Callable[..., Any]:
         return work(*call)
 
     return killed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ends", "said"),
-    [
-        (lambda *call: os.kill(os.getpid(), signal.SIGKILL), "its worker died each time that it was begun; "),
-        (lambda *call: __import__("headscope_of_tomorrow"), "a worker cannot load it (ModuleNotFoundError: No module"),
-        (lambda *call: shards._refuse_differing({"seed": 1}, {"seed": 2}), "has another seed (2, not 1)"),
-    ],
-)
-def test_a_control_that_workers_cannot_read_is_named(
-    ends: Callable[..., Any], said: str, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = DaskWorkers.begin
-
-    def begin(self: DaskWorkers, what: str, work: Any, *call: Any) -> Any:
-        return real(self, what, ends if what == "control: random weights 2" else work, *call)
-
-    monkeypatch.setattr(DaskWorkers, "begin", begin)
-    with pytest.raises(ClusterError) as caught:
-        run(with_workers(config, "local:1"), tmp_path)
-    assert str(caught.value).startswith("control: random weights 2: ")
-    assert said in str(caught.value)
-    assert not (tmp_path / NAME).exists()

@@ -1,14 +1,12 @@
 """Trainings whose truth is known: random weights, in which planted heads appear at known checkpoints."""
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
@@ -16,7 +14,6 @@ from experiments.run import run as run_module
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
-from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import read_checkpoints
 from mha import Model, export_encoder, load_model
 from mha.planted.heads import plant_weights, word_model
@@ -26,7 +23,7 @@ from probes.grammar import generate
 from probes.scoring.baselines import BASELINES
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from reports import Run
-from reports.run.biography_tables import TABLES
+from reports.tables.biographies import TABLES
 
 STEPS = (0, 10, 20, 40)
 SHAPE = {"layers": 2, "heads": 2, "head_dim": 48, "positions": 48}
@@ -91,12 +88,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tables(trainings: dict[int, Path], path: Path) -> Mapping[str, pd.DataFrame]:
     config = load_config(path)
     return biographies(config, trainings, open_corpora(config), behaviour=lambda model: model.heads / 8).tables
-
-
-def test_every_table_is_there_with_its_columns(tables: Mapping[str, pd.DataFrame]) -> None:
-    assert set(tables) == set(TABLES)
-    for name, table in TABLES.items():
-        assert set(tables[name].columns) == set(table.names), name
 
 
 def test_planted_heads_come_at_their_steps(tables: Mapping[str, pd.DataFrame]) -> None:
@@ -213,99 +204,41 @@ def test_a_run_tells_biographies_on_its_page(
     )
     folder = run(config, tmp_path)
     opened = Run.open(folder)
-    assert opened.biographies is not None
     assert opened.record.stages["biographies"] > 0
     assert sum(opened.record.stages.values()) <= opened.record.wall_seconds
     assert (folder / "biographies.csv").is_file()
-    assert set(opened.biographies["biographies"].seed) == {1}
+    assert set(opened.tables["biographies"].seed) == {1}
     assert set(opened.scores.step) == {40}
     again = run(config, tmp_path / "again")
-    for name in opened.biographies:
+    for name in TABLES.keys() & opened.tables.keys():
         assert (again / f"{name}.parquet").read_bytes() == (folder / f"{name}.parquet").read_bytes()
-
-
-def test_biographies_without_a_training_are_refused(path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"\[biographies\] needs the checkpoints of a training"):
-        load_config(path, ["model.source='pretrained'"])
-
-
-def test_labels_that_the_corpus_does_not_have_are_one_clear_error(trainings: dict[int, Path], path: Path) -> None:
-    config = load_config(path, ['biographies.labels=["nsubjj"]', "biographies.steps=[0, 10]"])
-    with pytest.raises(ConfigError, match=r"grammar-2 has no items with the labels \('nsubjj',\)"):
-        biographies(config, {0: trainings[0]}, open_corpora(config))
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ('biographies.probes=["positions"]', "unknown probe 'positions'; did you mean 'position'?"),
         ('biographies.probes=["position", "position"]', "probe 'position' is named twice"),
         ("biographies.steps=[10]", 'steps: expected "all" or two steps or more'),
-        ("biographies.step=[10]", "unknown key 'biographies.step'; did you mean 'steps'?"),
+        ("model.source='pretrained'", "[biographies] needs the checkpoints of a training"),
     ],
 )
-def test_a_mistake_in_the_table_is_one_line(path: Path, change: str, said: str) -> None:
+def test_what_cannot_be_followed_is_refused(path: Path, change: str, said: str) -> None:
     with pytest.raises(ConfigError) as raised:
         load_config(path, [change])
     assert said in str(raised.value)
-    assert "\n" not in str(raised.value)
 
 
-def test_checkpoints_that_are_not_there_are_named(trainings: dict[int, Path], tmp_path: Path) -> None:
+def test_labels_and_checkpoints_that_are_not_there_are_named(
+    trainings: dict[int, Path], path: Path, tmp_path: Path
+) -> None:
+    config = load_config(path, ['biographies.labels=["nsubjj"]', "biographies.steps=[0, 10]"])
+    with pytest.raises(ConfigError, match=r"grammar-2 has no items with the labels \('nsubjj',\)"):
+        biographies(config, {0: trainings[0]}, open_corpora(config))
     with pytest.raises(ConfigError, match=r"seed-0: no checkpoint at step 15; there are 0, 10, 20, 40"):
         read_checkpoints(trainings[0], [0, 15])
-    with pytest.raises(ConfigError, match="needs two checkpoints or more, found 0"):
-        read_checkpoints(tmp_path)
-
-
-def test_what_is_no_whole_checkpoint_is_not_read_and_a_missing_log_leaves_losses_open(
-    trainings: dict[int, Path], tmp_path: Path
-) -> None:
-    (tmp_path / "checkpoints").symlink_to(trainings[0] / "checkpoints")
-    assert all(np.isnan(one.loss) for one in read_checkpoints(tmp_path))
-    other = tmp_path / "other" / "checkpoints"
     for step in (0, 1):
-        (other / f"step-{step:08d}").mkdir(parents=True)
-        (other / f"step-{step:08d}" / "training.json").write_text("[]")
+        checkpoint = tmp_path / "other" / "checkpoints" / f"step-{step:08d}"
+        checkpoint.mkdir(parents=True)
+        (checkpoint / "training.json").write_text("[]")
     with pytest.raises(ConfigError, match="needs two checkpoints or more, found 0"):
-        read_checkpoints(other.parent)
-
-
-def test_seeds_with_other_tokenizers_have_exams_of_their_own(trainings: dict[int, Path], path: Path, tmp_path: Path):
-    other = tmp_path / "seed-7"
-    for step in (0, 40):
-        model = word_model(["the", "a"], **SHAPE, seed=7)
-        checkpoint = other / "checkpoints" / f"step-{step:08d}"
-        export_encoder(model.module, checkpoint)
-        save_tokenizer(model.tokenizer, checkpoint, 512)
-        write_record(checkpoint, model, step, step)
-    config = load_config(path, ["biographies.steps=[0, 40]", 'biographies.probes=["position"]'])
-    found = biographies(config, {0: trainings[0], 7: other}, open_corpora(config)).tables["biographies"]
-    assert set(found.seed) == {0, 7}
-    assert found.groupby("seed").n.sum().nunique() == 1, "one piece a word in both"
-
-
-@pytest.mark.parametrize("match_texts", [0, 12])
-def test_answers_are_the_same_when_they_were_saved(match_texts: int, trainings: dict[int, Path], path: Path) -> None:
-    config = load_config(path, [f"biographies.match_texts={match_texts}"])
-    assert config.biographies is not None
-    reader = CheckpointReader(config, config.biographies, open_corpora(config), None)
-    answers = reader.read(read_checkpoints(trainings[0])[1])
-    again = CheckpointAnswers.from_saved(answers.saved())
-    assert (again.layers, again.heads, again.dropped) == (2, 2, answers.dropped)
-    assert math.isnan(again.behaviour)
-    assert again.marks.keys() == answers.marks.keys()
-    for question, one in answers.marks.items():
-        np.testing.assert_equal(vars(again.marks[question]), vars(one))
-    assert again.baselines.keys() == answers.baselines.keys()
-    for name, pooled in answers.baselines.items():
-        for question, sums in pooled.items():
-            np.testing.assert_array_equal(again.baselines[name][question].hits, sums.hits)
-    if match_texts:
-        assert answers.maps is not None
-        assert again.maps is not None
-        assert (again.maps.layers, again.maps.kept) == (answers.maps.layers, answers.maps.kept)
-        assert torch.equal(again.maps.maps, answers.maps.maps)
-        assert np.array_equal(again.maps.words, answers.maps.words)
-    else:
-        assert again.maps is None
+        read_checkpoints(tmp_path / "other")

@@ -10,8 +10,7 @@ import torch
 
 from experiments import load
 from experiments.config.config import TrainingConfig
-from experiments.config.train_config import TextsSection, TrainSection
-from experiments.training.model_card import model_card, trained_on
+from experiments.config.train_config import TrainSection
 from experiments.training.train import train_seeds
 from mha import record
 from mha.training.checkpoints import is_whole, list_checkpoints, read_record
@@ -58,37 +57,6 @@ def test_the_card_says_what_the_checkpoint_records_and_names_no_folder(training:
     assert str(training.parent) not in card
 
 
-def test_a_card_says_of_other_trainings_what_differs(training: Path) -> None:
-    told = read_record(list_checkpoints(training)[2])
-    changed = {**told, "loss": None, "start": {"sha256": "abc"}, "encoder": {**told["encoder"], "norm": "pre"}}
-    card = model_card(changed, "x", TextsSection(path=(Path("/home/me/own.txt"),)))
-    assert "| training loss | not measured |" in card
-    assert "weights with sha256 abc" in card
-    assert "bertviz" not in card
-    assert "| trained on | own.txt |" in card
-
-
-def test_the_card_of_a_decoder_opens_it_as_one(training: Path) -> None:
-    told = read_record(list_checkpoints(training)[2])
-    card = model_card({**told, "encoder": {**told["encoder"], "causal": True}}, "x", TextsSection(name="grammar"))
-    assert "pipeline_tag" not in card
-    assert "| task | next pieces |" in card
-    assert "BertLMHeadModel.from_pretrained" in card
-    assert "MaskedLM" not in card
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ({"dataset": "hub:some/texts", "subset": "en", "revision": "f00"}, "hub:some/texts, en, train, f00"),
-        ({"name": "grammar", "documents": 4000}, "the embedded grammar, 4,000 documents of seed 0"),
-        ({"path": ["/a/one.txt", "/b/two.txt"]}, "one.txt, two.txt"),
-    ],
-)
-def test_what_was_read_is_named_without_the_folders_of_a_machine(data: dict[str, Any], said: str) -> None:
-    assert trained_on(TextsSection.model_validate(data)) == said
-
-
 def test_the_folder_of_a_training_is_opened_as_its_last_checkpoint(training: Path) -> None:
     for folder in (training, training.parent):
         assert load(str(folder)).name == str(list_checkpoints(training)[2])
@@ -113,18 +81,3 @@ def test_bertviz_draws_the_maps_that_we_record_of_an_encoder_that_we_saved(train
     assert view["left_text"] == view["right_text"]
     ours = torch.cat([pattern for pattern in maps["pattern"]])
     np.testing.assert_allclose(np.array(view["attn"]), ours.numpy(), atol=1e-5)
-
-
-def test_transformer_lens_caches_the_maps_that_we_record_of_an_encoder_that_we_saved(training: Path) -> None:
-    bridge = pytest.importorskip(
-        "transformer_lens.model_bridge", reason="pip install transformer-lens, which is not ours"
-    )
-    folder = str(list_checkpoints(training)[2])
-    theirs, model = bridge.TransformerBridge.boot_transformers(folder, device="cpu"), load(folder)
-    pieces = theirs.to_tokens("the keys are here .")
-    _, cache = theirs.run_with_cache(pieces)
-    with torch.inference_mode(), record(model.module, ["pattern"]) as maps:
-        model.run(pieces, None)
-    assert len(maps["pattern"]) == 2
-    for layer, ours in enumerate(maps["pattern"]):
-        np.testing.assert_allclose(cache["pattern", layer].detach().numpy(), ours.numpy(), atol=1e-5)

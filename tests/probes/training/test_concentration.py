@@ -39,12 +39,6 @@ def test_effective_roles_by_hand() -> None:
     assert found.tolist() == pytest.approx([1, 2, 3, math.exp(entropy)])
 
 
-def test_small_margins_are_no_roles_and_without_any_there_is_no_number() -> None:
-    rows = margins([0.3, 0.04], [0.04, 0.04], [-0.1, -0.2])
-    assert rows.effective(LifeRule())[:, 0].tolist() == pytest.approx([1, NAN, NAN], nan_ok=True)
-    assert rows.effective(LifeRule(floor=0.03))[:, 0].tolist()[1] == pytest.approx(2)
-
-
 def test_the_main_role_is_the_one_with_the_largest_margin_if_it_is_large_enough() -> None:
     rows = margins([0.2, 0.3], [0.3, 0.3], [0.09, 0.05])
     assert rows.main(LifeRule())[:, 0].tolist() == [1, 0, -1]
@@ -62,20 +56,6 @@ def test_a_role_is_told_by_its_best_variant() -> None:
     found = profiles({rows: course([[0, 0], [0.5, 0.2]], 0.1), columns: course([[0, 0], [0.3, 0.7]], 0.2)})
     assert found.roles == (("dependency", "det"),)
     np.testing.assert_allclose(found.margins[1, :, 0], [0.4, 0.5], atol=1e-6)
-
-
-def test_agreement_is_no_role_of_its_own_beside_the_relations() -> None:
-    agreement = {("agreement", "verb->subject", "all"): course([[0, 0], [1, 1]], 0.3)}
-    both = agreement | {("dependency", "dependent->head", "nsubj"): course([[0, 0], [1, 1]], 0.3)}
-    assert profiles(agreement).roles == (("agreement", "all"),)
-    assert profiles(both).roles == (("dependency", "nsubj"),)
-
-
-def test_what_has_no_baseline_is_no_role() -> None:
-    found = profiles({("position", "all tokens", "same"): course([[0, 0], [1, 1]], NAN)})
-    assert found.roles == ()
-    assert found.main(LifeRule()).tolist() == [[-1, -1], [-1, -1]]
-    assert np.isnan(found.effective(LifeRule())).all()
 
 
 @pytest.mark.parametrize(
@@ -115,11 +95,6 @@ def test_a_role_stands_for_itself_and_has_items(question: Question, n: int, said
 def test_lives_by_hand(main: list[int], life: str, first: int, last: int, since: int) -> None:
     found = life_of(main, [1.0] * len(main), LifeRule())
     assert (found.life, found.first, found.last, found.since) == (life, first, last, since)
-
-
-def test_how_long_a_role_must_last_to_be_held_is_a_setting() -> None:
-    assert life_of([-1, -1, 2], [1.0] * 3, LifeRule(hold=1)).life == "commits"
-    assert life_of([1, 1, 2, 2], [1.0] * 4, LifeRule(hold=3)).life == "wavers"
 
 
 def test_a_generalist_that_becomes_a_specialist_narrows() -> None:

@@ -8,7 +8,7 @@ from probes.corpora.corpus import Corpus
 from probes.grammar import generate
 from probes.pairs.grammar_pairs import verb_questions
 from probes.plain.data_set import DatasetTexts
-from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
+from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles
 
 
 @pytest.fixture
@@ -28,29 +28,6 @@ def test_lines_that_are_not_blank_are_texts_in_the_order_of_the_files(folder: Pa
 
 def test_a_file_may_be_one_text(folder: Path) -> None:
     assert [*TextFiles((folder,), "file")] == ["the first \n\n  \nthe second", "the third"]
-
-
-def test_files_that_are_not_there_or_no_text_are_said_to_be(folder: Path) -> None:
-    with pytest.raises(CorpusError, match=r"c\.txt: no such file or folder of texts"):
-        TextFiles((folder / "c.txt",))
-    (folder / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"empty: no \*.txt here"):
-        TextFiles((folder / "empty",))
-    (folder / "a.txt").write_bytes(b"ok\n\xff\xfe")
-    with pytest.raises(CorpusError, match=r"a\.txt: not UTF-8 text \(byte \d\)"):
-        list(TextFiles((folder,)))
-    with pytest.raises(CorpusError, match="unit is 'page'"):
-        TextFiles((folder,), "page")
-
-
-def test_named_texts_are_looked_up_and_missed_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
-    with pytest.raises(CorpusError, match="set HEADSCOPE_DATA to the folder that holds text_pretrain"):
-        texts_path("text_pretrain")
-    (tmp_path / "text_pretrain").mkdir()
-    assert texts_path("text_pretrain") == tmp_path / "text_pretrain"
-    with pytest.raises(CorpusError, match="unknown texts 'text_pretrian'; did you mean 'text_pretrain'"):
-        texts_path("text_pretrian")
 
 
 def test_the_sentences_and_documents_of_a_corpus_are_texts() -> None:
@@ -76,12 +53,6 @@ def saved(tmp_path: Path) -> Path:
     rows = {"content": ["one text", " ", "another"], "number": [1, 2, 3]}
     Dataset.from_dict(rows).save_to_disk(tmp_path / "saved")
     return tmp_path / "saved"
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-def test_a_column_of_a_data_set_is_texts(saved: Path, streaming: bool) -> None:
-    texts = DatasetTexts(str(saved), column="content", streaming=streaming)
-    assert [*texts] == [*texts] == ["one text", "another"]
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -1,1 +1,0 @@
-"""Training trajectories of heads, as a page shows them."""
