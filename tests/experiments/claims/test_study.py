@@ -1,7 +1,6 @@
 """Every claim from its own config, at a tiny scale, through the command line."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ import pytest
 
 from experiments.claims import loop
 from experiments.claims.run.registry import CLAIMS, load_claim
-from experiments.claims.run.study import run_claim, run_claims
+from experiments.claims.run.study import run_claim
 
-CONFIGS = Path(__file__).parents[4] / "experiments" / "configs" / "claims"
+CONFIGS = Path(__file__).parents[3] / "experiments" / "configs" / "claims"
 
 TIMED = ("model=8", "heads=2", "lengths=[4, 8]", "tokens=8", "rounds=3")
 TRAIN = (
@@ -105,43 +104,3 @@ def test_a_claim_that_is_cut_off_goes_on_with_the_parts_that_are_done(
     assert json.loads(path.read_text())["statements"][0]["value"] == pytest.approx(2.0)
     run_claim(loaded, tmp_path)  # without resume everything is measured anew
     assert timed == [4, 8, 8, 4, 8]
-
-
-def test_a_record_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_time", lambda *_: {loop.AT_ONCE: [1.0] * 3, loop.LOOPED: [2.0] * 3})
-    loaded = load_claim(CONFIGS / "loop.toml", TINY["loop"])
-    before = run_claim(loaded, tmp_path).read_text()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
-        run_claim(loaded, tmp_path)
-    assert [path.name for path in (tmp_path / "loop").iterdir()] == ["claim.json"]
-    assert (tmp_path / "loop" / "claim.json").read_text() == before
-
-
-def test_two_configs_cannot_share_a_folder(tmp_path: Path, headscope: Callable[..., Any]) -> None:
-    loaded = load_claim(CONFIGS / "loop.toml", TINY["loop"])
-    with pytest.raises(ValueError, match="two of the configs have the folder 'loop': give one of them another name"):
-        run_claims([loaded, loaded], tmp_path)
-    missing = headscope("claim", tmp_path / "none.toml")
-    assert (missing.code, missing.err.count("\n")) == (2, 1)
-
-
-@pytest.mark.slow
-def test_report_makes_the_page_anew(
-    tmp_path: Path, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loop, "_time", lambda *_: {loop.AT_ONCE: [1.0] * 3, loop.LOOPED: [2.0] * 3})
-    page = run_claims([load_claim(CONFIGS / "loop.toml", TINY["loop"])], tmp_path)
-    before = page.read_text()
-    page.unlink()
-    assert headscope("report", tmp_path).out == f"page: {page}\n"
-    assert page.read_text() == before
-    (tmp_path / "loop" / "claim.json").write_text("{}")
-    broken = headscope("report", tmp_path)
-    assert broken.code == 2
-    assert "not the record of a claim (KeyError: 'statements'); make it again with 'headscope claim'" in broken.err
-    assert page.read_text() == before
