@@ -28,12 +28,12 @@ from experiments.commands.listing import probes
 from experiments.run.config import RunConfig
 from probes import get_probe
 from reports.atlas.tables import ATLAS_TABLES
-from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
-from reports.findings.tables import FINDING_TABLES
 from reports.page.columns import run_tables
-from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
+from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.finding_record import FINDING_TABLES
+from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.tables.table import Table
 from reports.targets.tables import TARGET_TABLES
 

@@ -22,8 +22,8 @@ from experiments.statements.finding import (
     Statement,
 )
 from experiments.statements.subject import Subject
-from reports.findings.record import RECORD
 from reports.run.replacing import replace_text
+from reports.statements.finding_record import RECORD
 
 KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores", "threads", "python", "versions")
 "What is told of a run, of what its own record has."

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure, Point
 
 PROVENANCE: Mapping[str, str] = {
     "paper": "read in the paper, or in what its authors put out",

@@ -6,7 +6,7 @@ from experiments.claims.run.registry import CLAIMS, load_claim
 from experiments.claims.trained import TrainedSection
 from experiments.config.config import ConfigError
 from experiments.reproduce.readings import CLAIM_FOLDERS
-from reports.claims.page import ORDER
+from reports.statements.claim_page import ORDER
 
 CONFIGS = Path(__file__).parents[3] / "experiments" / "configs"
 TEXTBOOK = sorted((CONFIGS / "claims").glob("*.toml"))

@@ -12,8 +12,8 @@ from experiments.reproduce.registry import all_findings
 from experiments.statements.paper_sentence import InClaim
 from experiments.statements.rule import Rule
 from reports import Run
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.run.record import RunRecord
+from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.tables.scores import BEHAVIOUR, SCORES
 
 Row = Mapping[str, Any]

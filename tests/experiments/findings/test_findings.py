@@ -11,7 +11,7 @@ from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings, papers
 from experiments.statements.finding import Measured, Missing
 from experiments.statements.rule import ControlNumbers, LearnedRule
-from reports.claims.record import ClaimRecord
+from reports.statements.claim_record import ClaimRecord
 from tests.experiments.findings.planted import planted_run
 
 NO_PAPERS = ("planted", "conftest")

@@ -9,7 +9,7 @@ from experiments.reproduce.registry import all_findings, papers
 from experiments.reproduce.summary import published_verdicts
 from experiments.reproduce.verdicts import with_verdicts
 from experiments.statements.rule import CONTROLS, LearnedRule
-from reports.findings.record import PUBLISHED
+from reports.statements.finding_record import PUBLISHED
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import pytest
 from experiments.statements.finding import Missing
 from experiments.statements.paper_sentence import InClaim, sentence
 from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
+from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 
 
 def claim(low: float) -> ClaimRecord:

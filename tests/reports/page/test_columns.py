@@ -13,14 +13,14 @@ from rich.console import Console
 
 from reports import Run, write_report
 from reports.atlas.tables import ATLAS_TABLES
-from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
-from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
 from reports.page.columns import meaning, run_tables, tables_of
 from reports.page.dataset_card import dataset_card
-from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
+from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.finding_record import FINDING_TABLES
+from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 from reports.tables.table import Table

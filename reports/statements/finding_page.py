@@ -10,14 +10,24 @@ from typing import Any, Final
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, write_page
 from reports.drawing.charts import Chart
-from reports.findings.charts import finding_chart
-from reports.findings.published_figure import beside_published
-from reports.findings.record import RECORD as RECORD
-from reports.findings.record import VERDICTS, Findings, read_findings
-from reports.findings.text_tables import all_findings, runs, statements, verdict_counts
-from reports.findings.words import common, counted_words, exceptions, provenance, with_network, without_untrained
 from reports.formats import day
 from reports.progress import Step, each, silent
+from reports.statements.drawn import figure_chart
+from reports.statements.figure import Figure, beside_published
+from reports.statements.finding_record import RECORD as RECORD
+from reports.statements.finding_record import VERDICTS, Findings, read_findings
+from reports.statements.finding_text import (
+    all_findings,
+    common,
+    counted_words,
+    exceptions,
+    provenance,
+    runs,
+    statements,
+    verdict_counts,
+    with_network,
+    without_untrained,
+)
 from reports.tables.files import replace_file
 
 TABLE = "findings.csv"
@@ -182,7 +192,7 @@ def _charts(finding: Mapping[str, Any], findings: Findings) -> list[Chart]:
     A finding that was asked by name and has none gets bars of our numbers beside the published ones.
     """
     results = finding["results"]
-    drawn = {model: one["figure"] for model, one in results.items()}
+    drawn = {model: Figure.of(one["figure"]) if one["figure"] else None for model, one in results.items()}
     if not any(drawn.values()) and finding["id"] in findings.requested:
         drawn = {model: beside_published(finding, one) for model, one in results.items()}
-    return [finding_chart(figure, model) for model, figure in drawn.items() if figure]
+    return [figure_chart(figure, model) for model, figure in drawn.items() if figure]

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.columns import columns_fold
 from reports.blocks.made import listed, made_facts
 from reports.blocks.page import Page, write_page
-from reports.formats import count, day, duration, percent
+from reports.formats import count, day, duration, percent, points, signed
 from reports.progress import Step, each, silent
-from reports.sandbox.charts import coverage_charts, false_charts, power_charts
-from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, PROMISED_ALONE, ROUGH, allowed, claims, lead
-from reports.sandbox.record import (
-    FalseFinds,
-    Power,
+from reports.statements.claim_page import statement_table
+from reports.statements.drawn import figure_chart
+from reports.statements.figure import Figure, Point
+from reports.statements.sandbox_goals import (
+    COVERAGE_GOAL,
+    GRADES,
+    PROMISED,
+    PROMISED_ALONE,
+    ROUGH,
+    allowed,
+    comparisons,
+    goals,
+    lead,
+)
+from reports.statements.sandbox_record import (
     Record,
+    Row,
     alpha,
     coverage_rows,
+    drawn_rates,
     kind,
     mixed_rows,
     not_a_record,
@@ -29,10 +40,9 @@ from reports.sandbox.record import (
     read_record,
     tested_margin,
 )
-from reports.sandbox.shortcut import comparisons
-from reports.sandbox.tables import SANDBOX_TABLES
-from reports.sandbox.text_tables import by_model, false_finds, needed_words, shown
-from reports.sandbox.words import (
+from reports.statements.sandbox_tables import SANDBOX_TABLES
+from reports.statements.sandbox_text import by_model, false_finds, needed_words, shown
+from reports.statements.sandbox_words import (
     ABOUT,
     BESIDE_TEXT,
     COVERAGE_TEXT,
@@ -48,6 +58,7 @@ from reports.sandbox.words import (
     WEIGHTS_TEXT,
     conservative,
 )
+from reports.tables.estimate import Estimate
 
 
 def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
@@ -70,7 +81,7 @@ def sandbox_page(record: Record) -> Page:
     """Return the page of a record; what it lacks is said to be missing."""
     power, nulls = power_rows(record), null_rows(record)
     sections = {
-        ("claims", "Claims of the statistics, and which are kept"): _claims(record),
+        ("claims", "Statements of the statistics, and which hold"): _claims(record),
         ("power", "Power"): _power(power, record),
         ("needed", "Scored words needed"): _needed(record),
         ("false", "False positives"): _false(nulls, record),
@@ -90,27 +101,75 @@ def sandbox_page(record: Record) -> Page:
 
 
 def _claims(record: Record) -> Iterator[Block]:
-    made = claims(record)
-    yield Paragraph(" ".join(lead(made, record)) or "The record holds nothing that a claim could be tested on.")
+    made = goals(record)
+    yield Paragraph(" ".join(lead(made, record)) or "The record holds nothing that a statement could be tested on.")
     if made:
-        yield TableBlock(shown("claims", made), caption=False)
+        yield TableBlock(statement_table("Statements of the statistics", made), caption=False)
     yield Heading("The study")
     yield from map(Paragraph, ABOUT)
     yield Paragraph(RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
 
 
-def _power(power: Sequence[Power], record: Record) -> Iterator[Block]:
+def _power(power: Sequence[Row], record: Record) -> Iterator[Block]:
     if not power:
         yield Paragraph("The record holds no power.")
         return
     yield Paragraph(POWER_TEXT.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
-    yield from _charts(power_charts(power, tested_margin(record)))
+    yield from _charts(power_figures(power, tested_margin(record)))
     yield Fold(f"All cells: {len(power)}", [TableBlock(shown("power", power), caption=False, sorts=True)])
 
 
-def _charts(charts: Sequence[Any]) -> Iterator[Block]:
-    if charts:
+def _charts(figures: Iterator[Figure]) -> Iterator[Block]:
+    if charts := [figure_chart(one) for one in figures]:
         yield Charts(charts)
+
+
+def power_figures(power: Sequence[Row], tested: float) -> Iterator[Figure]:
+    """Yield for each role and grade the share of runs in which its head has the grade by size, a line a true lead.
+
+    Leads that were set no higher than the margin that is `tested` are dashed.
+    """
+    for role, grade in dict.fromkeys((row["role"], row["grade"]) for row in power):
+        series: dict[str, list[Point]] = {}
+        dashed: dict[str, None] = {}
+        for row in power:
+            if (row["role"], row["grade"]) == (role, grade) and row["graded"].known:
+                name = f"{signed(row['true_margin'])} (set: {points(row['margin'])})"
+                series.setdefault(name, []).append(_point(row["documents"], row["graded"]))
+                dashed |= {name: None} if row["margin"] <= tested + 1e-9 else {}
+        if series:
+            title = f"{role}, {GRADES.get(grade, f'grade {grade}')}"
+            yield Figure("lines", title, "documents", "runs, %", series, log="x", dashed=tuple(dashed))
+
+
+def false_figures(nulls: Sequence[Row], level: float) -> Iterator[Figure]:
+    """Yield for each null hypothesis the rates of false positives, a bar a size, beside the nominal level."""
+    for where in dict.fromkeys(row["where"] for row in nulls):
+        rows = [row for row in nulls if row["where"] == where]
+        names = drawn_rates(rows)
+        series = {
+            f"{count(row['documents'])} documents": [
+                _point(names.index(name), row["rates"][name]) for name in drawn_rates([row])
+            ]
+            for row in rows
+        }
+        yield Figure("bars", where, "", "rate, %", series, names, level=100 * level, level_name="nominal level")
+
+
+def coverage_figures(coverage: Sequence[Row]) -> Iterator[Figure]:
+    """Yield for each quantity how often its 95 % intervals hold the true value, by size."""
+    for quantity in dict.fromkeys(row["quantity"] for row in coverage):
+        series: dict[str, list[Point]] = {"all cells": [], "lowest cell": [], "highest cell": []}
+        for row in (row for row in coverage if row["quantity"] == quantity):
+            ordered = sorted((rate for _, rate in row["cells"]), key=lambda rate: float(rate.value))
+            for points_of, rate in zip(series.values(), (row["pooled"], ordered[0], ordered[-1]), strict=True):
+                points_of.append(_point(row["documents"], rate))
+        goal = {"level": 95.0, "level_name": "95 %"}
+        yield Figure("lines", quantity, "documents", "intervals that cover, %", series, log="x", **goal)
+
+
+def _point(place: float, rate: Estimate) -> Point:
+    return place, 100 * rate.value, 100 * rate.low, 100 * rate.high
 
 
 def _needed(record: Record) -> Iterator[Block]:
@@ -121,43 +180,42 @@ def _needed(record: Record) -> Iterator[Block]:
     yield TableBlock(needed_words(record["needed"]), caption=False)
 
 
-def _false(nulls: Sequence[FalseFinds], record: Record) -> Iterator[Block]:
+def _false(nulls: Sequence[Row], record: Record) -> Iterator[Block]:
     mixed, level = mixed_rows(record), alpha(record)
     if nulls:
-        goal = allowed(level, min(row.runs for row in nulls))
+        goal = allowed(level, min(row["runs"] for row in nulls))
         yield Paragraph(FALSE_TEXT.format(level=percent(level), goal=percent(goal)))
         yield Terms([(name, _counted(name)) for name in rate_names([*nulls, *mixed])], folded=False)
-        yield from _charts(false_charts(nulls, level))
+        yield from _charts(false_figures(nulls, level))
     else:
         yield Paragraph("The record holds no null hypothesis.")
-    for name in dict.fromkeys(row.where for row in nulls):
-        rows = [row for row in nulls if row.where == name]
+    for name in dict.fromkeys(row["where"] for row in nulls):
+        rows = [row for row in nulls if row["where"] == name]
         yield Heading(name)
         yield Paragraph(f"{NULLS.get(name, '')} {conservative(rows, level)}".strip())
-        yield Paragraph(f"{count(rows[0].heads)} heads, {count(rows[0].labels)} labels.", note=True)
+        yield Paragraph(f"{count(rows[0]['heads'])} heads, {count(rows[0]['labels'])} labels.", note=True)
         yield TableBlock(false_finds(rows, f"Rates: {name}"), caption=False, sorts=True)
     if mixed:
         yield Heading("Beside real finds")
-        said = (claim.measured for claim in claims(record) if claim.name.endswith(BESIDE))
-        yield Paragraph(" ".join((BESIDE_TEXT, *said)))
+        yield Paragraph(BESIDE_TEXT)
         table = false_finds(mixed, "All cells of mixed runs", "Planted at")
         yield Fold(f"All cells of mixed runs: {len(mixed)}", [TableBlock(table, caption=False, sorts=True)])
 
 
 def _counted(name: str) -> str:
     """Say what a rate counts, and whether it is claimed to stay at the level."""
-    unclaimed = "" if kind(name) in {**PROMISED, **PROMISED_ALONE} else "; not claimed to stay at the level"
+    unclaimed = "" if kind(name) in (*PROMISED, *PROMISED_ALONE) else "; not claimed to stay at the level"
     return RATES.get(kind(name), "") + unclaimed
 
 
-def _coverage(power: Sequence[Power]) -> Iterator[Block]:
+def _coverage(power: Sequence[Row]) -> Iterator[Block]:
     rows = coverage_rows(power)
     if not rows:
         yield Paragraph("The record holds no coverage.")
         return
     low, high = map(percent, COVERAGE_GOAL)
     yield Paragraph(COVERAGE_TEXT.format(low=low, high=high))
-    yield from _charts(coverage_charts(rows))
+    yield from _charts(coverage_figures(rows))
     yield TableBlock(shown("coverage", rows), caption=False)
 
 

@@ -9,34 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.claims.tables import CLAIM, check_claim
 from reports.formats import in_unit
 from reports.messages import one_line
+from reports.statements.claim_tables import CLAIM, check_claim
+from reports.statements.figure import SCALE, Point
+from reports.tables.estimate import Estimate
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number with its 95 % interval; the ends are NaN where there is none."""
+class Number(Estimate):
+    """A number with its 95 % interval and its unit; the ends are NaN where there is none."""
 
-    value: float
-    low: float
-    high: float
-    n: int
-    unit: str
+    unit: str = ""
 
     @classmethod
     def of(cls, entry: Mapping[str, Any], unit: str) -> Number:
         """Read a number as the record has it: what is missing is null."""
         value, low, high = (_value(entry[name]) for name in ("value", "low", "high"))
         return cls(value, low, high, int(entry["n"]), unit)
-
-    @property
-    def known(self) -> bool:
-        """Whether there is an interval."""
-        return not (math.isnan(self.low) or math.isnan(self.high))
 
     @property
     def shown(self) -> str:
@@ -46,15 +39,17 @@ class Number:
     @property
     def interval(self) -> str:
         """The interval in brackets, empty where there is none or where it has no width."""
-        if not self.known or self.low == self.high:
+        if math.isnan(self.low) or math.isnan(self.high) or self.low == self.high:
             return ""
         return f"[{in_unit(self.low, self.unit, self._digits)}, {in_unit(self.high, self.unit, self._digits)}]"
 
-    @property
-    def drawn(self) -> tuple[float, float, float]:
-        """The number and the ends of its interval as axes show them."""
-        factor = drawn_factor(self.unit)
-        return factor * self.value, factor * self.low, factor * self.high
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.shown, self.unit, self.interval)))
+
+    def point(self, place: float) -> Point:
+        """Return it as a point of a figure, fractions in percent."""
+        scale = SCALE.get(self.unit, 1.0)
+        return place, scale * self.value, scale * self.low, scale * self.high
 
     @property
     def _digits(self) -> int | None:
@@ -62,11 +57,6 @@ class Number:
         if not math.isfinite(width) or width <= 0:
             return None
         return max(0, 1 - math.floor(math.log10(width)))
-
-
-def drawn_factor(unit: str) -> int:
-    """Return what a number is multiplied with to be drawn: of fractions the percentage is."""
-    return 100 if unit in ("%", "points") else 1
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from reports.claims.page import heading, write_claims_page
-from reports.claims.record import ClaimRecord
+from reports.statements import claim_page
+from reports.statements.claim_page import claim_charts, write_claims_page
+from reports.statements.claim_record import ConditionMean, Number, RecordedMeasure
+from reports.statements.figure import Figure
 
 HOSTILE = '<b>&"|</script>`'
 
@@ -139,27 +142,6 @@ def test_verdicts_and_numbers_are_on_both_pages(records: list[dict[str, Any]], w
     assert "**does not hold**" in markdown
 
 
-def test_claims_stand_in_the_order_of_the_registry(records: list[dict[str, Any]], write: Written) -> None:
-    html, markdown = write(records)
-    for text in (html, markdown):
-        assert text.index("It is said that compute matters") < text.index("It is said that mixing matters")
-
-
-def test_the_page_loads_nothing_and_text_of_the_record_stays_text(
-    records: list[dict[str, Any]], write: Written
-) -> None:
-    html, markdown = write(records)
-    assert not re.search(r"(src|href)=\"(?!#|data:,)", html.partition("/*! Vega ")[0])
-    assert HOSTILE not in html
-    assert HOSTILE not in markdown
-    assert "&lt;b&gt;&amp;" in html
-
-
-def test_a_missing_number_is_a_dash_and_never_0(records: list[dict[str, Any]], write: Written) -> None:
-    html, _ = write(records)
-    assert "– %" in shown(html)
-
-
 def test_tables_fit_and_axe_finds_no_serious_fault(
     too_wide: Callable[[Path], list[str]],
     serious_faults: Callable[[Path], list[str]],
@@ -172,28 +154,50 @@ def test_tables_fit_and_axe_finds_no_serious_fault(
     assert serious_faults(tmp_path / "index.html") == []
 
 
-def test_a_folder_without_claims_and_a_broken_record_are_refused(
-    records: list[dict[str, Any]], write: Written, tmp_path: Path
-) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no claim.json in any of its folders; 'headscope claim' makes them"):
-        write_claims_page(tmp_path)
-    html, _ = write(records)
-    (tmp_path / "mixing" / "claim.json").write_text('{"statements": []}')
-    with pytest.raises(ValueError, match=r"mixing.claim.json: not the record of a claim \(KeyError: 'measures'\)"):
-        write_claims_page(tmp_path)
-    assert (tmp_path / "index.html").read_text() == html
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+NAN = math.nan
+
+
+def number(value: float, half: float = NAN, unit: str = "µs") -> Number:
+    return Number(value, value - half, value + half, 5, unit)
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> Callable[[RecordedMeasure], Figure]:
+    """Return what gives the figure that a measure is drawn as."""
+    drawn: list[Figure] = []
+    monkeypatch.setattr(claim_page, "figure_chart", drawn.append)
+
+    def figure(measure: RecordedMeasure) -> Figure:
+        claim_charts([RecordedMeasure("none", "", "seed", "", (), ()), measure])
+        return drawn[-1]
+
+    return figure
 
 
 @pytest.mark.parametrize(
-    ("names", "title"),
+    ("cells", "unit", "log"),
     [
-        (["heads", "loop"], "Textbook claims about attention heads"),
-        (["syntax"], "Claims about attention heads in training"),
-        (["induction"], "Claims about the heads of decoders"),
-        (["language-trees"], "Claims about one encoder of several languages"),
-        (["induction", "heads"], "Textbook claims about attention heads"),
+        ([(16, 1.5), (64, 2.5), (256, 9.0)], "µs", "x"),
+        ([(1, 1.0), (4, 30.0)], "µs", "y"),
+        ([(1, 1.0), (4, 30.0)], "", ""),
+        ([(1, -1.0), (8, 30.0)], "times", "x"),
     ],
 )
-def test_a_page_is_named_by_what_all_of_its_claims_are_about(names: list[str], title: str) -> None:
-    assert heading([ClaimRecord({"claim": name}, (), ()) for name in names]) == title
+def test_lines_lie_on_the_axes_that_their_numbers_ask_for(
+    cells: list[tuple[int, float]], unit: str, log: str, figures: Callable[[RecordedMeasure], Figure]
+) -> None:
+    means = tuple(ConditionMean("a", at, number(value, unit=unit)) for at, value in cells)
+    found = figures(RecordedMeasure("time", unit, "round", "length", means, ()))
+    assert (found.kind, found.log, found.across) == ("lines", log, "length")
+    assert [point[:2] for point in found.points["a"]] == cells
+
+
+def test_conditions_without_an_axis_stand_beside_each_other_in_percent_with_their_repeats(
+    figures: Callable[[RecordedMeasure], Figure],
+) -> None:
+    cells = (ConditionMean("one", None, number(0.75, 0.125, "%")), ConditionMean("gone", None, number(NAN)))
+    repeats = (("one", None, 0.5), ("one", None, 1.0), ("one", None, NAN), ("gone", None, 0.5))
+    found = figures(RecordedMeasure("accuracy", "%", "seed", "", cells, repeats))
+    assert (found.kind, found.names, found.title) == ("dots", ["one", "gone"], "Accuracy (%)")
+    ends = [(0, 50, 50, 50), (0, 100, 100, 100)]
+    assert found.points == {"single seeds": ends, "mean": [(0, 75, 62.5, 87.5)]}, "a repeat alone is the mean"

@@ -11,12 +11,12 @@ import pytest
 
 import reports.page.run_findings as run_findings_module
 from reports.blocks.block import TableBlock
-from reports.findings.page import write_findings_page
-from reports.findings.published_figure import beside_published
-from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
-from reports.findings.words import beside, common, deciding, exceptions, with_network, without_untrained
 from reports.page.run_findings import run_findings
 from reports.run.record import ModelFacts, RunRecord
+from reports.statements.figure import beside_published
+from reports.statements.finding_page import write_findings_page
+from reports.statements.finding_record import RECORD, VERDICTS, read_findings
+from reports.statements.finding_text import common, exceptions
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
 
@@ -110,45 +110,12 @@ def test_the_table_has_published_numbers_and_ours_beside_each_other(folder: Path
     assert math.isnan(table.iloc[2 if table.iloc[2].finding == "some-private" else 4].ours)
 
 
-def test_numbers_are_written_as_papers_do():
-    assert published_words(statement("obj")) == "86.8 % (baseline 40.0) 8-10"
-    assert beside(told("obj"), statement("obj")) == "74.0 % [71.0, 77.0] (baseline 40.0) head 3-1"
-    assert deciding(told("obj"), statement("obj")) == "+34.0 points [+31.0, +37.0]"
-    assert deciding({"missing": "no label"}, statement("obj")) == ""
-    assert beside({"missing": "no label"}, statement("obj")) == "no label"
-
-
-def test_one_rule_for_all_statements_is_said_once():
-    assert common(finding("a", statement("x"), statement("y"))) == "Decided by: its margin. Holds above 0."
-    assert common(finding("a", statement("x"), statement("y", rule="Other."))) == ""
-    mostly = finding("a", statement("x"), statement("y", rule="Other."), statement("z"))
+def test_one_rule_for_most_statements_is_said_once():
+    other = statement("y", rule="Other.")
+    assert common(finding("a", statement("x"), other)) == ""
+    mostly = finding("a", statement("x"), other, statement("z"))
     assert common(mostly) == "Decided by: its margin. Holds above 0."
     assert exceptions(mostly)
-    assert not exceptions(finding("a", statement("x"), statement("y")))
-    assert common(finding("a", statement("x"))) == ""
-
-
-def test_what_lacks_untrained_weights_has_the_command_that_measures_it_and_its_cost(folder: Path):
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    record["results"][0]["statements"][1]["verdict"] = "not measured"
-    record["results"][0]["untrained"] = {"command": "headscope reproduce --model 'a b' --controls", "seconds": 366}
-    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
-    first, second = read_findings(folder).findings
-    assert without_untrained(first) == [
-        "minilm: 1 of 2 statements are not measured, for lack of untrained weights. To measure (about 6 minutes more "
-        "here): headscope reproduce --model 'a b' --controls"
-    ]
-    assert without_untrained(second) == []
-    write_findings_page(folder)
-    for name in ("index.html", "report.md"):
-        assert "about 6 minutes more here" in (folder / name).read_text(encoding="utf-8")
-
-
-def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
-    found = read_findings(folder)
-    assert with_network(finding("a", original=["bert-base-uncased"]), found).endswith("of the published ones.")
-    assert with_network(finding("a", original=["minilm"]), found) == ""
-    assert with_network(finding("a"), found) == ""
 
 
 def test_the_page_escapes_and_loads_nothing(folder: Path):
@@ -197,14 +164,13 @@ def test_bars_stand_beside_the_published_number_in_its_unit():
     numbers = [told("obj"), told("other"), {"name": "none", "missing": "x"}]
     drawn = beside_published(said, result("minilm", "a", "differs", *numbers))
     assert drawn is not None
-    assert drawn["names"] == ["obj"]
-    assert (drawn["up"], drawn["title"]) == ("%", "Ours beside the published numbers")
-    series = {name: [pytest.approx(point) for point in points] for name, points in drawn["series"].items()}
+    assert (drawn.names, drawn.up, drawn.title) == (["obj"], "%", "Ours beside the published numbers")
+    series = {name: [pytest.approx(point) for point in points] for name, points in drawn.series.items()}
     assert series == {
-        "ours": [[0, 74, 71, 77]],
-        "our baseline": [[0, 40]],
-        "published": [[0, 86.8]],
-        "published baseline": [[0, 40]],
+        "ours": [(0, 74, 71, 77)],
+        "our baseline": [(0, 40)],
+        "published": [(0, 86.8)],
+        "published baseline": [(0, 40)],
     }
     assert beside_published(said, result("minilm", "a", "differs", *[{"name": "x", "missing": "y"}] * 3)) is None
 
@@ -227,29 +193,6 @@ def test_numbers_stand_beside_those_of_untrained_weights_and_memory_beside_the_v
         assert "Counted are 1: of the others 1 are facts" in text
     found = read_findings(folder)
     assert found.counts["minilm"] == dict.fromkeys(VERDICTS, 0) | {"not testable here": 1}, "facts are not counted"
-
-
-def test_markdown_has_whole_tables(folder: Path):
-    write_findings_page(folder)
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    for table in tables:
-        rows = table.strip().split("\n")
-        assert len({row.replace(r"\|", "").count("|") for row in rows}) == 1, table
-        assert set(rows[1]) <= set("|-:"), table
-    assert len(tables) == 5
-
-
-@pytest.mark.parametrize("damage", ["{}", "[1]", "nothing", '{"papers": [], "findings": [{}]}'])
-def test_a_record_that_is_none_is_told(folder: Path, damage: str):
-    (folder / RECORD).write_text(damage, encoding="utf-8")
-    with pytest.raises(ValueError, match="not the record of findings"):
-        read_findings(folder)
-
-
-def test_a_folder_without_a_record_is_told(tmp_path: Path):
-    with pytest.raises(FileNotFoundError, match="headscope reproduce"):
-        read_findings(tmp_path)
 
 
 def test_tables_fit_and_axe_finds_no_serious_fault(
@@ -325,8 +268,3 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     assert "<script>" not in block.html
     rows = [line for line in block.markdown.splitlines() if "Somebody" in line]
     assert [line.replace("\\|", "").count("|") for line in rows] == [5]
-
-
-def test_without_a_published_record_the_page_of_a_run_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run_findings_module, "PUBLISHED", tmp_path)
-    assert run_findings(of_weights("d" * 64)) is None

@@ -7,25 +7,17 @@ from functools import partial
 from typing import Any, Final
 
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
-from reports.sandbox import tables
-from reports.sandbox.claims import needed_text
-from reports.sandbox.record import FalseFinds, Rate, rate_names
+from reports.statements import sandbox_tables as tables
+from reports.statements.sandbox_goals import needed_text
+from reports.statements.sandbox_record import Row, rate_names
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import verdict_cell
+from reports.tables.estimate import Estimate
 from reports.tables.text_table import TextTable
 
 
-def rate_cell(rate: Rate | None) -> Cell:
+def rate_cell(rate: Estimate) -> Cell:
     """Return a rate in percent, its interval beside it."""
-    return Cell(MISSING) if rate is None or not rate.known else Cell(percent(rate.value), interval(rate.low, rate.high))
-
-
-CLAIMS: Final = (
-    TextColumn("Claim", lambda claim: claim.name, "row", "wrapping"),
-    TextColumn("Goal", lambda claim: claim.goal, "text", "wrapping"),
-    TextColumn("Kept", lambda claim: verdict_cell("kept" if claim.kept else "missed", bold=not claim.kept), "text"),
-    TextColumn("Measured", lambda claim: claim.measured, "text", "wrapping"),
-)
+    return Cell(percent(rate.value), interval(rate.low, rate.high)) if rate.known else Cell(MISSING)
 
 
 POWER: Final = tables.POWER.text_columns(
@@ -33,7 +25,7 @@ POWER: Final = tables.POWER.text_columns(
     "grade",
     tables.POWER["true_margin"].shown("True lead", unit=False),
     *("documents", "items", "runs"),
-    tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row.graded)),
+    tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row["graded"])),
 )
 
 
@@ -61,41 +53,45 @@ def _hardest(found: Needed, power: float, margin: float) -> str:
     return str(found[margin, power]["role"]) if (margin, power) in found else ""
 
 
-def false_finds(rows: Sequence[FalseFinds], title: str, first: str = "") -> TextTable:
+def false_finds(rows: Sequence[Row], title: str, first: str = "") -> TextTable:
     """Return the rates of false finds; `first` is the title of a column that says where, "" for none."""
     rates = (TextColumn(name, partial(_rate, name)) for name in rate_names(rows))
     columns = (
-        *([TextColumn(first, lambda row: row.where, "row")] if first else []),
+        *([TextColumn(first, lambda row: row["where"], "row")] if first else []),
         *tables.FALSE.text_columns("documents", "runs"),
         *rates,
-        *([TextColumn("margins held", lambda row: rate_cell(row.coverage))] if _covered(rows) else []),
+        *([TextColumn("margins held", lambda row: rate_cell(row["held"]))] if _covered(rows) else []),
     )
     return TextTable.of(title, columns, rows)
 
 
-def _covered(rows: Sequence[FalseFinds]) -> bool:
-    return any(row.coverage.known for row in rows)
+def _covered(rows: Sequence[Row]) -> bool:
+    return any(row["held"].known for row in rows)
 
 
-def _rate(name: str, row: FalseFinds) -> Cell:
-    return rate_cell(row.rates.get(name))
+def _rate(name: str, row: Row) -> Cell:
+    return rate_cell(row["rates"].get(name, Estimate()))
+
+
+def _lowest(row: Row) -> tuple[Row, Estimate]:
+    return min(row["cells"], key=lambda cell: float(cell[1].value))
 
 
 COVERAGE: Final = (
     tables.COVERAGE["quantity"].shown("Interval of", "row"),
     tables.COVERAGE["documents"].shown(),
-    TextColumn("Cells", lambda row: len(row.cells)),
+    TextColumn("Cells", lambda row: len(row["cells"])),
     tables.POWER["runs"].shown(),
-    TextColumn("All cells", lambda row: rate_cell(row.pooled)),
-    TextColumn("Lowest cell", lambda row: rate_cell(row.lowest[1])),
-    TextColumn(
-        "which",
-        lambda row: f"{row.lowest[0].role}, grade {row.lowest[0].grade}, {signed(row.lowest[0].true_margin)}",
-        "text",
-        "muted",
-    ),
-    TextColumn("Highest cell", lambda row: rate_cell(row.highest[1])),
+    TextColumn("All cells", lambda row: rate_cell(row["pooled"])),
+    TextColumn("Lowest cell", lambda row: rate_cell(_lowest(row)[1])),
+    TextColumn("which", lambda row: cell_name(_lowest(row)[0]), "text", "muted"),
+    TextColumn("Highest cell", lambda row: rate_cell(max((one for _, one in row["cells"]), key=lambda one: one.value))),
 )
+
+
+def cell_name(row: Row) -> str:
+    """Name a cell of the power curves."""
+    return f"{row['role']}, grade {row['grade']}, {signed(row['true_margin'])}"
 
 
 def _difference(row: Mapping[str, Any]) -> Cell:
@@ -157,7 +153,6 @@ def by_model(runs: Runs) -> list[Runs]:
 
 
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
-    "claims": ("Claims", CLAIMS),
     "power": ("Power", POWER),
     "coverage": ("Coverage", COVERAGE),
     "compared": ("Whole and simulated runs", COMPARED),

@@ -1,8 +1,9 @@
-"""Figures of findings as charts of a page, one panel a model."""
+"""Figures as charts of a page."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
@@ -12,6 +13,7 @@ import altair as alt
 from reports.axes import Axis, scaled
 from reports.drawing.charts import COLOURS, Chart, Rows, SeriesStyle, curves, layered, legend, over
 from reports.formats import count, decimal, minus
+from reports.statements.figure import Figure
 
 HEIGHT, CELL = 200, 28
 "Of a panel and of a row of a matrix, in pixels."
@@ -22,58 +24,58 @@ ROOM = 44
 LINE = 18
 "Letters of a line of a slanted name."
 
-
-Points = Mapping[str, Sequence[tuple[float, float, float, float]]]
-"Name of a series -> x, y and the ends of y's interval, which are y where there is none."
-
-
-def points_of(figure: Mapping[str, Any]) -> Points:
-    """Return the points of every series of a figure that have a value."""
-
-    def whole(point: Sequence[float]) -> tuple[float, float, float, float]:
-        low, high = point[2:] if len(point) > 3 and None not in point else (point[1], point[1])
-        return (point[0], point[1], low, high)
-
-    return {
-        name: tuple(whole(point) for point in points if None not in point[:2])
-        for name, points in figure["series"].items()
-    }
+PLACES = 10
+"Places that have room for their names below a chart."
 
 
-def axes_of(figure: Mapping[str, Any]) -> tuple[Axis, Axis]:
-    """Return the axes over x and y; the level that a figure is compared with is among y."""
-    points = [point for several in points_of(figure).values() for point in several]
-    level = [] if figure["level"] is None else [figure["level"]]
-    up = [*(end for point in points for end in point[1:]), *level, *[0.0] * (figure["kind"] == "bars")]
-    along = Axis.over([point[0] for point in points] or [0.0, 1.0], log=False)
-    if figure["names"]:
-        along = Axis(-0.6, len(figure["names"]) - 0.4, log=False)
-    return along, Axis.over(up, log=False)
+def figure_chart(figure: Figure, of: str = "") -> Chart:
+    """Return the panel of a figure; `of` is whose numbers it has, such as those of a model."""
+    return _matrix(figure, of) if figure.kind == "matrix" else _plot(figure, of)
 
 
-def finding_chart(figure: Mapping[str, Any], model: str) -> Chart:
-    """Return the panel of one model."""
-    return _matrix(figure, model) if figure["kind"] == "matrix" else _plot(figure, model)
+def _axes(figure: Figure) -> tuple[Axis, Axis]:
+    """Return the axes over x and y; the level that a figure is compared with is among y, and 0 among that of bars."""
+    points = [point for several in figure.points.values() for point in several]
+    level = [] if figure.level is None else [figure.level]
+    up = [*(end for point in points for end in point[1:]), *level, *[0.0] * (figure.kind == "bars")]
+    along = Axis.over([point[0] for point in points] or [0.0, 1.0], log="x" in figure.log)
+    if figure.names:
+        along = Axis(-0.6, len(figure.names) - 0.4, log=False)
+    return along, Axis.over(up, log="y" in figure.log)
 
 
-def _plot(figure: Mapping[str, Any], model: str) -> Chart:
-    several, (along, upward) = points_of(figure), axes_of(figure)
-    x = scaled(alt.X("x:Q", title=figure["across"] or None), along)
-    x = _named(figure["names"], figure["across"]) if figure["names"] else x
-    y = scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure["names"]))
+def _across(figure: Figure, along: Axis) -> alt.X:
+    """Return the axis over x: names where places have them, and every place of a logarithmic one that has room."""
+    if figure.names:
+        return _named(figure.names, figure.across)
+    places = sorted({point[0] for points in figure.points.values() for point in points})
+    marks = {"values": places} if figure.log and len(places) <= PLACES else {}
+    return scaled(alt.X("x:Q", title=figure.across or None), along, **marks)
+
+
+def _plot(figure: Figure, of: str) -> Chart:
+    several, (along, upward) = figure.points, _axes(figure)
+    x, y = _across(figure, along), scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure.names))
     rows = [row for name in several for row in _rows(name, several[name], figure)]
-    shown = {name: SeriesStyle(COLOURS[place % len(COLOURS)]) for place, name in enumerate(several)}
-    if figure["level"] is not None and figure["level_name"]:
-        shown[figure["level_name"]] = SeriesStyle("var(--wrong)", dashed=True)
-    make = {"lines": curves, "dots": _dots, "bars": _bars}[figure["kind"]]
+    shown = {
+        name: SeriesStyle(COLOURS[place % len(COLOURS)], place >= len(COLOURS) or name in figure.dashed)
+        for place, name in enumerate(several)
+    }
+    if figure.level is not None and figure.level_name:
+        shown[figure.level_name] = SeriesStyle("var(--wrong)", dashed=True)
+    make = {"lines": curves, "dots": _dots, "bars": _bars}[figure.kind]
     drawn = make(rows, shown, x, y)
-    if figure["level"] is not None:
-        level = over([{"value": figure["level"], "series": figure["level_name"]}]).encode(y)
-        level = level.encode(_keyed(shown, "stroke")[0]) if figure["level_name"] else level
+    if figure.level is not None:
+        level = over([{"value": figure.level, "series": figure.level_name}]).encode(y)
+        level = level.encode(_keyed(shown, "stroke")[0]) if figure.level_name else level
         drawn = layered(drawn, level.mark_rule(color="var(--wrong)", strokeDash=[4, 3]))
-    text = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
-    title = f"{figure['title']}: {model} ({figure['up']})"
-    return Chart(title, text, drawn.properties(height=HEIGHT))
+    text = " over ".join(filter(None, (figure.up or figure.title, figure.across))) + (f", {of}" if of else "")
+    unit = f" ({figure.up})" if figure.up else ""
+    return Chart(f"{_title(figure, of)}{unit}", f"{text}; a table has the numbers.", drawn.properties(height=HEIGHT))
+
+
+def _title(figure: Figure, of: str) -> str:
+    return f"{figure.title}: {of}" if of else figure.title
 
 
 def _lines(names: Sequence[object]) -> list[list[str]]:
@@ -101,10 +103,10 @@ def _aside(names: Sequence[object]) -> float:
     return max(0, *(length - end for length, end in zip(longest, ends, strict=True)))
 
 
-def _rows(name: str, points: Sequence[tuple[float, ...]], figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(name: str, points: Sequence[tuple[float, ...]], figure: Figure) -> Iterator[dict[str, Any]]:
     """Yield the points of a series, with the ends of their intervals where these have a width."""
     for x, y, low, high in points:
-        where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
+        where = figure.names[int(x)] if figure.names else f"{figure.across} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
         row = {"series": name, "x": x, "value": y, "text": f"{name}, {where}: " + minus(f"{y:.3g}{ends}")}
         yield row | ({"low": low, "high": high} if low < high else {})
@@ -139,18 +141,18 @@ def _keyed(shown: Mapping[str, SeriesStyle], symbol: str) -> tuple[alt.Color, al
     return colour, alt.StrokeDash("series:N", legend=entries).scale(domain=names, range=dashes)
 
 
-def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
-    wide = max(map(len, figure["matrix"]), default=0)
-    columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
-    rows = list(figure.get("rows") or map(str, range(1, len(figure["matrix"]) + 1)))
-    x, y = _places("column", columns, figure["across"], labelAngle=0), _places("row", rows, figure["up"], grid=False)
-    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="text:N")
+def _matrix(figure: Figure, of: str) -> Chart:
+    wide = max(map(len, figure.matrix), default=0)
+    columns = [str(name) for name in (*figure.names, *range(len(figure.names) + 1, wide + 1))]
+    rows = list(figure.rows or map(str, range(1, len(figure.matrix) + 1)))
+    x, y = _places("column", columns, figure.across, labelAngle=0), _places("row", rows, figure.up, grid=False)
+    base = over(list(_cells(figure.matrix, rows, columns))).encode(x, y, tooltip="text:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
-    text = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
+    text = f"{figure.title}: rows are {figure.up}, columns {figure.across}."
     drawn = layered(blocks, numbers).properties(height=CELL * len(rows))
-    return Chart(f"{figure['title']}: {model}", text, drawn)
+    return Chart(_title(figure, of), text, drawn)
 
 
 def _places(field: str, names: Sequence[str], title: str, **options: Any) -> Any:
@@ -160,15 +162,13 @@ def _places(field: str, names: Sequence[str], title: str, **options: Any) -> Any
     return kind(f"{field}:O", title=title or None, axis=axis).scale(domain=list(range(len(names))))
 
 
-def _cells(
-    matrix: Sequence[Sequence[float | None]], rows: Sequence[str], columns: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+def _cells(matrix: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the cells that have a number, coloured from the least of all to the largest."""
-    known = [value for row in matrix for value in row if value is not None]
+    known = [value for row in matrix for value in row if math.isfinite(value)]
     low, high, whole = min(known, default=0), max(known, default=1), all(value == int(value) for value in known)
     for row, values in enumerate(matrix):
         for column, value in enumerate(values):
-            if value is not None:
+            if math.isfinite(value):
                 share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
                 look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
                 text = f"{rows[row]}, {columns[column]}: {shown}"

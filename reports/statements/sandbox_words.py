@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.formats import percent
-from reports.sandbox.record import ANY, RIGHT_NO, WRONG_NO, FalseFinds, Rate
+from reports.statements.sandbox_record import ANY, RIGHT_NO, WRONG_NO, Row
 
 ABOUT = (
     "The sandbox tests the statistics of headscope where the truth is known, which no real model allows. Heads of "
@@ -43,8 +43,8 @@ NEEDED_TEXT = (
 
 FALSE_TEXT = (
     "How often a grade is given to a head whose true lead is no more than the margin, and a label and direction gets "
-    "the verdict no. The grey line is the nominal level, {level} %, the dashed one adds a Monte-Carlo error, {goal} "
-    "%. Rows of a rate are sizes, in documents of either split."
+    "the verdict no. The line is the nominal level, {level} %; with a Monte-Carlo error {goal} % are allowed. "
+    "Bars of a rate are sizes, in documents of either split."
 )
 
 BESIDE_TEXT = (
@@ -54,10 +54,10 @@ BESIDE_TEXT = (
 )
 
 COVERAGE_TEXT = (
-    "Share of intervals that hold the true value of the planted head. The band is the goal, {low} to {high} %; grey "
-    "dots are single roles and margins, the line is their mean. Heads of one run read the same documents and are not "
-    "independent, so the interval of the mean is Wilson’s for as many observations as there are runs, each counted "
-    "once for all of its roles: it is too wide rather than too narrow. True values of 0 or 1 and below have no cell."
+    "Share of intervals that hold the true value of the planted head. The goal is {low} to {high} %. Beside the mean "
+    "over all roles and margins there are the lowest and the highest of them. Heads of one run read the same documents "
+    "and are not independent, so the interval of the mean is Wilson’s for as many observations as there are runs, each "
+    "counted once for all of its roles: too wide rather than too narrow. True values of 0 or 1 and below have no cell."
 )
 
 SHORTCUT_TEXT = (
@@ -146,11 +146,11 @@ DIFFERENT = (
 "How the sandbox differs from a real run."
 
 
-def conservative(rows: Sequence[FalseFinds], level: float) -> str:
+def conservative(rows: Sequence[Row], level: float) -> str:
     """Say how much of the nominal level a test uses up under one null hypothesis, over all sizes."""
     parts = []
     for key, name in (("per head, uncorrected", "a single head"), (f"{ANY}, grade 1", "a whole run")):
-        rates = [row.rates[key] for row in rows if row.rates.get(key, Rate()).known]
+        rates = [rate for row in rows if (rate := row["rates"].get(key)) and rate.known]
         if rates:
             low, high = (percent(end(rate.value for rate in rates)) for end in (min, max))
             spread = f"{low} %" if low == high else f"{low} to {high} %"

@@ -1,14 +1,18 @@
-"""Charts of findings: the specifications hold the numbers of the figures where they belong."""
+"""Figures as charts: the specifications hold their numbers where they belong."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reports.drawing.charts import COLOURS, Chart
-from reports.findings.charts import axes_of, finding_chart
+from reports.statements.drawn import figure_chart
+from reports.statements.figure import Figure
 
 FIGURE: dict[str, Any] = {
     "kind": "lines",
@@ -26,6 +30,10 @@ BARS = FIGURE | {
     "names": ["a", "b"],
     "series": {"x": [[0, 1.0, 0.75, 1.25], [1, 2.0]], "y": [[0, 3.0]]},
 }
+
+
+def drawn(figure: dict[str, Any]) -> Chart:
+    return figure_chart(Figure.of(figure), "minilm")
 
 
 def marks(chart: Chart) -> list[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
@@ -51,7 +59,7 @@ def entries(encoding: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
-    chart = finding_chart(FIGURE, "minilm")
+    chart = drawn(FIGURE)
     assert [mark for mark, *_ in marks(chart)] == ["area", "line", "circle"]
     band, _ = of(chart, "area")
     assert [(row["x"], row["low"], row["high"]) for row in band] == [(1, 1.9, 2.1), (2, 1.4, 1.6)]
@@ -69,7 +77,7 @@ def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
 def test_a_level_is_a_line_with_its_name_in_the_legend(kind: str) -> None:
     figure = (BARS if kind == "bars" else FIGURE | {"kind": kind}) | {"level": 2.5}
     for name in ("", "chance"):
-        chart = finding_chart(figure | {"level_name": name}, "minilm")
+        chart = drawn(figure | {"level_name": name})
         mark, data, encoding = marks(chart)[-1]
         assert (mark, data[0]["value"], encoding["y"]["field"]) == ("rule", 2.5, "value")
         low, high = encoding["y"]["scale"]["domain"]
@@ -85,7 +93,7 @@ def test_a_level_is_a_line_with_its_name_in_the_legend(kind: str) -> None:
 
 
 def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
-    chart = finding_chart(BARS, "minilm")
+    chart = drawn(BARS)
     bars, encoding = of(chart, "bar")
     assert [(row["series"], row["x"], row["value"]) for row in bars] == [("x", 0, 1.0), ("x", 1, 2.0), ("y", 0, 3.0)]
     assert (encoding["xOffset"]["field"], encoding["xOffset"]["scale"]["domain"]) == ("series", ["x", "y"])
@@ -101,15 +109,15 @@ def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
 
 def test_names_that_have_no_room_beside_each_other_are_slanted_in_lines() -> None:
     names = ["attention and words, fresh weights", '"quoted" \\ name', "", "short", "short"]
-    axis = of(finding_chart(BARS | {"names": names}, "minilm"), "bar")[1]["x"]["axis"]
+    axis = of(drawn(BARS | {"names": names}), "bar")[1]["x"]["axis"]
     assert axis["labelAngle"] == -40
     assert axis["labelExpr"] == (
         '[["attention and", "words, fresh", "weights"], ["\\"quoted\\" \\\\ name"], [""], ["short"], ["short"]]'
         "[datum.value]"
     )
-    assert of(finding_chart(BARS, "minilm"), "bar")[1]["x"]["axis"]["labelAngle"] == 0
+    assert of(drawn(BARS), "bar")[1]["x"]["axis"]["labelAngle"] == 0
     room = [
-        of(finding_chart(BARS | {"names": [name, "b" * 60]}, "minilm"), "bar")[1]["y"]["axis"]["minExtent"]
+        of(drawn(BARS | {"names": [name, "b" * 60]}), "bar")[1]["y"]["axis"]["minExtent"]
         for name in ("a", "long names " * 4)
     ]
     assert room[0] < room[1], "a long first name reaches to the left of the axis"
@@ -117,7 +125,7 @@ def test_names_that_have_no_room_beside_each_other_are_slanted_in_lines() -> Non
 
 def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> None:
     figure = FIGURE | {"kind": "matrix", "series": {}, "names": ["left"], "matrix": [[0.0, 1.0], [None, 0.25]]}
-    chart = finding_chart(figure, "minilm")
+    chart = drawn(figure)
     assert [mark for mark, *_ in marks(chart)] == ["rect", "text"]
     cells, encoding = of(chart, "rect")
     assert [(row["row"], row["column"], row["shown"]) for row in cells] == [
@@ -134,15 +142,25 @@ def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> No
     assert encoding["x"]["axis"]["labelExpr"] == '["left", "2"][datum.value]'
     assert encoding["y"]["axis"]["labelExpr"] == '["1", "2"][datum.value]'
     assert (encoding["x"]["title"], encoding["y"]["title"], chart.height) == ("layer", "nats", 56)
-    cells, encoding = of(finding_chart(figure | {"rows": ["12", "11"]}, "minilm"), "rect")
+    cells, encoding = of(drawn(figure | {"rows": ["12", "11"]}), "rect")
     assert [row["text"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
     assert encoding["y"]["axis"]["labelExpr"] == '["12", "11"][datum.value]'
 
 
-def test_the_axes_hold_ends_levels_and_the_foot_of_bars() -> None:
-    across, up = axes_of(FIGURE | {"level": 7.0})
-    assert across.low < 1 < 2 < across.high
-    assert up.low < -1 < 7 < up.high
-    across, up = axes_of(BARS)
-    assert (across.low, across.high) == (-0.6, 1.6)
-    assert up.low < 0 < 3 < up.high
+def test_logarithmic_axes_have_a_mark_a_place_and_dashed_series_are_dashed() -> None:
+    figure = Figure("lines", "t", "length", "", {"a": [(16, 1.0), (256, 30.0)]}, log="xy", dashed=["a"])
+    line, encoding = of(figure_chart(figure), "line")
+    assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"]["type"]) == ("log", "log")
+    assert encoding["x"]["axis"]["values"] == [16, 256]
+    assert encoding["strokeDash"]["scale"]["range"] == [[5, 3]]
+    assert [row["value"] for row in line] == [1, 30]
+
+
+def test_a_figure_is_read_from_json_as_it_was() -> None:
+    figure = Figure("lines", "t", "x", "y", {"a": [(1, math.nan), (2, 3.0, math.nan, 4.0)]}, matrix=[[math.nan, 1.0]])
+    again = Figure.of(json.loads(json.dumps(figure.recorded(), allow_nan=False)))
+    assert str(again) == str(replace(figure, series={"a": [[1, math.nan], [2, 3.0, math.nan, 4.0]]}, **NO_NAMES))
+    assert again.points == {"a": [(2, 3.0, 3.0, 3.0)]}
+
+
+NO_NAMES: dict[str, Any] = {"names": [], "rows": [], "dashed": []}
