@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 def rate_of(entry: Mapping[str, Any] | None) -> Estimate:
     """Read a share with its 95 % Monte-Carlo interval, fractions of 1; one that is missing is NaN."""
-    return Estimate(*(float(entry[name]) for name in ("rate", "low", "high"))) if entry else Estimate()
+    return Estimate(float(entry["rate"]), float(entry["low"]), float(entry["high"])) if entry else Estimate()
 
 
 def counted(share: float, runs: int) -> Estimate:

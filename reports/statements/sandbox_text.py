@@ -74,7 +74,8 @@ def _rate(name: str, row: Row) -> Cell:
 
 
 def _lowest(row: Row) -> tuple[Row, Estimate]:
-    return min(row["cells"], key=lambda cell: float(cell[1].value))
+    cells: list[tuple[Row, Estimate]] = row["cells"]
+    return min(cells, key=lambda cell: cell[1].value)
 
 
 COVERAGE: Final = (

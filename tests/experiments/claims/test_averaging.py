@@ -5,9 +5,22 @@ import pytest
 import torch
 
 from experiments.claims import averaging
-from experiments.claims.averaging import ALIKE, ONE, TWICE, TWO, AveragingSection
+from experiments.claims.averaging import (
+    ALIKE,
+    FIRST,
+    ONE,
+    PLAIN,
+    SECOND,
+    TWICE,
+    TWO,
+    AveragingSection,
+    TwoSets,
+    bound,
+    draw,
+    explained,
+    one_distribution,
+)
 from experiments.claims.claim import Work
-from experiments.claims.two_sets import FIRST, PLAIN, SECOND, TwoSets, bound, draw, explained, one_distribution
 from mha import record
 
 SECTION = AveragingSection(

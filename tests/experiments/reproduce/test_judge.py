@@ -59,18 +59,6 @@ def test_the_verdict_follows_from_the_statements(estimates, verdict, why):
     assert (found.verdict, found.why) == (verdict, why)
 
 
-@pytest.mark.parametrize(
-    ("estimates", "verdict"),
-    [
-        ([ABOVE, ABOVE, BELOW], REPRODUCED),
-        ([ABOVE, BELOW, BELOW], NOT_REPRODUCED),  # two are needed, and one is left
-        ([ABOVE, ACROSS, BELOW], DIFFERS),  # a second one may hold
-    ],
-)
-def test_a_finding_may_ask_for_some_of_its_statements(estimates, verdict):
-    assert judged(*estimates, enough=2).verdict == verdict
-
-
 def test_on_the_papers_own_model_the_value_must_be_near_the_published_one():
     one = finding("s", tolerance=0.05)
     near, far = (Measured(ABOVE, ours=exact(value)) for value in (0.64, 0.66))

@@ -1,6 +1,4 @@
-import html
 import json
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from experiments.reproduce.registry import select_findings
 from experiments.reproduce.reproduce import rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
-from experiments.statements.rule import LearnedRule, Rule
+from experiments.statements.rule import Rule
 from experiments.statements.subject import Subject
 from reports import Run
 from tests.experiments.reproduce.conftest import FINDINGS, OBJ
@@ -146,25 +144,3 @@ def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
         select_findings(["some-pair"])
     assert next(one.id for one in select_findings(["some-2020"])) == "some-relations"
     assert len(select_findings(["some-pairs", "some-2020"])) == 4
-
-
-@pytest.mark.slow
-def test_what_hangs_on_untrained_weights_is_told_before_the_run_and_on_the_page(
-    small: Path, tiny: Path, headscope, monkeypatch: pytest.MonkeyPatch
-):
-    obj, det, _ = (replace(one, rule=LearnedRule(above=-1.1)) for one in FINDINGS[0].statements)
-    told = (PaperFindings(Paper("some-2020", "Somebody 2020", "A"), (replace(FINDINGS[0], statements=(obj, det)),)),)
-    for module in (registry, record):
-        monkeypatch.setattr(module, "papers", lambda: told)
-    asked = ("reproduce", "some-relations", "--model", f"a={tiny}", "--out", small)
-    command = shlex.join(map(str, ("headscope", *asked[:4], "--controls", *asked[4:])))
-    said = headscope(*asked)
-    assert f"without untrained weights some-relations may be 'not measured'. To measure: {command}" in said.err
-    assert said.out.split("\n")[0].split() == ["a", "1", "not", "measured"]
-    assert command in html.unescape((small / "index.html").read_text(encoding="utf-8"))
-    found = results(small)["a some-relations"]["untrained"]
-    (read,) = json.loads((small / "findings.json").read_text(encoding="utf-8"))["runs"]
-    assert found == {"command": command, "seconds": pytest.approx(6 * read["wall_seconds"])}
-    assert "--controls" not in headscope(*shlex.split(command)[1:]).err
-    assert "not measured" not in headscope(*asked).err, "untrained weights are there"
-    assert "--controls" not in (small / "index.html").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Measured, Missing, Published, Statement, bars
+from experiments.statements.finding import Measured, Missing
 from experiments.statements.numbers import (
     Pairs,
     average,
@@ -17,7 +17,6 @@ from experiments.statements.numbers import (
     selected_head,
     together,
 )
-from experiments.statements.rule import Rule
 from tests.experiments.findings.planted import decided, planted_run, scored
 
 
@@ -88,20 +87,6 @@ def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_
     assert not isinstance(row, Missing)
     assert (row["name"], row["split"], row["accuracy"]) == ("2-1", "report", 0.3)
     assert isinstance(selected_head(scores[scores.layer > 2]), Missing)
-
-
-def test_bars_stand_beside_the_published_ones_and_leave_out_what_has_no_number():
-    ends = {"text": "", "number": "", "rule": Rule(above=0.0)}
-    asked = [Statement("obj", published=Published(0.8, 0.4), **ends), Statement("det", **ends), Statement("cc", **ends)]
-    ours = Measured(Estimate(0.2, 0.1, 0.3, 9), ours=Estimate(0.7, 0.6, 0.8, 9), baseline=0.5)
-    drawn = bars("t", asked, {"obj": ours, "det": Missing("none"), "cc": Measured(Estimate(0.1, 0, 0.2, 9))})
-    assert drawn.names == ["obj", "cc"]
-    assert drawn.series == {
-        "ours": [(0, 0.7, 0.6, 0.8), (1, 0.1, 0, 0.2)],
-        "our baseline": [(0, 0.5)],
-        "published": [(0, 0.8)],
-        "published baseline": [(0, 0.4)],
-    }
 
 
 def test_the_bootstrap_draws_whole_groups():

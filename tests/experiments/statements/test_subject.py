@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.statements.subject import ORIGINALS, Subject
+from experiments.statements.subject import Subject
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,3 @@ def test_untrained_weights_of_a_training_have_the_shape_of_its_last_checkpoint(
     )
     found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("permuted")
     assert (found.spoken, found.name, found.source) == ("prose encoder, permuted", str(last), "permuted")
-
-
-def test_only_the_papers_model_as_it_is_counts_as_the_original():
-    assert Subject.of(ORIGINALS[0]).original(ORIGINALS)
-    assert not Subject.of(f"{ORIGINALS[0]}:random").original(ORIGINALS)
-    assert not Subject.of("minilm").original(ORIGINALS)
-    assert Subject.of("random").control

@@ -19,137 +19,85 @@ from reports.statements.figure import Figure
 HOSTILE = '<b>&"|</script>`'
 
 
-def cell(condition: str, at: float | None, value: float | None, half: float | None = 0.1, n: int = 5) -> dict[str, Any]:
-    ends = (None, None) if half is None or value is None else (value - half, value + half)
-    return {"condition": condition, "at": at, "value": value, "low": ends[0], "high": ends[1], "n": n}
+def cell(condition: str, at: float | None, value: float | None, half: float = 0.1) -> dict[str, Any]:
+    ends = (None, None) if value is None else (value - half, value + half)
+    return {"condition": condition, "at": at, "value": value, "low": ends[0], "high": ends[1], "n": 5}
 
 
 def measure(name: str, unit: str, cells: list[dict[str, Any]], axis: str = "") -> dict[str, Any]:
-    rows = [
-        {"condition": one["condition"], "at": one["at"], "repeat": repeat, "value": one["value"]}
-        for one in cells
-        for repeat in (0, 1)
-    ]
+    places = [{name: one[name] for name in ("condition", "at", "value")} for one in cells]
+    rows = [place | {"repeat": repeat} for place in places for repeat in (0, 1)]
     return {"name": name, "unit": unit, "repeat": "seed", "axis": axis, "cells": cells, "rows": rows}
 
 
-def statement(
-    text: str, verdict: str, value: float | None, half: float | None, unit: str, kind: str = "claim", why: str = ""
-) -> dict[str, Any]:
+def statement(text: str, verdict: str, value: float | None, half: float, unit: str, why: str = "") -> dict[str, Any]:
+    number = {name: one for name, one in cell("", None, value, half).items() if name not in ("condition", "at")}
     about = {"text": text, "number": "what is counted", "unit": unit, "rule": "Holds if so.", "verdict": verdict}
-    about |= {"kind": kind, "why": why}
-    return about | {name: one for name, one in cell("", None, value, half).items() if name not in ("condition", "at")}
+    return about | number | {"kind": "identity" if why else "claim", "why": why}
 
 
-def claim(name: str, title: str, statements: list[dict[str, Any]], measures: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "claim": name,
-        "name": name,
-        "title": title,
-        "sentence": f"It is said that {name} matters.",
-        "source": "Vaswani et al. 2017",
-        "about": ["It was measured."],
-        "limits": ["It is small."],
-        "noticed": ["It was noticed."],
-        "config_file": f"{name}.toml",
-        "changes": ["rounds=3"],
-        "config": f'claim = "{name}"\n',
-        "statements": statements,
-        "measures": measures,
-        "headscope": "0.1.0",
-        "started": "2026-11-21T09:02:30Z",
-        "git_commit": "5d0c3e9a71b2f488",
-        "wall_seconds": 150.4,
-        "threads": 2,
-    }
+def claim(name: str, statements: list[dict[str, Any]], measures: list[dict[str, Any]]) -> dict[str, Any]:
+    about = {"claim": name, "name": name, "title": f"{name} {HOSTILE}", "sentence": f"It is said that {name} matters."}
+    lists = {"about": ["It was measured."], "limits": ["It is small."], "noticed": ["It was noticed."]}
+    made = {"config_file": f"{name}.toml", "changes": ["rounds=3"], "config": f'claim = "{name}"\n'}
+    machine = {"started": "2026-11-21T09:02:30Z", "git_commit": "5d0c3e9a71b2f488", "wall_seconds": 150.4}
+    found = {"source": "Vaswani et al. 2017", "statements": statements, "measures": measures}
+    return about | lists | made | machine | found
 
 
-@pytest.fixture
-def records() -> list[dict[str, Any]]:
-    lengths = [cell(name, at, value) for name in ("a", HOSTILE) for at, value in ((16, 1.5), (64, 2.5), (256, 9.0))]
-    return [
-        claim(
-            "mixing",
-            "Interaction",
-            [statement("They add up", "does not hold", 0.0213, 0.01, "%")],
-            [measure("accuracy", "%", [cell("one head", None, 0.75), cell(HOSTILE, None, None, None, 0)])],
-        ),
-        claim(
-            "compute",
-            f"Cost {HOSTILE}",
-            [
-                statement("It is equal", "holds", 1.0, 0.0, "times"),
-                statement("It is faster", "not decided", 1.234567, 0.02, "times"),
-            ],
-            [measure("time a token", "µs", lengths, "length")],
-        ),
-    ]
-
-
-Written = Callable[[list[dict[str, Any]]], tuple[str, str]]
+LENGTHS = [cell(name, at, value) for name in ("a", HOSTILE) for at, value in ((16, 1.5), (64, 2.5), (256, 9.0))]
+RECORDS = (
+    claim(
+        "mixing",
+        [statement("They add up", "does not hold", 0.0213, 0.01, "%")],
+        [measure("accuracy", "%", [cell("one head", None, 0.75), cell(HOSTILE, None, None)])],
+    ),
+    claim(
+        "compute",
+        [
+            statement("It is equal", "holds", 1.0, 0.0, "times"),
+            statement("It is faster", "not decided", 1.234567, 0.02, "times"),
+            statement(f"Products {HOSTILE}", "holds", 1.0, 0.0, "times", f"they are the same {HOSTILE}"),
+        ],
+        [measure("time a token", "µs", LENGTHS, "length")],
+    ),
+)
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Written:
-    """Write the page of records; return it as HTML and as Markdown."""
-
-    def write(records: list[dict[str, Any]]) -> tuple[str, str]:
-        for record in records:
-            (tmp_path / record["name"]).mkdir(exist_ok=True)
-            (tmp_path / record["name"] / "claim.json").write_text(json.dumps(record))
-        page = write_claims_page(tmp_path)
-        return page.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
-
-    return write
+def pages(tmp_path: Path) -> tuple[str, str]:
+    """Write the page of the records; return it as HTML and as Markdown."""
+    for record in RECORDS:
+        (tmp_path / record["name"]).mkdir()
+        (tmp_path / record["name"] / "claim.json").write_text(json.dumps(record))
+    page = write_claims_page(tmp_path)
+    return page.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
-def test_what_holds_by_arithmetic_stands_apart_and_is_not_counted(
-    records: list[dict[str, Any]], write: Written
-) -> None:
-    records[1]["statements"].append(
-        statement(f"Products {HOSTILE}", "holds", 1.0, 0.0, "times", "identity", f"they are the same {HOSTILE}")
-    )
-    html, markdown = write(records)
-    for page in (html, markdown):
-        assert "2 claims, 3 statements: 0 held" not in page
-        assert "3 statements: 1 held, 1 did not and 1 could not be decided. 1 more hold by arithmetic" in page
-        verdicts, apart = page.split("Identities and measurements, not counted", 1)
-        assert "Products" not in verdicts
-        assert "Products" in apart
-        assert HOSTILE not in page
-    summary = markdown.split("Identities")[0]
-    assert summary.count("| **") == 3, "a row for each statement that is counted"
-
-
-def shown(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split())
-
-
-def test_verdicts_and_numbers_are_on_both_pages(records: list[dict[str, Any]], write: Written) -> None:
-    html, markdown = write(records)
-    for text in (shown(html), markdown):
+def test_verdicts_and_numbers_are_on_both_pages_in_the_order_of_the_registry(pages: tuple[str, str]) -> None:
+    html, markdown = pages
+    for text in (" ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split()), markdown):
         for said in (
-            "2 claims, 3 statements: 1 held, 1 did not and 1 could not be decided.",
-            "It is equal", "1.235 times [1.215, 1.255]", "2.1 % [1.1, 3.1]", "2.50 µs [2.40, 2.60]",
+            "2 claims, 3 statements: 1 held, 1 did not and 1 could not be decided. 1 more hold by arithmetic",
+            "It is equal", "1.235 times [1.215, 1.255]", "2.1 % [1.1, 3.1]", "2.50 µs [2.40, 2.60]", "– %",
             "It is said that mixing matters.", "It was noticed.", "It was measured.", "It is small.",
             "what is counted; 5 repeats", "Holds if so.", "compute.toml", "5d0c3e9a71b2f488", "2 min 30 s",
             "headscope claim compute.toml --set rounds=3", 'claim = "compute"',
         ):  # fmt: skip
             assert said in text.replace("&#34;", '"'), said
-    assert html.count('<td class="kept">holds</td>') == 2  # in the summary and in its section
-    assert html.count('<td class="missed">does not hold</td>') == 2
-    assert html.count('<td class="open">not decided</td>') == 2
-    assert "**does not hold**" in markdown
+        assert text.index("It is said that compute matters") < text.index("It is said that mixing matters")
+        verdicts, apart = text.split("Identities and measurements, not counted", 1)
+        assert "Products" in apart
+        assert "Products" not in verdicts
+        assert HOSTILE not in text
+    assert html.count('<td class="missed">does not hold</td>') == 2  # in the summary and in its section
+    assert not re.search(r"(src|href)=\"(?!#|data:,)", html.partition("/*! Vega ")[0])
 
 
+@pytest.mark.usefixtures("pages")
 def test_tables_fit_and_axe_finds_no_serious_fault(
-    too_wide: Callable[[Path], list[str]],
-    serious_faults: Callable[[Path], list[str]],
-    records: list[dict[str, Any]],
-    write: Written,
-    tmp_path: Path,
+    too_wide: Callable[[Path], list[str]], serious_faults: Callable[[Path], list[str]], tmp_path: Path
 ) -> None:
-    write(records)
     assert too_wide(tmp_path) == []
     assert serious_faults(tmp_path / "index.html") == []
 

@@ -202,28 +202,6 @@ def test_tables_fit_and_axe_finds_no_serious_fault(
     assert too_wide(folder) == []
 
 
-@pytest.mark.slow
-def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_width(folder: Path, opened: Any):
-    page = opened(write_findings_page(folder))
-    chart = page.locator("[data-chart]")
-    page.wait_for_function("typeof vegaEmbed === 'function'")
-    assert chart.get_attribute("data-chart") == "", "closed, it waits"
-    page.get_by_text("Somebody 2020: 2 findings").click()
-    chart.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('[data-chart]').dataset.chart === 'drawn'")
-    assert chart.locator(".mark-area path").count() == 1
-    assert chart.locator(".mark-symbol.role-mark path").count() == 2
-    assert chart.locator(".role-legend-label text").all_text_contents() == ["all", "uniform"]
-    assert chart.get_by_role("img", name="Entropy: minilm (nats). nats over layer, minilm").count() == 1
-    page.locator("#all").evaluate("(section) => fold(section, true)")
-    page.set_viewport_size({"width": 390, "height": 900})
-    page.wait_for_function("document.querySelector('[data-chart] svg').viewBox.baseVal.width === 0")
-    page.locator("#all").evaluate("(section) => fold(section, false)")
-    fits = "([svg, box]) => svg.viewBox.baseVal.width === box.clientWidth"
-    page.wait_for_function(fits, arg=[chart.locator(part).element_handle() for part in ("svg", ".drawing")])
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 def test_the_readme_shows_the_verdicts_that_are_published():
     root = Path(__file__).parents[3]
     counts = read_findings(root / "reports" / "published" / "findings").counts

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reports.statements.sandbox_goals import comparisons, goals, lead, ps_of
+from reports.statements.sandbox_goals import comparisons, goals, lead
 from reports.statements.sandbox_page import coverage_figures, false_figures, power_figures, write_sandbox_page
 from reports.statements.sandbox_record import counted, coverage_rows, null_rows, power_rows
 from tests.reports.sandboxes import ANY, FAMILY, HIGHER, HOSTILE, SINGLE, WRONG_NO, rate, small_record
@@ -135,13 +135,6 @@ def test_the_difference_of_means_allows_for_the_sample_that_simulated_runs_are_d
     assert high - difference == pytest.approx(1.9623 * error, rel=1e-4)
     assert found["p_share"] == pytest.approx(1)
     assert found["p_mean"] > 0.8
-
-
-def test_a_single_whole_run_has_no_standard_deviation(record: dict[str, Any], written: Written):
-    record["whole"][0] |= {"runs": 1, "accuracy": {"mean": 0.61, "sd": 0.0}, "specialised": rate(1.0)}
-    html, _ = written(record)
-    assert len(ps_of(comparisons(record))) == 2
-    assert not re.search(r"\bnan\b", shown(html), re.IGNORECASE)
 
 
 @pytest.mark.parametrize("kept", ["", "power", "false", "whole", "weights", "null_runs", "needed", "rule"])
