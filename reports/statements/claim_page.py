@@ -168,8 +168,8 @@ def _spans(values: Iterable[float], factor: float) -> bool:
 def _dots(measure: RecordedMeasure) -> Figure:
     """Return the means of conditions, and all repeats behind them."""
     scale, names = SCALE.get(measure.unit, 1.0), measure.conditions
-    single = [(place, scale * one) for place, name in enumerate(names) for one in measure.repeats(name)]
-    means = [cell.number.point(names.index(cell.condition)) for cell in measure.cells]
+    single: list[Point] = [(place, scale * one) for place, name in enumerate(names) for one in measure.repeats(name)]
+    means: list[Point] = [cell.number.point(names.index(cell.condition)) for cell in measure.cells]
     series = {f"single {measure.repeat}s": single, "mean": means} if single else {"mean": means}
     return Figure("dots", measure.title, "", "", series, names)
 

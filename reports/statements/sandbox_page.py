@@ -164,8 +164,8 @@ def coverage_figures(coverage: Sequence[Row]) -> Iterator[Figure]:
             ordered = sorted((rate for _, rate in row["cells"]), key=lambda rate: float(rate.value))
             for points_of, rate in zip(series.values(), (row["pooled"], ordered[0], ordered[-1]), strict=True):
                 points_of.append(_point(row["documents"], rate))
-        goal = {"level": 95.0, "level_name": "95 %"}
-        yield Figure("lines", quantity, "documents", "intervals that cover, %", series, log="x", **goal)
+        up = "intervals that cover, %"
+        yield Figure("lines", quantity, "documents", up, series, level=95.0, level_name="95 %", log="x")
 
 
 def _point(place: float, rate: Estimate) -> Point:
