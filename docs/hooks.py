@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.cli import get_docs_for_click
 
-from experiments.claims.registry import CLAIMS
+from experiments.claims.run.registry import CLAIMS
 from experiments.cli import app
 from experiments.commands.listing import probes
 from experiments.run.config import RunConfig

@@ -20,7 +20,7 @@ class ClaimSection(ConfigTable):
     """What the config of every claim has."""
 
     claim: str
-    "Which claim: a name of `experiments.claims.registry.CLAIMS`."
+    "Which claim: a name of `experiments.claims.run.registry.CLAIMS`."
     name: str | None = Field(default=None, pattern=NAME)
     "Name of the claim's folder; that of the claim where nothing is said."
 

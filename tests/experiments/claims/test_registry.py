@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.claims.registry import CLAIMS, load_claim
+from experiments.claims.run.registry import CLAIMS, load_claim
 from experiments.claims.trained import TrainedSection
 from experiments.config.config import ConfigError
 from experiments.reproduce.readings import CLAIM_FOLDERS

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from experiments.claims import loop
-from experiments.claims.registry import CLAIMS, load_claim
-from experiments.claims.study import run_claim
+from experiments.claims.run.registry import CLAIMS, load_claim
+from experiments.claims.run.study import run_claim
 
 CONFIGS = Path(__file__).parents[3] / "experiments" / "configs" / "claims"
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
-from experiments.claims.registry import Loaded
+from experiments.claims.run.registry import Loaded
 from experiments.record.parts import Parts
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, machine
