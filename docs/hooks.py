@@ -28,13 +28,13 @@ from experiments.commands.listing import probes
 from experiments.run.config import RunConfig
 from probes import get_probe
 from reports.atlas.record import ATLAS_TABLES
-from reports.claims.tables import CLAIM_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
-from reports.findings.tables import FINDING_TABLES
 from reports.page.columns import run_tables
-from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
+from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.finding_record import FINDING_TABLES
+from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.tables.table import Table
 
 ROOT = Path(__file__).parents[1]

@@ -148,16 +148,16 @@ def report(
         from reports import write_report
         from reports.atlas.page import write_atlas_page
         from reports.atlas.record import RECORD as ATLAS
-        from reports.claims.page import RECORD, write_claims_page
         from reports.compare.page import write_comparison_page
         from reports.compare.record import RECORD as COMPARISON
         from reports.compare.target_tables import RECORD as TARGETS
         from reports.compare.targets import write_targets_page
-        from reports.findings.page import RECORD as FINDINGS
-        from reports.findings.page import write_findings_page
         from reports.measures.registry import use
         from reports.page.columns import unread_tables
-        from reports.sandbox.page import write_sandbox_page
+        from reports.statements.claim_page import RECORD, write_claims_page
+        from reports.statements.finding_page import RECORD as FINDINGS
+        from reports.statements.finding_page import write_findings_page
+        from reports.statements.sandbox_page import write_sandbox_page
 
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},

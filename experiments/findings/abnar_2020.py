@@ -8,10 +8,10 @@ from functools import partial
 import pandas as pd
 
 from experiments.statements.estimates import mean_of
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import table
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper("abnar-2020", "Abnar and Zuidema 2020", "Quantifying Attention Flow in Transformers")
 

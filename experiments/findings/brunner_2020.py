@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from experiments.statements.crossed import CrossedSums, crossed_sums, over_heads_and_texts
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import estimate_of, minus, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "brunner-2020",

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import mean_of
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import points
 from experiments.statements.paper_sentence import drawn_claim, sentence
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "chen-2023",

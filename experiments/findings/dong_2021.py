@@ -7,10 +7,10 @@ from functools import partial
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import average, estimate_of, minus, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "dong-2021",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import (
     Evidence,
     Finding,
@@ -19,6 +18,7 @@ from experiments.statements.finding import (
 from experiments.statements.numbers import known, preferred, together
 from experiments.statements.rule import LearnedRule
 from experiments.statements.subject import ORIGINALS
+from reports.statements.figure import Figure, Point
 
 PAPER = Paper("goldberg-2019", "Goldberg 2019", "Assessing BERT's Syntactic Abilities")
 

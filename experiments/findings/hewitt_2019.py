@@ -6,10 +6,10 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import compared, estimate_of, points, table
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper("hewitt-2019", "Hewitt and Liang 2019", "Designing and Interpreting Probes with Control Tasks")
 

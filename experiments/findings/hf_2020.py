@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import estimate_of, points, shape
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper("hf-2020", "Hugging Face transformers, issue #3895", "run_bertology: log of the entropies of all heads")
 

@@ -7,10 +7,10 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import average, by_depth, minus, points, rows
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper("jawahar-2019", "Jawahar, Sagot and Seddah 2019", "What Does BERT Learn about the Structure of Language?")
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import Pairs, over_units, points, rows
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "kobayashi-2020",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import average, minus, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "kobayashi-2021",

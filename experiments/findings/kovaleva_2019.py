@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from experiments.statements.estimates import exact
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import average, by_depth, minus, rows, shape, table
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
 

@@ -6,10 +6,10 @@ from functools import partial
 
 from experiments.findings.kovaleva_2019 import PAPER as PAPER
 from experiments.statements.estimates import mean_of
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Published, Statement
 from experiments.statements.numbers import table
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 TUNED, RANDOM_START = "fine-tuned", "fine-tuned-fresh"
 

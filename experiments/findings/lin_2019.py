@@ -6,10 +6,10 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import average, by_depth, compared, points, table
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import known, preferred, together
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "linzen-2016",

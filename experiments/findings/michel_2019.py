@@ -7,10 +7,10 @@ from functools import partial
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import Pairs, estimate_of, over_units, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads Really Better than One?")
 

@@ -6,10 +6,10 @@ from functools import partial
 
 from experiments.findings.michel_2019 import PAPER as PAPER
 from experiments.statements.estimates import Estimate, mean_of
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
 from experiments.statements.numbers import table
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 READING = "fine-tuned"
 

@@ -9,10 +9,10 @@ import pandas as pd
 from experiments.findings.michel_2019 import ENCODERS, GRAMMAR, TASKS
 from experiments.findings.michel_2019 import PAPER as PAPER
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.statements.numbers import above_chance, estimate_of, points, table, together
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 NOTABLE = 0.02
 "Accuracy that a model may lose until we call it a notable loss; the paper gives no number."

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import over_units, shape, share_above
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "pande-2021",

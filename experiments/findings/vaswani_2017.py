@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import over_units, rows
 from experiments.statements.paper_sentence import drawn_claim, sentence
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
 

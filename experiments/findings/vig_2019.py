@@ -6,10 +6,10 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import by_depth, over_units, points, rows, shape
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "vig-2019", "Vig and Belinkov 2019", "Analyzing the Structure of Attention in a Transformer Language Model"

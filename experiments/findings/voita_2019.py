@@ -6,7 +6,6 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import (
     best_head,
@@ -20,6 +19,7 @@ from experiments.statements.numbers import (
     shape,
 )
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PAPER = Paper(
     "voita-2019",

@@ -9,10 +9,10 @@ import pandas as pd
 
 from experiments.findings.voita_2019 import PAPER as PAPER
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
 from experiments.statements.numbers import above_chance, floats, over_units, points, rows, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 if TYPE_CHECKING:
     from reports import Run

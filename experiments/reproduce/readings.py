@@ -20,8 +20,8 @@ from experiments.run.run import resume_or_run, run
 from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
 from reports import Run
-from reports.claims.record import read_claim
 from reports.run.record import RunRecord, read_record
+from reports.statements.claim_record import read_claim
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

@@ -22,8 +22,9 @@ from experiments.statements.finding import (
     Statement,
 )
 from experiments.statements.subject import Subject
-from reports.findings.record import RECORD
 from reports.run.replacing import replace_text
+from reports.statements.figure import Figure, beside_published
+from reports.statements.finding_record import RECORD
 
 KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores", "threads", "python", "versions")
 "What is told of a run, of what its own record has."
@@ -68,10 +69,19 @@ def measured(
     """Return the numbers of a finding, the hashes of the runs behind them and its figure."""
     found = [_number(one, numbers.get(one.name, Missing("nothing was measured"))) for one in finding.statements]
     known = any("decides" in one for one in found)
-    figure = finding.drawn(evidence, numbers) if known else None
+    figure = _drawn(finding, evidence, found) if known else None
     hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if known else {}
     about = {"model": subject.spoken, "finding": finding.id, "untestable": ""}
     return about | {"runs": hashes, "statements": found, "figure": figure.recorded() if figure else None}
+
+
+def _drawn(finding: Finding, evidence: Evidence, numbers: Sequence[Entry]) -> Figure | None:
+    """Return the figure of a finding, or bars of its numbers beside the published ones where it asks for them."""
+    if finding.figure is not None:
+        return finding.figure(evidence)
+    said = {"statements": [_statement(one) for one in finding.statements]}
+    beside = beside_published(said, {"statements": numbers}) if finding.bars else None
+    return replace(beside, title=finding.bars) if beside else None
 
 
 def _number(statement: Statement, found: Measured | Missing) -> Entry:

@@ -27,9 +27,9 @@ from experiments.statements.rule import CONTROLS, SEEDS
 from experiments.statements.subject import SCRATCH, Subject
 from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
-from reports.findings.page import write_findings_page
-from reports.findings.record import RECORD
 from reports.run.lock import locked
+from reports.statements.finding_page import write_findings_page
+from reports.statements.finding_record import RECORD
 
 UNREADABLE = (RunError, CorpusError, ModelError)
 "What a reading may raise where a model or a machine lacks something; findings that need it are then not testable."

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.statements.rule import CONTROLS, UNMEASURED
-from reports.findings.record import PUBLISHED, VERDICTS, Findings, read_findings
+from reports.statements.finding_record import PUBLISHED, VERDICTS, Findings, read_findings
 
 NOT_RUN: Mapping[str, dict[str, Any]] = {
     kind: {"verdict": UNMEASURED, "why": f"{kind} weights were not run", "runs": {}} for kind in CONTROLS

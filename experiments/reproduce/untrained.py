@@ -14,8 +14,8 @@ from experiments.reproduce.record import read_record
 from experiments.statements.finding import Finding
 from experiments.statements.rule import CONTROLS, SEEDS, LearnedRule
 from experiments.statements.subject import Subject
-from reports.findings.record import PUBLISHED
 from reports.formats import about_minutes
+from reports.statements.finding_record import PUBLISHED
 
 RUNS = len(CONTROLS) * SEEDS
 "Of untrained weights, for each run of a model."

@@ -14,8 +14,8 @@ from experiments.config.config import Config
 from experiments.config.section import EMBEDDING, LOSS
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
-from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from mha import MaskedLM, Model
+from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
 from probes.causal.importance import Slopes, slopes

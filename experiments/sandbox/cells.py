@@ -15,7 +15,7 @@ from probes.evidence.question import GRADED, Effort
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
-from reports.sandbox.record import ANY, FDR, LABEL, RIGHT_NO, WRONG_NO
+from reports.statements.sandbox_record import ANY, FDR, LABEL, RIGHT_NO, WRONG_NO
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."

@@ -14,8 +14,8 @@ from experiments.sandbox.needed import needed_items
 from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
 from probes.evidence.statistics import VerdictRule
 from reports.run.replacing import replacing
-from reports.sandbox.page import write_sandbox_page
-from reports.sandbox.tables import check_sandbox
+from reports.statements.sandbox_page import write_sandbox_page
+from reports.statements.sandbox_tables import check_sandbox
 
 
 class StudyError(ValueError):

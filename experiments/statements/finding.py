@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
 from experiments.statements.rule import Rule
+from reports.statements.figure import Figure
 
 PROVENANCE: Mapping[str, str] = {
     "paper": "read in the paper, or in what its authors put out",
@@ -187,12 +187,6 @@ class Finding:
         found = _measured(self.measure, evidence)
         return found if isinstance(found, Mapping) else {one.name: found for one in self.statements}
 
-    def drawn(self, evidence: Evidence, numbers: Numbers) -> Figure | None:
-        """Return its figure, where it has one; `numbers` are those of the evidence."""
-        if self.figure is not None:
-            return self.figure(evidence)
-        return bars(self.bars, self.statements, numbers) if self.bars else None
-
     @property
     def uncounted(self) -> str:
         """Why it is not among the findings that are counted; empty where it is."""
@@ -212,21 +206,6 @@ def _measured(measure: Callable[[Evidence], Result], evidence: Evidence) -> Resu
         return measure(evidence)
     except Missing as missing:
         return missing
-
-
-def bars(title: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
-    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
-    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
-    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
-    for place, (statement, value) in enumerate(found):
-        ours = value.ours or value.decides
-        series["ours"].append((place, ours.value, ours.low, ours.high))
-        sentences = (value.baseline, statement.published.value, statement.published.baseline)
-        for name, number in zip(("our baseline", "published", "published baseline"), sentences, strict=True):
-            if number is not None:
-                series[name].append((place, number))
-    names = [statement.name for statement, _ in found]
-    return Figure("bars", title, "", "accuracy", {name: points for name, points in series.items() if points}, names)
 
 
 @dataclass(frozen=True)

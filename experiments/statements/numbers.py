@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Point
 from experiments.statements.finding import Evidence, Measured, Missing
+from reports.statements.figure import Point
 
 if TYPE_CHECKING:
     from reports import Run

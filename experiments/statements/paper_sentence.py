@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Measured, Missing, Published, Statement
 from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord, Number, RecordedMeasure
+from reports.statements.claim_record import ClaimRecord, RecordedMeasure
+from reports.statements.figure import Figure, Point
 
 IN_WORDS = Published(text="said in words")
 
@@ -40,10 +39,10 @@ class InClaim:
             _check_learned(claim, self.learned)
         for one in claim.statements if self.at is None else ():
             if one.text.startswith(self.opening) and one.text.endswith(self.ending):
-                return Measured(_estimate(one.estimate), note=one.number)
+                return Measured(one.estimate, note=one.number)
         for cell in _measure(claim, self.opening).cells if self.at is not None else ():
             if cell.at == self.at:
-                return Measured(_estimate(cell.number))
+                return Measured(cell.number)
         what = f"statement {self.opening!r}" if self.at is None else f"{self.opening!r} at {self.at:g}"
         raise Missing(f"the claim {claim.claim} has no {what}")
 
@@ -70,7 +69,7 @@ def drawn_claim(evidence: Evidence, claim: str, measure: str, title: str, across
     """Return a line for each condition of a measure of a claim, over the places of its axis."""
     series: dict[str, list[Point]] = {}
     for cell in _measure(evidence[f"claim-{claim}"], measure).cells:
-        series.setdefault(cell.condition, []).append(_estimate(cell.number).at(float(cell.at or 0)))
+        series.setdefault(cell.condition, []).append(cell.number.at(float(cell.at or 0)))
     return Figure("lines", title, across, up, series)
 
 
@@ -79,10 +78,6 @@ def _measure(claim: ClaimRecord, name: str) -> RecordedMeasure:
         if one.name == name:
             return one
     raise Missing(f"the claim {claim.claim} has no {name!r}")
-
-
-def _estimate(number: Number) -> Estimate:
-    return Estimate(number.value, number.low, number.high, number.n)
 
 
 def _check_learned(claim: ClaimRecord, condition: str) -> None:

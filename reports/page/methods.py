@@ -37,14 +37,6 @@ REDUCED: Final[Mapping[str, str]] = {
 }
 "scoring.reduce of a config -> what was done with the pieces of a query."
 
-LIVES: Final = Method(
-    ("biographies",),
-    "Biographies",
-    "biographies",
-    "Heads were scored at every checkpoint of the training run (steps: {steps}; labels: {labels}) with {replicates} "
-    "resamples of clusters and seeds; the maps of heads of all seeds were matched on {match_texts} sentences.",
-)
-
 
 def methods(
     run: RunFolder,

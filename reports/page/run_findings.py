@@ -8,11 +8,10 @@ from typing import Final
 from markupsafe import Markup
 
 from reports.blocks.block import Block, Paragraph, TableBlock
-from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
-from reports.findings.tables import FINDINGS
-from reports.findings.words import counted_as
 from reports.formats import count
 from reports.run.folder import RunFolder
+from reports.statements.finding_record import FINDINGS, PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
+from reports.statements.finding_text import counted_as
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
-
-import pandas as pd
 
 from reports.formats import decimal, moment, percent, signed
 from reports.tables.column import Column

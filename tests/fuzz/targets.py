@@ -31,11 +31,11 @@ from probes.plain.data_set import data_elsewhere
 from probes.training.texts import TextFiles
 from probes.weights.relations import CircuitError, read_relations
 from probes.words.rare import word_counts
-from reports.claims.record import read_claim
-from reports.claims.tables import MEANS
-from reports.findings.record import read_findings
 from reports.run.record import read_record as read_run
-from reports.sandbox.record import read_record as read_sandbox
+from reports.statements.claim_record import read_claim
+from reports.statements.claim_tables import MEANS
+from reports.statements.finding_record import read_findings
+from reports.statements.sandbox_record import read_record as read_sandbox
 from tests.fuzz import seeds
 
 NEXT = b"=====\n"

@@ -33,7 +33,7 @@ from experiments.statements.subject import Subject
 from experiments.training.train import train_seeds
 from mha.training.checkpoints import list_checkpoints
 from reports import Run, write_report
-from reports.findings.record import read_findings
+from reports.statements.finding_record import read_findings
 from tests.experiments.reproduce.conftest import FINDINGS, READING
 from tests.hardness.small import forked, small_configs
 

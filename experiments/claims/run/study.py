@@ -17,10 +17,10 @@ from experiments.claims.run.registry import Loaded
 from experiments.record.parts import Parts
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, machine
-from reports.claims.page import RECORD, write_claims_page
-from reports.claims.tables import check_claim
 from reports.run.lock import locked
 from reports.run.replacing import replace_text
+from reports.statements.claim_page import RECORD, write_claims_page
+from reports.statements.claim_tables import check_claim
 
 
 def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:

@@ -9,10 +9,10 @@ from scipy.stats import binomtest
 
 from experiments.findings.clark_2019.relations import MODEL
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
 from experiments.statements.numbers import average, by_depth, heads_above, minus, points, shape, share_above
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 DATA = "1,000 pairs of paragraphs of Wikipedia, up to 128 tokens"
 

@@ -9,10 +9,10 @@ import pandas as pd
 from experiments.findings.clark_2019.places import DATA, DIFFERS, STANDS_IN, by_layer, window
 from experiments.findings.clark_2019.relations import MODEL
 from experiments.statements.estimates import Estimate
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
 from experiments.statements.numbers import average, by_depth, minus, points, table, together
 from experiments.statements.rule import LearnedRule
+from reports.statements.figure import Figure
 
 MIDDLE, DEEP, FIRST_THIRD, LAST_THIRD = (5 / 12, 10 / 12), (4 / 12, 1.0), (0.0, 1 / 3), (2 / 3, 1.0)
 "Layers 6 to 10 of the paper's 12, those from 5 on, its first four and its last four."

@@ -10,10 +10,10 @@ import pandas as pd
 
 from experiments.findings.clark_2019.relations import DATA, MODEL, SELECTION, STANDS_IN
 from experiments.statements.estimates import exact
-from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.statements.numbers import best_head, compared, estimate_of, known, margin, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from reports.statements.figure import Figure
 
 PRECEDING, OTHER_CANDIDATES = "preceding mention heads", ("all mention heads", "all words")
 

@@ -1,6 +1,5 @@
 """The benchmark of ablation: both sides do all heads on all texts, and a goal that is missed is told."""
 
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -12,52 +11,12 @@ from mha import Model
 from mha.planted.heads import word_model
 from probes import Corpus, Document
 
-RECORD = {
-    "processor": "a CPU",
-    "cores": 2,
-    "bf16 instructions": True,
-    "threads": 2,
-    "corpus": "EWT dev",
-    "sentences": 500,
-    "heads": 72,
-}
 SMALL = word_model(["ship"], layers=2, heads=5, head_dim=4, positions=8, seed=0)
-EFFECTS = {"mean in fp32": 0.0123, "largest difference": 0.00045, "rank correlation": 0.9987}
-
-
-def test_the_goals_are_the_ratios_of_all_parts() -> None:
-    seconds = {bench_ablate.PLAIN: [2.0, 6.0], bench_ablate.SWEEP: [1.0, 2.0], bench_ablate.BF16: [1.0, 1.0]}
-    record = {**RECORD, "seconds": seconds, "effects in bf16": EFFECTS}
-    assert [goal.value for goal in bench_ablate.goals(record)] == [3 / 8, 2 / 8]
-    said = bench_ablate.blocks(record)["ablation cost"]
-    assert f"| {bench_ablate.SWEEP} | 3.0 |" in said
-    assert "every head ablated in fp32, over as many plain passes in fp32 | 0.375 | at most 0.33 | **missed** |" in said
-    assert "every head ablated in bf16, over as many plain passes in fp32 | 0.25 | at most 0.33 | met |" in said
-    assert "The largest difference between a head's effect in bf16 and in fp32 is 4.5e-04" in said
 
 
 def test_differences_are_those_of_the_mean_effects_of_heads() -> None:
     found = bench_ablate.differences(torch.tensor([0.5, 0.25, 0.0]), torch.tensor([0.5, 0.0, 0.125]))
     assert found == {"mean in fp32": 0.25, "largest difference": 0.25, "rank correlation": pytest.approx(0.5)}
-
-
-@pytest.mark.parametrize(
-    ("corpus", "asked", "kept"),
-    [("EWT dev", [], True), ("the grammar", [], False), ("EWT dev", ["--sentences=9"], False)],
-)
-def test_the_record_is_that_of_all_sentences_of_ewt(
-    corpus: str, asked: list[str], kept: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended: list[bool] = []
-    monkeypatch.setattr(bench_ablate, "end", lambda *what, kept: ended.append(kept))
-    monkeypatch.setattr(bench_ablate, "load_model", lambda name: SMALL)
-    monkeypatch.setattr(bench_ablate, "sentences", lambda count: (corpus, [Document("one", ())] * count))
-    seconds = {bench_ablate.PLAIN: [10.0], bench_ablate.SWEEP: [3.0], bench_ablate.BF16: [3.0]}
-    monkeypatch.setattr(bench_ablate, "time_all", lambda *how: {"seconds": seconds, "effects in bf16": EFFECTS})
-    monkeypatch.setattr(bench_ablate.os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(sys, "argv", ["bench_ablate", *asked])
-    bench_ablate.main()
-    assert ended == [kept]
 
 
 def test_there_is_a_plain_pass_for_every_head_and_every_text_is_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:

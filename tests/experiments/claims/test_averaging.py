@@ -3,12 +3,24 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from experiments.claims import averaging
-from experiments.claims.averaging import ALIKE, KINDS, ONE, TWICE, TWO, AveragingSection
+from experiments.claims.averaging import (
+    ALIKE,
+    FIRST,
+    ONE,
+    PLAIN,
+    SECOND,
+    TWICE,
+    TWO,
+    AveragingSection,
+    TwoSets,
+    bound,
+    draw,
+    explained,
+    one_distribution,
+)
 from experiments.claims.claim import Work
-from experiments.claims.two_sets import FIRST, PLAIN, SECOND, TwoSets, bound, draw, explained, one_distribution
 from mha import record
 
 SECTION = AveragingSection(
@@ -45,12 +57,6 @@ def test_no_linear_reader_of_one_mixture_tells_more_than_the_bound(weights: tupl
     assert explained(told, means.flatten(1)) == pytest.approx(bound(values, width, 1), abs=0.01)
 
 
-def test_bounds_by_hand() -> None:
-    """Two mixtures of half the width need twice the width of a value, one mixture never passes half."""
-    assert [bound(16, width, 1) for width in (8, 16, 32, 64)] == [0.25, 0.5, 0.5, 0.5]
-    assert [bound(16, width, 2) for width in (8, 16, 32, 64)] == [0.25, 0.5, 1.0, 1.0]
-
-
 def test_explained_variance_is_one_for_the_truth_and_zero_for_the_mean() -> None:
     means = torch.tensor([[1.0, 4.0], [3.0, 8.0]])
     assert explained(means, means) == 1
@@ -66,11 +72,6 @@ def test_heads_that_are_held_to_one_distribution_share_it() -> None:
         model(values, marks)
     for head in range(2):
         torch.testing.assert_close(maps["pattern"][0][:, head, 0], (marks != PLAIN).float() / 4)
-
-
-def test_models_with_one_head_and_with_two_are_equally_large() -> None:
-    sizes = {heads: sum(p.numel() for p in TwoSets(4, 8, heads, 16).parameters()) for heads in (1, 2)}
-    assert sizes[1] == sizes[2]
 
 
 @pytest.mark.slow
@@ -111,17 +112,3 @@ def test_the_verdicts_follow_the_shares(
     assert by_width[TWO, 4] == pytest.approx(two + 0.003)
     assert {cell["at"] for cell in found.measures[1].cells()} == {1, 2}
     assert not math.isnan(by_width[ONE, 4])
-
-
-def test_every_width_is_asked_and_every_number_of_items() -> None:
-    assert SECTION.cells == [(4, 1), (16, 1), (16, 2)]
-    assert len(KINDS) == 4
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"widths": (7,)}, "expected even sizes"), ({"sets": (4,)}, "two of 4 do not fit into 6 items")],
-)
-def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        AveragingSection.model_validate(SECTION.model_dump() | change)

@@ -1,10 +1,8 @@
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
-from experiments.claims.mixing import MixingSection, Watched, interaction, stages
-from experiments.config.train_config import EncoderSection, TextsSection, TrainSection
+from experiments.claims.mixing import Watched, interaction, stages
 from mha import Encoder, EncoderConfig
 
 HEADS, MODEL = 2, 8
@@ -42,13 +40,6 @@ def test_heads_add_up_in_the_output_projection_and_not_after_it() -> None:
     assert shares["W_O"] < 1e-5
     assert shares["norm"] > 0.05
     assert shares["feed_forward"] > 0.05
-
-
-@torch.inference_mode()
-def test_a_layer_whose_norm_is_left_out_adds_up_there_too() -> None:
-    encoder = build()
-    encoder.layers[0].attention_norm = torch.nn.Identity()
-    assert watched(encoder).shares(0, (0, 1))["norm"] < 1e-5
 
 
 @torch.inference_mode()
@@ -90,9 +81,3 @@ def test_watching_leaves_no_hook_behind() -> None:
     with pytest.raises(ZeroDivisionError), stages(encoder, 1):
         raise ZeroDivisionError
     assert not any(module._forward_hooks for module in encoder.modules())
-
-
-def test_pre_norm_encoders_are_refused() -> None:
-    train = TrainSection(data=TextsSection(name="grammar"), steps=1, seeds=(0, 1), encoder=EncoderSection(norm="pre"))
-    with pytest.raises(ValidationError, match="measured on post-norm encoders"):
-        MixingSection(claim="mixing", train=train)

@@ -5,7 +5,7 @@ import pytest
 
 from experiments.claims import scaling
 from experiments.claims.claim import Work
-from experiments.claims.scaling import END, START, WITH, WITHOUT, ScalingSection
+from experiments.claims.scaling import END, START, ScalingSection
 
 SECTION = ScalingSection.model_validate(
     {
@@ -50,13 +50,3 @@ def test_random_scores_are_as_the_footnote_says_and_encoders_as_they_were_plante
     assert [one.verdict for one in trained] == [verdict] * 3
     assert trained[1].estimate.value == pytest.approx(math.exp(-1.1 * worse))
     assert asked == [("heads-4", {"heads": 4}), ("heads-4-unscaled", {"heads": 4, "scale": False})]
-
-
-def test_sharp_patterns_come_with_large_dimensions_only_where_scores_are_not_divided(
-    work: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    planted(monkeypatch, 0.1)
-    entropies = scaling.measure(SECTION, work).measures[0].cells()
-    found = {(cell["condition"], cell["at"]): cell["value"] for cell in entropies}
-    assert found[WITH, 16] == pytest.approx(found[WITH, 256], abs=0.1)
-    assert found[WITHOUT, 256] < found[WITHOUT, 16] / 3

@@ -12,7 +12,6 @@ from experiments.claims.trained import (
     ScoredSection,
     TrainedSection,
     agreement_accuracy,
-    by_seed,
     heads_of,
     parameters,
     specialised,
@@ -82,9 +81,3 @@ def test_trainings_differ_in_what_is_asked_for_alone_and_lie_where_they_are_shar
     assert accuracy.across == pytest.approx(sum(credits) / len(credits))
     assert accuracy.every == pytest.approx(sum(one.credit for one in every) / len(every))
     assert math.isnan(agreement_accuracy(model, 1, 71).across)  # the first pair has no attractor
-
-
-def test_numbers_that_json_left_out_are_missing() -> None:
-    found = by_seed({0: {"loss": 2}, 1: {"loss": None}}, "loss")  # type: ignore[dict-item]
-    assert found[0] == 2.0
-    assert found[1] != found[1]

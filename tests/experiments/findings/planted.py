@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.reproduce.registry import all_findings
-from experiments.statements.paper_sentence import InClaim
+from experiments.statements.finding import Finding
+from experiments.statements.paper_sentence import AGREEMENT, InClaim
 from experiments.statements.rule import Rule
 from reports import Run
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.run.record import RunRecord
+from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from reports.tables.scores import BEHAVIOUR, SCORES
 
 Row = Mapping[str, Any]
@@ -81,29 +81,38 @@ def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
 
 
-def claimed(
-    reading: str, numbers: Mapping[str, float | tuple[float, float]], *measures: RecordedMeasure
-) -> dict[str, ClaimRecord]:
-    """Return the record of a claim with these statements: a number, or one with half the width of its interval."""
-    pairs = {text: one if isinstance(one, tuple) else (one, 0.005) for text, one in numbers.items()}
-    statements = tuple(
-        RecordedStatement(text, "what is measured", "", "", Number(one, one - half, one + half, 5, ""), "claim", "")
-        for text, (one, half) in pairs.items()
-    )
-    return {reading: ClaimRecord({"claim": reading.removeprefix("claim-")}, statements, measures)}
-
-
-def measured(name: str, *cells: tuple[str, float | None], value: float = 0.9) -> RecordedMeasure:
-    """Return a measure of a claim with this value under all conditions and places, and an interval of 0.2."""
-    number = Number(value, value - 0.1, value + 0.1, 5, "")
-    return RecordedMeasure(name, "", "seed", "", tuple(ConditionMean(*cell, number) for cell in cells), ())
-
-
-def rules_in(claim: str) -> Mapping[str, Rule]:
-    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
-    every = [one for finding in all_findings().values() for one in finding.statements]
+def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
+    """Return records of claims with a number for every statement of a finding: within its rule, or outside of it."""
+    statements: dict[str, list[RecordedStatement]] = {}
+    cells: dict[str, dict[str, list[ConditionMean]]] = {}
+    for one in finding.statements:
+        assert isinstance(one.measure, InClaim)
+        asked, value = one.measure, _decided(one.rule if holds else one.weaker or one.rule, inside=holds)
+        number = Number(value, value - 1e-4, value + 1e-4, 5, "")
+        of_claim = cells.setdefault(asked.claim, {})
+        if asked.at is None:
+            text = f"{asked.opening} {asked.ending}"
+            told = RecordedStatement(text, "what is measured", "", "", number, "claim", "")
+            statements.setdefault(asked.claim, []).append(told)
+        else:
+            of_claim.setdefault(asked.opening, []).append(ConditionMean("", asked.at, number))
+        learned = ConditionMean(asked.learned, 1e6, Number(0.9, 0.8, 1.0, 5, ""))
+        of_claim.setdefault(AGREEMENT, []).append(learned)
     return {
-        one.measure.opening: one.rule
-        for one in every
-        if isinstance(one.measure, InClaim) and one.measure.claim == claim
+        f"claim-{claim}": ClaimRecord(
+            {"claim": claim},
+            tuple(statements.get(claim, ())),
+            tuple(RecordedMeasure(name, "", "seed", "", tuple(means), ()) for name, means in measures.items()),
+        )
+        for claim, measures in cells.items()
     }
+
+
+def _decided(rule: Rule, *, inside: bool) -> float:
+    """Return a number in the middle of the range of a rule, or a tenth above or below it."""
+    if rule.above is not None and rule.below is not None:
+        return (rule.above + rule.below) / 2 if inside else rule.below + 0.1
+    if rule.above is not None:
+        return rule.above + (0.1 if inside else -0.1)
+    assert rule.below is not None
+    return rule.below - (0.1 if inside else -0.1)

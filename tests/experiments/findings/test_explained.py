@@ -20,10 +20,6 @@ def test_classifiers_that_decide_nothing_give_no_number(finding) -> None:
     assert judge(finding, numbers).verdict not in (REPRODUCED, NOT_REPRODUCED)
 
 
-def test_eight_findings_read_it() -> None:
-    assert len(READ) == 8
-
-
 def test_numbers_over_classifiers_stand_beside_those_over_held_out_sentences() -> None:
     numbers = all_findings()["jain-ranks"].numbers(correlated(0.3, 0.25, 0.75))
     found = numbers["gradients"]

@@ -9,10 +9,10 @@ from experiments.findings.chen_2023 import attachment, halfway
 from experiments.findings.michel_2019_pruning import prunable
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Measured, Missing
+from experiments.statements.finding import Missing
 from experiments.statements.paper_sentence import InClaim
 from tests.experiments.findings.michel_2019 import PLANTED as OF_MICHEL
-from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.planted import planted_run
 from tests.experiments.findings.voita_2019_gates import PLANTED
 
 ALL_PLANTED = PLANTED | OF_MICHEL
@@ -86,14 +86,3 @@ def test_every_statement_of_a_claim_is_one_that_the_claim_publishes():
     for one in IN_CLAIMS:
         fits = [text for text in statements if text.startswith(one.opening) and text.endswith(one.ending)]
         assert len(fits) == 1, one
-
-
-def test_specialised_heads_are_held_against_others_only_where_there_are_any():
-    finding = all_findings()["voita-specialised-survive"]
-    holds = PLANTED[finding.id][0]["grammar-effects"]
-    every = [scored("position", "next", head=head, grade=1) for head in range(10)]
-    one = finding.numbers({"grammar-effects": planted_run(every, gates=holds.tables["gates"].to_dict("records"))})
-    assert one["survive"] == Missing("10 of 10 heads are specialised: none to compare with")
-    found = finding.numbers({"grammar-effects": holds})["survive"]
-    assert isinstance(found, Measured)
-    assert found.decides.value == 1.0

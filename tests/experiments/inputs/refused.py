@@ -40,12 +40,12 @@ from probes.training.texts import TextFiles, texts_path
 from probes.weights.relations import read_relations
 from probes.words.rare import word_counts
 from reports import Run
-from reports.claims.record import read_claim
-from reports.findings.record import read_findings
 from reports.run.lock import locked
 from reports.run.record import RunRecord
 from reports.run.record import read_record as read_run
-from reports.sandbox.record import read_record as read_sandbox
+from reports.statements.claim_record import read_claim
+from reports.statements.finding_record import read_findings
+from reports.statements.sandbox_record import read_record as read_sandbox
 from tests.fuzz import seeds
 
 Provoke = Callable[[Path], object]

@@ -11,8 +11,6 @@ from experiments.reproduce.judge import (
     UNTESTABLE,
     WEAKER,
     judge,
-    plain,
-    untestable,
     verdict_of,
 )
 from experiments.statements.estimates import Estimate, exact
@@ -59,18 +57,6 @@ def judged(*estimates: Estimate | None, **values: object):
 def test_the_verdict_follows_from_the_statements(estimates, verdict, why):
     found = judged(*estimates)
     assert (found.verdict, found.why) == (verdict, why)
-
-
-@pytest.mark.parametrize(
-    ("estimates", "verdict"),
-    [
-        ([ABOVE, ABOVE, BELOW], REPRODUCED),
-        ([ABOVE, BELOW, BELOW], NOT_REPRODUCED),  # two are needed, and one is left
-        ([ABOVE, ACROSS, BELOW], DIFFERS),  # a second one may hold
-    ],
-)
-def test_a_finding_may_ask_for_some_of_its_statements(estimates, verdict):
-    assert judged(*estimates, enough=2).verdict == verdict
 
 
 def test_on_the_papers_own_model_the_value_must_be_near_the_published_one():
@@ -137,15 +123,6 @@ def test_a_number_for_no_statement_is_a_mistake():
         judge(finding("s"), {"t": Measured(ABOVE)})
 
 
-def test_a_statement_without_a_number_says_so():
-    assert judge(finding("s"), {}).why == "nothing was measured"
-    assert untestable(finding("s"), "no head").statements[0].measured == Missing("no head")
-
-
-def test_estimates_are_written_with_null_for_what_is_missing():
-    assert plain(Estimate(0.5, math.nan, math.nan, 1)) == {"value": 0.5, "low": None, "high": None, "n": 1}
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -154,13 +131,9 @@ def test_estimates_are_written_with_null_for_what_is_missing():
         ({"readings": ()}, "needs `statements` and `readings`"),
         ({"repeats": "y"}, "is in the `group` of that"),
         ({"group": "g", "repeats": "x"}, "is in the `group` of that"),
+        ({"statements": finding("s", "s2").statements[:1] * 2}, "one name"),
     ],
 )
 def test_a_finding_without_a_verdict_or_an_explanation_is_refused(values, message):
     with pytest.raises(FindingError, match=message):
         finding("s", **values)
-
-
-def test_two_statements_of_one_name_are_refused():
-    with pytest.raises(FindingError, match="one name"):
-        finding("s", "s")

@@ -50,18 +50,6 @@ def test_a_mean_of_shares_has_a_normal_interval_inside_0_and_1() -> None:
     assert np.isnan(counted(0.5)["low"])
 
 
-def test_what_was_never_counted_has_no_rate() -> None:
-    assert np.isnan([*RunCounts().rate(("nothing",)).values()]).all()
-
-
-def test_counts_of_parts_add_up() -> None:
-    one, other = RunCounts(), RunCounts()
-    one.add(("key",), 1)
-    other.add(("key",), False)
-    one.update(other)
-    assert one.rate(("key",)) == counted(1, 0)
-
-
 def judged(p: list[float], p_label: list[list[float]], grade: list[int], verdict: str = "yes") -> SimulatedQuestion:
     """One question of a run in which all heads have the interval from 0.4 to 0.6, of accuracy, mass and margin."""
     corrected = np.full((3, len(p)), np.nan)
@@ -117,12 +105,6 @@ def test_false_finds_are_those_of_heads_whose_true_lead_is_no_more_than_the_marg
         ("labels with a false find, of labels with a find, grade 2",): [1 / 2],
         ("per head, uncorrected",): [2 / 9],
     }
-
-
-def test_a_run_without_finds_has_no_false_ones() -> None:
-    counts = RunCounts()
-    count_false(CELL, {A: truth([0, 0.2])}, {A: judged([0.5] * 2, [[0.5] * 2], [0] * 2)}, counts)
-    assert {value for values in counts.values.values() for value in values} == {0}
 
 
 def test_no_is_wrong_where_some_head_has_the_lead_the_border_included() -> None:

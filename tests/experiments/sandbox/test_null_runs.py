@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config.sections import ControlsSection
 from experiments.run.run import run
 from experiments.sandbox import null_runs
 from experiments.sandbox.null_runs import NullRuns, null_config
@@ -66,20 +65,3 @@ def test_a_row_tells_the_heads_that_have_a_grade(monkeypatch: pytest.MonkeyPatch
         "graded": 1,
         "declared": ["1-1 p v a"],
     }
-
-
-def test_runs_are_of_every_source_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NullRuns, "row", lambda runs, source, seed: {"corpus": runs.corpus, "at": (source, seed)})
-    seen: list[tuple[int, int]] = []
-    rows = [*null_runs.null_runs("grammar", 2, 20, lambda done, of: seen.append((done, of)))]
-    assert [row["at"] for row in rows] == [("random", 0), ("random", 1), ("permuted", 0), ("permuted", 1)]
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-@pytest.mark.parametrize("corpus", ["grammar", "ewt", "gum"])
-def test_the_config_has_all_controls_and_two_splits(corpus: str) -> None:
-    config = null_config(corpus, "permuted", 3, 70)
-    assert (config.model.source, config.seed) == ("permuted", 3)
-    assert config.controls == ControlsSection(), "all controls on"
-    assert config.corpus.report is not None
-    assert config.corpus.select != config.corpus.report

@@ -14,15 +14,14 @@ from experiments.sandbox import Scale, run_study, study
 from experiments.sandbox import folder as study_folder
 from experiments.sandbox.checks import planted_by_weights
 from experiments.sandbox.folder import StudyError
-from experiments.sandbox.population import BYSTANDERS, MARGINS, QUESTIONS, ROLES, STRONGEST, Sandbox, head_of
+from experiments.sandbox.population import BYSTANDERS, MARGINS, ROLES, STRONGEST, Sandbox, head_of
 from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy
 from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus
 from probes.evidence.planted import Follows, Knows
 from probes.evidence.simulation import Pool
-from reports.run.replacing import replacing
-from reports.sandbox.record import kind
-from reports.sandbox.words import NULLS, RATES
+from reports.statements.sandbox_record import kind
+from reports.statements.sandbox_words import NULLS, RATES
 
 pytestmark = pytest.mark.slow
 
@@ -65,14 +64,6 @@ def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Poo
             assert 4 * error < 0.03
 
 
-def test_margins_are_right_on_average(box: Sandbox, pool: Pool) -> None:
-    off = [
-        pool.columns([*box.layout.bystanders, head]).truth(ROLES[role]).leads[grade - 1, -1] - margin
-        for (role, grade, margin), head in box.layout.planted.items()
-    ]
-    assert abs(np.mean(off)) < 0.015
-
-
 def test_heads_of_all_kinds_have_places_of_their_own(box: Sandbox) -> None:
     layout = box.layout
     every = {(role, 1, margin) for role in ROLES for margin in MARGINS}
@@ -93,29 +84,6 @@ def test_decoys_follow_the_offsets_that_the_corpus_has(box: Sandbox) -> None:
     assert offsets["det"] > 0 > offsets["obj"]
     faithful = {role.offset for role in box.layout.roles.values() if isinstance(role, Follows) and role.strength == 1}
     assert faithful == set(offsets.values())
-
-
-def test_a_faithful_decoy_is_as_good_as_the_offset_it_follows(box: Sandbox, pool: Pool) -> None:
-    """On determiners; the baseline has learned the offset by itself."""
-    question = ("dependency", "dependent->head", "det")
-    (decoy,) = (
-        head for head in box.layout.decoys if box.layout.roles[head] == Follows(box.offsets()["det"], 1.0, head)
-    )
-    hits, learned = pool.heads[question].hits[:, decoy].sum(), pool.baselines["offset"][question].hits.sum()
-    assert hits == pytest.approx(learned, rel=0.01)
-
-
-def test_the_pool_counts_every_question_with_its_baselines_and_controls(box: Sandbox, pool: Pool) -> None:
-    assert set(pool.heads) == set(QUESTIONS)
-    assert pool.documents == 60
-    for question, sums in pool.heads.items():
-        assert set(sums.clusters) <= set(range(60))
-        for other in (pool.baselines["uniform"], pool.controls["random weights"]):
-            assert other[question].clusters == sums.clusters
-            np.testing.assert_array_equal(other[question].n, sums.n)
-        assert np.isfinite(pool.truth(question).leads[:, 0]).all() == (question != ROLES["previous word"])
-    assert ROLES["previous word"] not in pool.arcs
-    assert all(ROLES[role] in pool.arcs for role in ROLES if role != "previous word")
 
 
 def test_where_right_answers_are_random_nobody_knows_them(box: Sandbox) -> None:
@@ -227,46 +195,7 @@ def test_numbers_do_not_depend_on_workers(studied: Callable[[int], dict[str, Any
         assert json.dumps(other[part]) == json.dumps(record[part]), part
 
 
-def test_heads_that_are_planted_by_weights_are_found() -> None:
-    for row in planted_by_weights(15, seed=1):
-        assert row["selected"] == row["planted"]
-        assert row["accuracy"] == 1
-        assert row["graded"]
-
-
 # --- the folder
-
-
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """Return the folder of an older study, alone in its parent."""
-    folder = tmp_path / "sandbox"
-    folder.mkdir()
-    (folder / "sandbox.json").write_text("older")
-    (folder / "index.html").write_text("older page")
-    return folder
-
-
-def test_an_older_study_is_replaced_as_a_whole(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
-    (older / "report.md").write_text("older")
-    with replacing(older) as unfinished:
-        study_folder._write({"seed": 1}, unfinished, quiet)
-    assert sorted(path.name for path in older.iterdir()) == ["index.html", "sandbox.json"]
-    assert json.loads((older / "sandbox.json").read_text()) == {"seed": 1}
-    assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
-
-
-def test_an_older_study_stays_where_the_new_one_cannot_be_written(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(folder: Path, step: object) -> Path:
-        raise OSError("no space left")
-
-    monkeypatch.setattr(study_folder, "write_sandbox_page", fail)
-    with pytest.raises(OSError, match="no space left"), replacing(older) as unfinished:
-        study_folder._write({"seed": 1}, unfinished, quiet)
-    assert (older / "sandbox.json").read_text() == "older"
-    assert (older / "index.html").read_text() == "older page"
-    assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])
@@ -287,24 +216,3 @@ def test_what_is_no_study_is_never_replaced(
     assert (said.code, said.out) == (2, "")
     assert said.err == f"headscope: {mine} exists and is not the folder of a sandbox; choose another --out\n"
     assert (mine / "thesis.tex" if kind == "folder" else mine).read_text() == "mine"
-
-
-def test_the_command_hands_its_options_to_the_study(
-    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-
-    def record(out: Path, scale: Scale, *, seed: int, workers: int, progress: object, resume: bool) -> Path:
-        seen.append((out, scale, seed, workers, resume))
-        return out / "index.html"
-
-    monkeypatch.setattr("experiments.sandbox.run_study", record)
-    said = headscope("sandbox", "--quick", "--out", tmp_path / "here", "--seed", 4, "--workers", 1)
-    assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'here' / 'index.html'}\n", "")
-    headscope("sandbox", "--resume")
-    headscope("sandbox", "--quick")
-    assert seen == [
-        (tmp_path / "here", study.QUICK, 4, 1, False),
-        (Path("runs/sandbox"), study.FULL, 0, 2, True),
-        (Path("runs/sandbox-quick"), study.QUICK, 0, 2, False),
-    ]

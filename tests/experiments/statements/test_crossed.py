@@ -36,29 +36,6 @@ def test_where_heads_differ_and_texts_do_not_the_interval_is_wide() -> None:
     assert over_texts.high - over_texts.low == pytest.approx(0, abs=1e-12), "texts alone show no doubt"
 
 
-def test_where_texts_differ_and_heads_do_not_the_interval_is_wide() -> None:
-    table = planted(lambda head, text: text % 2)
-    found = estimate(table)
-    assert found.value == 0.5
-    assert width(found) > 0.3
-    over_heads = over_units(lambda rows: float(rows.value.mean()), table, "name")
-    assert over_heads.high - over_heads.low == pytest.approx(0, abs=1e-12), "heads alone show no doubt"
-
-
-def test_where_neither_differs_the_interval_has_no_width() -> None:
-    found = estimate(planted(lambda head, text: 0.25))
-    assert (found.value, found.low, found.high) == pytest.approx((0.25, 0.25, 0.25), abs=1e-12)
-    assert found.n == 12
-
-
-def test_it_is_no_narrower_than_over_heads_or_over_texts_alone() -> None:
-    random = np.random.default_rng(1)
-    of_head, of_text = random.normal(size=12), random.normal(size=40)
-    table = planted(lambda head, text: of_head[head] + of_text[text])
-    alone = [over_units(lambda rows: float(rows.value.mean()), table, unit) for unit in ("name", "document")]
-    assert width(estimate(table)) > max(one.high - one.low for one in alone)
-
-
 def test_it_holds_the_mean_as_often_as_it_says_where_both_vary() -> None:
     random = np.random.default_rng(2)
     held = 0

@@ -4,21 +4,20 @@ import pytest
 from scipy import stats
 
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Measured, Missing, Published, Statement, bars
+from experiments.statements.finding import Measured, Missing
 from experiments.statements.numbers import (
     Pairs,
-    best_head,
+    average,
+    by_depth,
     heads_above,
     margin,
+    minus,
     over_units,
     preferred,
-    rows,
     selected_head,
-    shape,
     together,
 )
-from experiments.statements.rule import Rule
-from tests.experiments.findings.planted import decided, planted_run, scored, shaped
+from tests.experiments.findings.planted import decided, planted_run, scored
 
 
 def test_the_margin_is_that_of_the_head_chosen_on_the_selection_split():
@@ -31,21 +30,6 @@ def test_the_margin_is_that_of_the_head_chosen_on_the_selection_split():
     assert (found.heads, found.decides.value, found.baseline) == ("1-1", 0.3, 0.4)
     assert found.ours is not None
     assert found.ours.value == pytest.approx(0.7)
-
-
-def test_the_variant_is_chosen_on_the_selection_split_too():
-    rows = [
-        scored("dependency", "obj", variant=variant, split=split, accuracy=accuracy)
-        for variant, split, accuracy in (
-            ("dependent->head", "select", 0.6),
-            ("dependent->head", "report", 0.5),
-            ("head->dependent", "select", 0.5),
-            ("head->dependent", "report", 0.9),
-        )
-    ]
-    row = best_head(planted_run(rows), "dependency", "obj")
-    assert not isinstance(row, Missing)
-    assert row["variant"] == "dependent->head"
 
 
 def test_a_label_that_nobody_asked_is_missing():
@@ -67,28 +51,6 @@ def test_a_difference_of_two_numbers_has_the_interval_of_independent_errors():
     assert found.value == pytest.approx(0.3)
     assert (found.high - found.low) / 2 == pytest.approx(0.1 * 2**0.5, rel=0.06)
     assert together(lambda values: float(values[0] - values[1]), [one, other]) == found
-
-
-def test_rank_correlation_is_scipys_and_leaves_out_what_is_missing():
-    rng = np.random.default_rng(3)
-    one = rng.normal(size=40)
-    other = one + rng.normal(size=40)
-    found = Pairs(np.append(one, np.nan), np.append(other, 1.0)).spearman()
-    assert found.value == pytest.approx(float(stats.spearmanr(one, other).statistic))
-    assert found.low < found.value < found.high
-    assert found.n == 40
-    assert np.isnan(Pairs(one, np.ones(40)).spearman().value)
-
-
-def test_shapes_are_those_of_one_measure_scope_and_split():
-    rows = [
-        shaped("entropy", "all tokens", 0, 0, 1.0),
-        shaped("entropy", "[CLS]", 0, 0, 2.0),
-        shaped("entropy", "all tokens", 0, 0, 3.0, split="select"),
-    ]
-    assert list(shape(planted_run(shapes=rows), "entropy", "all tokens").value) == [1.0]
-    with pytest.raises(Missing, match="the run did not measure entropy: all tokens"):
-        shape(planted_run(), "entropy", "all tokens")
 
 
 def test_minimal_pairs_are_those_of_a_corpus_or_of_a_group_in_it():
@@ -113,22 +75,6 @@ def test_pairs_that_were_not_decided_are_missing(run):
     assert found == Missing("no pair of linzen 2 could be decided")
 
 
-def test_rows_have_all_the_values_asked_for():
-    frame = pd.DataFrame({"order": ["random", "random", "cost"], "draw": [1, 2, 1]})
-    assert list(rows(frame, order="random", draw=2).index) == [1]
-    assert rows(None, order="random").empty
-
-
-def test_pearson_is_that_of_scipy_over_heads_that_have_both():
-    rng = np.random.default_rng(1)
-    one = rng.normal(size=40)
-    other = one + rng.normal(size=40)
-    found = Pairs(np.append(one, np.nan), np.append(other, 1.0)).pearson()
-    assert found.value == pytest.approx(stats.pearsonr(one, other).statistic)
-    assert found.n == 40
-    assert found.low < found.value < found.high
-
-
 def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_other():
     scores = planted_run(
         [
@@ -143,22 +89,35 @@ def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_
     assert isinstance(selected_head(scores[scores.layer > 2]), Missing)
 
 
-def test_bars_stand_beside_the_published_ones_and_leave_out_what_has_no_number():
-    ends = {"text": "", "number": "", "rule": Rule(above=0.0)}
-    asked = [Statement("obj", published=Published(0.8, 0.4), **ends), Statement("det", **ends), Statement("cc", **ends)]
-    ours = Measured(Estimate(0.2, 0.1, 0.3, 9), ours=Estimate(0.7, 0.6, 0.8, 9), baseline=0.5)
-    drawn = bars("t", asked, {"obj": ours, "det": Missing("none"), "cc": Measured(Estimate(0.1, 0, 0.2, 9))})
-    assert drawn.names == ["obj", "cc"]
-    assert drawn.series == {
-        "ours": [(0, 0.7, 0.6, 0.8), (1, 0.1, 0, 0.2)],
-        "our baseline": [(0, 0.5)],
-        "published": [(0, 0.8)],
-        "published baseline": [(0, 0.4)],
-    }
-
-
 def test_the_bootstrap_draws_whole_groups():
     frame = pd.DataFrame({"value": [0.0, 1.0, 0.0, 1.0], "unit": [1, 2, 1, 2]})
     seen = []
     over_units(lambda some: seen.append(some.groupby("unit").size().to_dict()) or 0.0, frame, "unit")
     assert all(count % 2 == 0 for sizes in seen for count in sizes.values())
+
+
+@pytest.mark.parametrize(("name", "theirs"), [("spearman", stats.spearmanr), ("pearson", stats.pearsonr)])
+def test_correlations_are_those_of_scipy_over_heads_that_have_both(name, theirs):
+    rng = np.random.default_rng(3)
+    one = rng.normal(size=40)
+    other = one + rng.normal(size=40)
+    found = getattr(Pairs(np.append(one, np.nan), np.append(other, 1.0)), name)()
+    assert found.value == pytest.approx(float(theirs(one, other).statistic))
+    assert found.low < found.value < found.high
+    assert found.n == 40
+    assert np.isnan(getattr(Pairs(one, np.ones(40)), name)().value)
+
+
+def layers(count: int) -> pd.DataFrame:
+    values = np.arange(float(count))
+    return pd.DataFrame({"layer": range(count), "value": values, "ci_low": values, "ci_high": values + 1})
+
+
+@pytest.mark.parametrize(("count", "found"), [(12, [5, 6, 7, 8, 9]), (6, [2, 3, 4]), (4, [1, 2])])
+def test_layers_6_to_10_of_12_are_found_in_models_of_another_depth(count, found):
+    assert list(by_depth(layers(count), 5 / 12, 10 / 12).layer) == found
+
+
+def test_an_average_has_the_mean_of_both_ends_and_is_missing_without_a_row():
+    assert average(layers(3)) == Estimate(1.0, 1.0, 2.0, 3)
+    assert np.isnan(minus(average(layers(3).iloc[:0]), Estimate(1.0, 0.5, 1.5, 9)).value)

@@ -1,9 +1,8 @@
 import pytest
 
 from experiments.statements.finding import Missing
-from experiments.statements.paper_sentence import InClaim, sentence
-from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
+from experiments.statements.paper_sentence import InClaim, drawn_claim
+from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 
 
 def claim(low: float) -> ClaimRecord:
@@ -42,6 +41,7 @@ def test_a_claim_that_says_something_else_has_no_number(asked: InClaim, why: str
     assert missing.value.why == why
 
 
-def test_a_sentence_is_shown_in_the_unit_that_decides() -> None:
-    one = sentence("x", "kept", "The half keeps", "What is left keeps it.", Rule(above=0.9))
-    assert (one.number, one.unit, one.shown) == ("see the claim x", "points", "points")
+def test_a_measure_is_drawn_with_a_line_a_condition() -> None:
+    drawn = drawn_claim({"claim-x": claim(0.8)}, "x", "agreement", "Agreement", "step", "accuracy")
+    assert drawn.points["all"] == [(0, 0.52, 0.5, 0.54), pytest.approx((8, 0.82, 0.8, 0.84))]
+    assert [*drawn.points] == ["all", "half"]

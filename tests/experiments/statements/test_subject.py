@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.statements.subject import ORIGINALS, Subject
-from mha.models.folders import ModelError
+from experiments.statements.subject import Subject
 
 
 @pytest.mark.parametrize(
@@ -36,13 +35,6 @@ def test_a_folder_of_a_training_is_read_at_its_checkpoints(tmp_path: Path):
     assert found.load() is None
 
 
-def test_a_model_is_called_as_one_likes(tmp_path: Path):
-    (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
-    found = Subject.of(f"our encoder={tmp_path / 'seed-1'}")
-    assert (found.spoken, found.folder, found.source) == ("our encoder", "our-encoder", "checkpoint")
-    assert Subject.of("fresh=minilm:random").control
-
-
 def test_untrained_weights_are_those_of_a_model_and_are_called_after_it():
     minilm = Subject.of("minilm")
     assert minilm.untrained("random") == Subject.of("random")
@@ -67,21 +59,3 @@ def test_untrained_weights_of_a_training_have_the_shape_of_its_last_checkpoint(
     )
     found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("permuted")
     assert (found.spoken, found.name, found.source) == ("prose encoder, permuted", str(last), "permuted")
-
-
-def test_scratch_stands_for_trainings_and_changes_nothing():
-    found = Subject.of("scratch")
-    assert found.trained_here
-    assert found.changes == []
-
-
-def test_only_the_papers_model_as_it_is_counts_as_the_original():
-    assert Subject.of(ORIGINALS[0]).original(ORIGINALS)
-    assert not Subject.of(f"{ORIGINALS[0]}:random").original(ORIGINALS)
-    assert not Subject.of("minilm").original(ORIGINALS)
-    assert Subject.of("random").control
-
-
-def test_a_model_that_is_not_there_is_told_before_any_work(tmp_path: Path):
-    with pytest.raises(ModelError):
-        Subject.of(str(tmp_path / "nothing")).load()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reports import write_view
-from reports.sandbox.page import write_sandbox_page
+from reports.statements.sandbox_page import write_sandbox_page
 from reports.templates.environment import FILES
 from reports.view.view import Panel
 from tests.reports.sandboxes import small_record

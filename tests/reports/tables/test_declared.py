@@ -9,17 +9,17 @@ import jsonschema
 import pytest
 
 from probes import get_probe
-from reports.atlas.tables import ATLAS_TABLES
-from reports.claims.tables import CLAIM_TABLES
-from reports.compare.tables import COMPARE_TABLES
-from reports.findings.tables import FINDING_TABLES
+from reports.atlas.record import ATLAS_TABLES
+from reports.compare.record import COMPARE_TABLES
+from reports.compare.target_tables import TARGET_TABLES
 from reports.page.columns import run_tables
 from reports.page.dataset_card import CANONICAL, EXPORTED_SCORES
-from reports.sandbox.tables import SANDBOX_TABLES
+from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.finding_record import FINDING_TABLES
+from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.tables.column import Column
 from reports.tables.json_schema import VERSION, json_schema
 from reports.tables.table import Table
-from reports.targets.tables import TARGET_TABLES
 
 EVERY = {**run_tables(), **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **CLAIM_TABLES}
 EVERY |= SANDBOX_TABLES

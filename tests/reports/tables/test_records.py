@@ -12,8 +12,8 @@ from experiments.claims.run.study import _write as write_claim
 from experiments.sandbox.folder import _write as write_sandbox
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
-from reports.claims.record import read_claim
-from reports.sandbox.record import read_record
+from reports.statements.claim_record import read_claim
+from reports.statements.sandbox_record import read_record
 from tests.reports.sandboxes import small_record
 
 Change = Callable[[dict[str, Any]], object]

@@ -1,1 +1,0 @@
-"""The page of claims that textbooks make, tested."""

@@ -1,1 +1,0 @@
-"""The page of the sandbox study: error rates where the truth is known."""

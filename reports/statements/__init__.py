@@ -1,0 +1,1 @@
+"""Statements with their numbers and verdicts: the pages of claims, findings and the sandbox."""

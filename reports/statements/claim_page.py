@@ -1,0 +1,266 @@
+"""The page of the claims: what textbooks say, what was measured, and which verdict the interval gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
+from reports.blocks.made import made_facts
+from reports.blocks.page import Page, columns_fold, write_page
+from reports.drawing.charts import Chart
+from reports.formats import count, day
+from reports.progress import Step, each, silent
+from reports.statements.claim_record import RECORD as RECORD
+from reports.statements.claim_record import (
+    ClaimRecord,
+    Number,
+    RecordedMeasure,
+    RecordedStatement,
+    ordered,
+    read_claims,
+)
+from reports.statements.claim_record import ConditionMean as Mean
+from reports.statements.claim_tables import CLAIM_TABLES, FAILS, HOLDS, MEANS, MEASURES, OPEN, STATEMENTS
+from reports.statements.drawn import figure_chart
+from reports.statements.figure import SCALE, Figure, Point
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.marks import verdict_cell
+from reports.tables.text_table import TextTable
+
+TEXTBOOKS = "Textbook claims about attention heads"
+
+HEADINGS = {
+    TEXTBOOKS: ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence"),
+    "Claims about attention heads in training": ("syntax", "patterns", "subnetworks"),
+    "Claims about the heads of decoders": ("induction",),
+    "Claims about one encoder of several languages": ("language-trees",),
+}
+"Heading of a page -> the claims that are its sections, in their order, where it has no others."
+
+ORDER = tuple(claim for claims in HEADINGS.values() for claim in claims)
+
+RULE = (
+    "A statement holds where the whole 95 % interval of its number lies in the range of the statement; it does not "
+    "hold where the whole interval lies outside, and otherwise it is not decided."
+)
+
+_COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}
+
+
+def number_cell(number: Number) -> Cell:
+    """Return a number with its unit, its interval beside it."""
+    return Cell(f"{number.shown} {number.unit}", number.interval)
+
+
+Row = tuple[ClaimRecord, RecordedStatement, int]
+"A claim, one of its statements, and how many rows the claim has; 0 but for the first."
+
+
+def _once(row: Row, name: str, link: str = "") -> Cell:
+    """Return the cell of something that is said of the claim once."""
+    claim, _, span = row
+    return Cell(str(getattr(claim, name)) if span else "", link=link, span=span)
+
+
+SUMMARY: Final = (
+    TextColumn("Claim", lambda row: _once(row, "title", f"#{row[0].name}"), "row", "wrapping"),
+    STATEMENTS["text"].shown(write=lambda row: row[1].text, css="wrapping"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row[1].verdict, bold=True)),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row[1].estimate), plain="number, 95 % interval"),
+    TextColumn("Config", lambda row: _once(row, "config_file"), "text"),
+)
+
+
+def summary(claims: Sequence[ClaimRecord]) -> TextTable:
+    """Return every statement that is counted with its verdict, by claim."""
+    rows = (
+        (claim, statement, 0 if place else len(claim.counted))
+        for claim in claims
+        for place, statement in enumerate(claim.counted)
+    )
+    return TextTable.of("Verdicts", SUMMARY, rows)
+
+
+def _number_said(row: RecordedStatement) -> str:
+    return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
+
+
+STATED: Final = (
+    STATEMENTS["text"].shown(kind="row", css="wrapping"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict, bold=True)),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
+    STATEMENTS["number"].shown("What the number is", write=_number_said, css="wrapping"),
+    STATEMENTS["rule"].shown(css="wrapping muted"),
+)
+
+UNCOUNTED: Final = (
+    STATED[0],
+    STATEMENTS["kind"].shown(),
+    *STATED[2:4],
+    STATEMENTS["why"].shown("Why it is not counted", css="wrapping"),
+)
+
+
+def uncounted(claims: Sequence[ClaimRecord]) -> TextTable:
+    """Return every identity and measurement, by claim."""
+    rows = (statement for claim in claims for statement in claim.uncounted)
+    return TextTable.of("Identities and measurements, not counted", UNCOUNTED, rows)
+
+
+def _where(row: tuple[RecordedMeasure, Mean]) -> str:
+    measure, mean = row
+    return "" if mean.at is None else f"{measure.axis} {mean.at:g}"
+
+
+def _repeats(row: tuple[RecordedMeasure, Mean]) -> str:
+    measure, mean = row
+    return f"{count(mean.number.n)} {measure.repeat}{'s' * (mean.number.n != 1)}"
+
+
+NUMBERS: Final = (
+    MEASURES["name"].shown("Measure", "row", write=lambda row: row[0].name),
+    MEANS["condition"].shown(write=lambda row: row[1].condition),
+    MEANS["at"].shown("Where", "text", write=_where),
+    MEANS["value"].shown("Mean, 95 % interval", write=lambda row: number_cell(row[1].number)),
+    MEANS["n"].shown("Repeats", write=_repeats),
+)
+
+
+def statement_table(title: str, rows: Sequence[RecordedStatement]) -> TextTable:
+    """Return statements, each with its verdict, number and rule."""
+    return TextTable.of(title, STATED, rows)
+
+
+def numbers(claim: ClaimRecord) -> TextTable:
+    """Return all means of a claim."""
+    rows = ((measure, cell) for measure in claim.measures for cell in measure.cells)
+    return TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)
+
+
+def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
+    """Return one chart a measure: lines over its axis, or its conditions beside each other where it has none."""
+    return [figure_chart(_lines(one) if one.axis else _dots(one)) for one in measures if one.cells]
+
+
+def _lines(measure: RecordedMeasure) -> Figure:
+    """Return lines over the axis of a measure, which is logarithmic where it spans a factor of 8 or more.
+
+    Values that have a unit lie by their logarithms where they span a factor of 20.
+    """
+    series: dict[str, list[Point]] = {name: [] for name in measure.conditions}
+    for cell in measure.cells:
+        if cell.at is not None:
+            series[cell.condition].append(cell.number.point(cell.at))
+    places, values = ({point[part] for points in series.values() for point in points} for part in (0, 1))
+    log = ("x" * _spans(places, 8)) + ("y" * (_spans(values, 20) and bool(measure.unit)))
+    return Figure("lines", measure.title, measure.axis, "", series, log=log)
+
+
+def _spans(values: Iterable[float], factor: float) -> bool:
+    known = [value for value in values if not math.isnan(value)]
+    return bool(known) and min(known) > 0 and max(known) >= factor * min(known)
+
+
+def _dots(measure: RecordedMeasure) -> Figure:
+    """Return the means of conditions, and all repeats behind them."""
+    scale, names = SCALE.get(measure.unit, 1.0), measure.conditions
+    single: list[Point] = [(place, scale * one) for place, name in enumerate(names) for one in measure.repeats(name)]
+    means: list[Point] = [cell.number.point(names.index(cell.condition)) for cell in measure.cells]
+    series = {f"single {measure.repeat}s": single, "mean": means} if single else {"mean": means}
+    return Figure("dots", measure.title, "", "", series, names)
+
+
+def write_claims_page(folder: Path, step: Step = silent) -> Path:
+    """Write index.html and report.md into `folder` from the claims in its folders; return the page's path.
+
+    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
+    there is no claim, ValueError where one cannot be understood.
+    """
+    folder = Path(folder)
+    claims = ordered(read_claims(folder), ORDER)
+    if not claims:
+        raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
+    for page in each("page: texts", (claims_page(claims),), step):
+        write_page(folder, page)
+    return folder / "index.html"
+
+
+def claims_page(claims: Sequence[ClaimRecord]) -> Page:
+    """Return the page of claims: their verdicts, then a section each."""
+    version = ", ".join(sorted({str(one.record.get("headscope", "")) for one in claims} - {""}))
+    newest = max((str(one.record.get("started", "")) for one in claims), default="")
+    return Page(
+        title=f"{heading(claims)}, measured",
+        sections=(
+            Section("summary", "Verdicts", tuple(_summary(claims))),
+            *(Section(one.name, one.title, tuple(_claim(one))) for one in claims),
+            Section("columns", "Columns", (columns_fold(CLAIM_TABLES, "a claim’s record"),)),
+        ),
+        byline=(day(newest), ("headscope", version)),
+        kicker="headscope claims",
+        version=version,
+    )
+
+
+def heading(claims: Sequence[ClaimRecord]) -> str:
+    """Return what the claims are about."""
+    asked = {one.claim for one in claims}
+    return next((heading for heading, claims in HEADINGS.items() if asked <= {*claims}), TEXTBOOKS)
+
+
+def _summary(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
+    yield Paragraph(_lead(claims))
+    yield Paragraph(f"{RULE} {_beforehand(claims)}")
+    yield TableBlock(summary(claims), caption=False)
+    apart = uncounted(claims)
+    if apart.rows:
+        yield Heading(apart.title)
+        yield TableBlock(apart, caption=False)
+
+
+def _lead(claims: Sequence[ClaimRecord]) -> str:
+    """Say how many statements hold."""
+    verdicts = [statement.verdict for one in claims for statement in one.counted]
+    others = sum(len(one.uncounted) for one in claims)
+    apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
+    parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) or "none"
+    return (
+        f"{len(claims)} claim{'s' if len(claims) != 1 else ''}, {len(verdicts)} "
+        f"statement{'s' if len(verdicts) != 1 else ''}: {listed}.{apart}"
+    )
+
+
+def _beforehand(claims: Sequence[ClaimRecord]) -> str:
+    """Say when the ranges were written down, and which of them changed after first numbers had been seen."""
+    revised = [said for one in claims if (said := str(one.record.get("revised", "")))]
+    if not revised:
+        return "The range was written down before anything was measured."
+    return " ".join(("The ranges were written down before anything was measured, with these exceptions.", *revised))
+
+
+def _claim(claim: ClaimRecord) -> Iterator[Block]:
+    """Yield the section of one claim."""
+    yield Paragraph(claim.sentence)
+    yield Paragraph(f"After {claim.source}", note=True)
+    yield TableBlock(statement_table(f"Statements: {claim.title}", claim.counted), caption=False)
+    if claim.uncounted:
+        yield TableBlock(uncounted([claim]))
+    yield from map(Paragraph, claim.noticed)
+    yield Heading("How it was measured")
+    yield from map(Paragraph, claim.about)
+    if charts := claim_charts(claim.measures):
+        yield Charts(charts)
+    yield Fold("All numbers", [TableBlock(numbers(claim), caption=False, sorts=True)])
+    yield Heading("Limits")
+    yield Points(claim.limits)
+    yield Fold("Config, machine and commit", [Facts(made_facts(claim.record, _command(claim))), Code(claim.config)])
+
+
+def _command(claim: ClaimRecord) -> str | None:
+    changed = "".join(f" --set {change}" for change in claim.record.get("changes", ()))
+    config = claim.record.get("config_file")
+    return f"headscope claim {config}{changed}" if config else None

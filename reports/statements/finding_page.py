@@ -1,0 +1,198 @@
+"""The page of findings: paper, claim, published number, ours with its interval, and the verdict, model beside model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
+from reports.blocks.page import Page, write_page
+from reports.drawing.charts import Chart
+from reports.formats import day
+from reports.progress import Step, each, silent
+from reports.statements.drawn import figure_chart
+from reports.statements.figure import Figure, beside_published
+from reports.statements.finding_record import RECORD as RECORD
+from reports.statements.finding_record import VERDICTS, Findings, read_findings
+from reports.statements.finding_text import (
+    all_findings,
+    common,
+    counted_words,
+    exceptions,
+    provenance,
+    runs,
+    statements,
+    verdict_counts,
+    with_network,
+    without_untrained,
+)
+from reports.tables.files import replace_file
+
+TABLE = "findings.csv"
+"One row a statement and model."
+
+RULES: Final = (
+    "A finding is made of statements. Each has a rule that follows from the paper, with the paper’s own margin or "
+    "table as the bar.",
+    "A statement holds where the whole 95 % interval of its number lies in the range of the rule. It does not hold "
+    "where the whole interval lies outside; otherwise it is not decided.",
+    "What training is claimed to put in must also be significantly beyond randomly initialised and permuted weights, "
+    "three seeds each.",
+    "Reproduced: all statements with a number hold (or as many as the finding requires).",
+    "Weaker version holds: some hold only below the paper’s own bar, or the finding states what it leaves out.",
+    "Not reproduced: no statement holds, and their intervals lie outside.",
+    "Differs: in between.",
+    "Not measured: the numbers of untrained weights, or of today’s rule, decide and are missing.",
+    "Not testable here: the finding lists what is missing.",
+    "On a paper’s own model our value must also lie within a stated tolerance of the published one.",
+    "Published numbers from memory or at second hand are marked beside the verdict.",
+)
+
+CONTROL: Final = (
+    "Randomly initialised and permuted weights are not trained, so they must reproduce no finding that is counted. "
+)
+
+UNEXPLAINED: Final = "not explained: the finding, or its rule, does not separate what was learned from what was not."
+
+
+def write_findings_page(folder: Path, step: Step = silent) -> Path:
+    """Write index.html, report.md and findings.csv into `folder` from its record; return the page's path.
+
+    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
+    there is no record, ValueError where it cannot be understood.
+    """
+    folder = Path(folder)
+    findings = read_findings(folder)
+    for page in each("page: texts", (findings_page(findings),), step):
+        write_page(folder, page)
+    replace_file(findings.table(), folder / TABLE)
+    return folder / "index.html"
+
+
+def findings_page(findings: Findings) -> Page:
+    """Return the page of findings: what was asked by name first, then the verdicts and all others."""
+    made = findings.record["runs"]
+    version = ", ".join(sorted({str(one.get("headscope") or "") for one in made} - {""}))
+    newest = max((str(one.get("started") or "") for one in made), default="")
+    return Page(
+        title="Published findings about attention heads, tested on models",
+        sections=tuple(_sections(findings)),
+        byline=(day(newest), ("headscope", version)),
+        kicker="headscope reproduce",
+        version=version,
+    )
+
+
+def _sections(findings: Findings) -> Iterator[Section]:
+    for paper in _papers(findings, requested=True):
+        yield Section(paper["key"], paper["cited"], tuple(_paper(paper, findings)))
+    rules = Fold("How to read this", [Points(RULES)])
+    yield Section(
+        "summary", "Summary", (Paragraph(_lead(findings)), TableBlock(verdict_counts(findings), False), rules)
+    )
+    if findings.controls:
+        yield Section("control", "Negative control", tuple(_control(findings)))
+    others = _papers(findings, requested=False)
+    listed = Fold(f"{len(findings.findings)} findings with their verdicts", [TableBlock(all_findings(findings), False)])
+    papers = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in others]
+    if findings.requested:
+        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), file=TABLE)
+        yield Section("others", "All other findings", (folded,))
+    else:
+        yield Section("all", "All findings", (listed, *papers))
+    about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
+    yield Section("runs", "Runs", (about, TableBlock(runs(findings), False)))
+
+
+def _papers(findings: Findings, *, requested: bool) -> list[dict[str, Any]]:
+    """Return the papers with those of their findings that were asked by name, or with the others."""
+    kept = [
+        paper | {"findings": [one for one in paper["findings"] if (one["id"] in findings.requested) == requested]}
+        for paper in findings.papers
+    ]
+    return [paper for paper in kept if paper["findings"]]
+
+
+def _lead(findings: Findings) -> str:
+    """Say how many findings of how many papers there are, and how many have a number."""
+    papers = sum(bool(paper["findings"]) for paper in findings.papers)
+    of = f"{len(findings.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
+    return f"{of}, {findings.measured} measured on at least one model. {counted_words(findings)}"
+
+
+def _control(findings: Findings) -> Iterator[Block]:
+    reproduced = findings.by_control
+    yield Paragraph(CONTROL + ("They do reproduce these findings:" if reproduced else "They reproduce none."))
+    if reproduced:
+        yield Points(
+            [f"{one['id']}{' (counted)' * one['counted']}: {one['uncounted'] or UNEXPLAINED}" for one in reproduced]
+        )
+
+
+def _tally(paper: Mapping[str, Any], findings: Findings) -> str:
+    """Name a paper with the verdicts on its findings by model."""
+    of_paper = paper["findings"]
+    parts = [f"{paper['cited']}: {len(of_paper)} finding{'s' * (len(of_paper) > 1)}"]
+    for model in findings.models:
+        of = Counter(one["results"][model]["verdict"] for one in of_paper if model in one["results"])
+        if of:
+            parts.append(f"{model}: " + ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of[verdict]))
+    return "; ".join(parts)
+
+
+def _paper(paper: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
+    yield Paragraph(paper["title"])
+    for finding in paper["findings"]:
+        yield from _finding(finding, findings)
+
+
+def _finding(finding: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
+    """Yield one finding: what the paper says, the verdicts, the statements, and its charts."""
+    yield Heading(finding["claim"], anchor=finding["id"])
+    yield Paragraph(_about(finding))
+    if finding["results"]:
+        yield Points([_verdict(model, finding) for model in finding["results"]])
+    elif finding["missing"]:
+        yield Paragraph(f"Not testable here: {finding['missing']}")
+    for key, said in (("uncounted", "Not counted"), ("weaker", "A weaker version is tested")):
+        if finding.get(key):
+            yield Paragraph(f"{said}: {finding[key]}.")
+    if rule := common(finding):
+        yield Paragraph(rule + " A rule given with a statement takes precedence." * exceptions(finding))
+    if finding["statements"]:
+        yield TableBlock(statements(finding), caption=False)
+    for sentence in filter(None, (*without_untrained(finding), with_network(finding, findings))):
+        yield Paragraph(sentence, note=True)
+    if charts := _charts(finding, findings):
+        yield Charts(charts)
+
+
+def _about(finding: Mapping[str, Any]) -> str:
+    text = f"{finding['id']}, {finding['where']}. Original: {finding['model']}; {finding['data']}. {finding['metric']}"
+    text += f" Here: {finding['stands_in']}" if finding["stands_in"] else ""
+    return text + (f" What differs: {finding['differs']}" if finding["differs"] else "")
+
+
+def _verdict(model: str, finding: Mapping[str, Any]) -> str:
+    """Say what a model's verdict is, how the published numbers were read, and from which runs it comes."""
+    result = finding["results"][model]
+    why = f", {result['why']}" if result["why"] else ""
+    if not result["runs"]:
+        return f"{model}: {result['verdict']}{why}"
+    read = f" ({provenance(finding)})" if provenance(finding) else ""
+    made = ", ".join(f"{name} {sha256[:12]}" for name, sha256 in result["runs"].items())
+    return f"{model}: {result['verdict']}{why}{read}; from {made}"
+
+
+def _charts(finding: Mapping[str, Any], findings: Findings) -> list[Chart]:
+    """Return the chart of a finding for every model that it was measured on.
+
+    A finding that was asked by name and has none gets bars of our numbers beside the published ones.
+    """
+    results = finding["results"]
+    drawn = {model: Figure.of(one["figure"]) if one["figure"] else None for model, one in results.items()}
+    if not any(drawn.values()) and finding["id"] in findings.requested:
+        drawn = {model: beside_published(finding, one) for model, one in results.items()}
+    return [figure_chart(figure, model) for model, figure in drawn.items() if figure]
