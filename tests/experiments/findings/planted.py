@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.reproduce.registry import all_findings
 from experiments.statements.finding import Finding
 from experiments.statements.paper_sentence import AGREEMENT, InClaim
 from experiments.statements.rule import Rule
@@ -116,3 +117,13 @@ def _decided(rule: Rule, *, inside: bool) -> float:
         return rule.above + (0.1 if inside else -0.1)
     assert rule.below is not None
     return rule.below - (0.1 if inside else -0.1)
+
+
+def rules_in(claim: str) -> Mapping[str, Rule]:
+    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+    every = [one for finding in all_findings().values() for one in finding.statements]
+    return {
+        one.measure.opening: one.rule
+        for one in every
+        if isinstance(one.measure, InClaim) and one.measure.claim == claim
+    }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from experiments.measures.probing import ATTACHED
-from probes.states import amnesic, pair_relations, sentence_tasks, sentences, structural
+from probes.states import amnesic, pair_relations, sentences, structural
 from reports import Run
 
 TEXTS = ("corpus.select.documents=60", "corpus.report.documents=60")
@@ -15,8 +15,8 @@ TEXTS = ("corpus.select.documents=60", "corpus.report.documents=60")
 def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
     found = scored(*TEXTS, "probing={sentences=60, labelled=200, pairs=60}").tables
     layers, trees = found["layer_probes"], {structural.DISTANCES, structural.DEPTHS}
-    assert {*trees, sentence_tasks.SHIFT} <= {*layers.task}
-    assert {*layers.task} - trees <= {*sentence_tasks.TASKS}
+    assert {*trees, sentences.SHIFT} <= {*layers.task}
+    assert {*layers.task} - trees <= {*sentences.TASKS}
     assert {*layers.measure} == {ATTACHED, structural.CORRELATION, structural.ROOT, sentences.ACCURACY}
     assert found["pair_probes"].task.tolist() == [*pair_relations.TASKS]
     assert found["amnesic"].property.tolist() == [*amnesic.PROPERTIES]

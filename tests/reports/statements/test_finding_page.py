@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import reports.page.run_findings as run_findings_module
-from reports.blocks.block import TableBlock
+from reports.blocks.block import Paragraph, TableBlock
 from reports.page.run_findings import run_findings
 from reports.run.record import ModelFacts, RunRecord
 from reports.statements.figure import beside_published
@@ -227,21 +227,19 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(run_findings_module, "PUBLISHED", folder)
-    assert run_findings(of_weights("d" * 64)) is None, "the record does not know weights"
+    assert not [*run_findings(of_weights("d" * 64))], "the record does not know weights"
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     record["runs"] = [record["runs"][0] | {"weights": "d" * 64, "model": model} for model in ("random", "minilm")]
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
-    assert run_findings(of_weights("e" * 64)) is None
-    assert run_findings(SimpleNamespace(record=RunRecord())) is None
+    assert not [*run_findings(of_weights("e" * 64))]
+    assert not [*run_findings(SimpleNamespace(record=RunRecord()))]
     for source in ("permuted", "random"):
-        assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
-    found = run_findings(of_weights("d" * 64))
-    assert found is not None
-    assert found.summary.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
-    assert "1 differs, 1 not testable here. Nothing of this was measured" in found.summary
-    row = {"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": "", "counted": "yes"}
-    assert found.verdicts == [row]
-    block = TableBlock(found.shown)
+        assert not [*run_findings(of_weights("d" * 64, source))], "made from these weights, and others"
+    summary, block = run_findings(of_weights("d" * 64))
+    assert isinstance(summary, Paragraph)
+    assert isinstance(block, TableBlock)
+    assert summary.text.startswith("Of 2 counted findings of 1 papers these weights (minilm) have")
+    assert "1 differs, 1 not testable here. Nothing of this was measured" in summary.text
     assert "<b>differs</b></td>" in block.html
     assert "<script>" not in block.html
     rows = [line for line in block.markdown.splitlines() if "Somebody" in line]
