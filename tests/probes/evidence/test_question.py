@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from probes.evidence.leads import Documents, holm
 from probes.evidence.question import GRADED, Effort, QuestionScores, estimate
@@ -42,6 +43,22 @@ OFFSET, UNIFORM, TABLE = (sums_of([10, 20, 10], hits) for hits in ([2, 5, 3], [5
 "Accuracies 0.25, 0.3 and 0.75."
 
 
+def test_numbers_are_sums_over_items() -> None:
+    found = estimate(HEADS, {}, None, drawn(3), test=False)
+    assert (found["n"], found["clusters"]) == (40, 3)
+    assert found["accuracy"].tolist() == pytest.approx([0.6, 0.1, 1])
+    assert found["mass"].tolist() == pytest.approx([0.3, 0.05, 0.5])
+    assert found["coverage"].tolist() == pytest.approx([27 / 40, 7 / 40, 43 / 40])
+    assert found["near_ties"].tolist() == [6, 1, 10]
+
+
+def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() -> None:
+    found = estimate(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
+    assert (found["baseline"], found["baseline_accuracy"]) == ("uniform", 0.3)
+    assert found["margin"].tolist() == pytest.approx([0.3, -0.2, 0.7])
+    assert found["lexical_accuracy"] == 0.75
+
+
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     rules = {"nearest word of a tag set": TABLE, "first noun or pronoun": OFFSET}
     found = estimate(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
@@ -52,6 +69,10 @@ def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     assert estimate(HEADS, {}, None, drawn(3), test=False)["rule"] == ""
 
 
+def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are_given() -> None:
+    assert estimate(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False)["baseline"] == "a"
+
+
 def test_intervals_are_those_of_the_documents() -> None:
     found, documents = estimate(HEADS, {}, None, drawn(3), test=False), Documents.of(HEADS.n)
     np.testing.assert_array_equal(ends(found, "ci"), documents.share_interval(HEADS.hits))
@@ -60,6 +81,19 @@ def test_intervals_are_those_of_the_documents() -> None:
     uneven = sums_of([10, 10], [1, 9])
     assert estimate(uneven, {}, None, drawn(2), test=False)["mass_low"][0] == 0
     assert Documents.of(uneven.n).interval(uneven.mass)[0, 0] < 0
+
+
+def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
+    found = estimate(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
+    documents = Documents.of(HEADS.n)
+    np.testing.assert_allclose(ends(found, "margin"), documents.lead_interval(HEADS.hits - UNIFORM.hits))
+    np.testing.assert_allclose(ends(found, "lexical_margin"), documents.lead_interval(HEADS.hits - TABLE.hits))
+    assert found["effective_clusters"] == documents.effective
+
+
+def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
+    found = estimate(sums_of([10, 20, 10], [10, 20, 10], mass=3), {}, None, drawn(3), test=False)
+    assert ends(found, "mass")[1, 0] > 3
 
 
 def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
@@ -123,3 +157,34 @@ def test_bounds_take_the_control_that_was_chosen_without_the_report_split() -> N
     np.testing.assert_array_equal(low, documents.interval(RISING.hits - STRONG.hits)[0])
     np.testing.assert_array_equal(high, documents.interval(RISING.hits - WEAK.hits)[1])
     np.testing.assert_array_equal(found["p"], documents.p_above(RISING.hits - STRONG.hits, 0.05))
+
+
+def test_without_baseline_there_is_neither_margin_nor_test() -> None:
+    found = estimate(HEADS, {}, TABLE, drawn(3), test=True)
+    assert found["baseline"] == ""
+    missing = ("baseline_accuracy", "margin", "margin_low", "margin_high", "p", *GRADED, "excluded")
+    assert all(bool(np.isnan(found[name]).all()) for name in missing)
+    assert found["lexical_accuracy"] == 0.75
+    assert not bool(np.isnan(ends(found, "lexical_margin")).any())
+
+
+def test_without_table_there_is_nothing_about_it() -> None:
+    found = estimate(HEADS, {"offset": OFFSET}, None, drawn(3), test=True)
+    assert np.isnan(found["lexical_accuracy"])
+    assert ends(found, "lexical_margin").shape == (2, 3)
+    assert bool(np.isnan(ends(found, "lexical_margin")).all())
+    assert not bool(np.isnan(ends(found, "margin")).any())
+
+
+def test_where_no_test_is_wanted_there_is_none() -> None:
+    found = estimate(HEADS, {"offset": OFFSET}, TABLE, drawn(3), test=False)
+    assert bool(np.isnan(found["p"]).all())
+    assert bool(np.isnan(found["p_label"]).all())
+    assert found["margin"].tolist() == pytest.approx([0.35, -0.15, 0.75])
+
+
+def test_splits_have_resamples_of_their_own_that_follow_the_seed() -> None:
+    first, again, other = (Effort(50, 40, 7).resamples(range(9), split).weights for split in (0, 0, 1))
+    assert first.shape == (50, 9)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)

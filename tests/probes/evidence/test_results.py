@@ -9,14 +9,22 @@ from probes.evidence.question import Effort
 from probes.evidence.results import (
     Split,
     add_verdicts,
+    best_head,
     blind_control_sums,
     control_sums,
     guessed_control_sums,
     known_control_sums,
+    pooled_sums,
     score_table,
 )
 from probes.evidence.statistics import VerdictRule
-from probes.scoring.tally import Question, Sums
+from probes.scoring.aligned import Dropped
+from probes.scoring.baselines import LEXICAL
+from probes.scoring.score import Outcome
+from probes.scoring.tally import Question, Segments, Sums, Tally
+from probes.syntax.dependency import Dependency
+from probes.targets import OTHERS, Items
+from reports.tables.scores import SCORES
 
 A: Question = ("dependency", "v", "a")
 B: Question = ("dependency", "v", "b")
@@ -57,6 +65,19 @@ REPORT = sums_of(
 "Accuracies 0.8, 0.35, 0 and 0.3."
 
 
+def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
+    scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
+    assert len(scores) == 2 * 4 * 2
+    expected = [*SCORES.names][[*SCORES.names].index("probe") : [*SCORES.names].index("excluded") + 1]
+    assert list(scores.columns) == expected
+    assert not scores.duplicated(["label", "layer", "head", "split"]).any()
+    first = scores[(scores.label == "a") & (scores.split == "select")]
+    assert first.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
+    assert list(zip(first.layer, first["head"], strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert set(scores.probe) == {"dependency"}
+    assert set(scores.variant) == {"v"}
+
+
 def test_numbers_are_sums_over_clusters_divided_by_items() -> None:
     scores = table(split({A: SELECT}), split({A: REPORT}))
     report = scores[scores.split == "report"]
@@ -77,6 +98,34 @@ def test_the_head_is_chosen_on_the_selection_split_and_flagged_in_both() -> None
     for name in ("select", "report"):
         assert scores[scores.split == name].selected.tolist() == [False, False, False, True]
     assert scores.selected.dtype == bool
+
+
+def test_of_equal_heads_the_first_is_chosen() -> None:
+    assert best_head(sums_of([4], [[1, 3, 3, 2]])) == 1
+
+
+def test_numbers_of_the_report_split_do_not_choose_the_head() -> None:
+    scores = table(split({A: SELECT}), split({A: REPORT}))
+    again = table(split({A: SELECT}), split({A: sums_of([10, 30], [[0, 0, 10, 0], [0, 0, 30, 0]])}))
+    assert scores.selected.tolist() == again.selected.tolist()
+    in_select = scores.split == "select"
+    pd.testing.assert_frame_equal(scores[in_select], again[in_select])
+
+
+def test_each_split_has_its_own_strongest_baseline_and_the_lexical_table_is_none() -> None:
+    select = split(
+        {A: SELECT}, offset=one([5, 5], [10, 10]), uniform=one([1, 1], [10, 10]), **{LEXICAL: one([9, 9], [10, 10])}
+    )
+    told = {"offset": one([2, 6], [10, 30]), "uniform": one([2, 10], [10, 30]), LEXICAL: one([9, 23], [10, 30])}
+    scores = table(select, split({A: REPORT}, **told))
+    selected, reported = (scores[scores.split == name] for name in ("select", "report"))
+    assert set(selected.baseline) == {"offset"}
+    assert selected.baseline_accuracy.tolist() == pytest.approx([0.5] * 4)
+    assert selected.lexical_accuracy.tolist() == pytest.approx([0.9] * 4)
+    assert set(reported.baseline) == {"uniform"}
+    assert reported.baseline_accuracy.tolist() == pytest.approx([0.3] * 4)
+    assert reported.margin.tolist() == pytest.approx([0.5, 0.05, -0.3, 0])
+    assert reported.lexical_accuracy.tolist() == pytest.approx([0.8] * 4)
 
 
 def test_leads_are_tested_on_the_report_split_over_every_baseline() -> None:
@@ -108,6 +157,14 @@ def test_a_question_of_the_report_split_alone_is_not_tested() -> None:
     assert (
         not add_verdicts(scores, VerdictRule()).set_index(["split", "label"]).loc["report"].loc["b"].specialised.any()
     )
+
+
+def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
+    """Two clusters, each won by another head: the one that has more wins three of four resamples."""
+    select = sums_of([10, 10], [[9, 0, 0, 0], [0, 8, 0, 0]])
+    scores = table(split({A: select}), split({A: REPORT}), replicates=4000)
+    for name in ("select", "report"):
+        assert scores[scores.split == name].stability.tolist() == pytest.approx([0.75, 0.25, 0, 0], abs=0.03)
 
 
 def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> pd.DataFrame:
@@ -157,6 +214,14 @@ def test_labels_of_a_run_are_one_family_however_they_depend_on_each_other() -> N
     assert verdicts(rows[:2]).p_adjusted.tolist() == pytest.approx([0.03, 0.03])
 
 
+def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:
+    """Two labels; in the first, heads of 0.02 and 0.5: were they labels of their own, there would be three."""
+    rows: list[dict[str, object]] = [
+        {"label": label, "p_label": p} for label, p in (("a", 0.02), ("b", 0.03), ("a", 0.5))
+    ]
+    assert verdicts(rows).p_adjusted.tolist() == pytest.approx([0.045, 0.045, 0.75])
+
+
 def test_a_question_is_decided_for_all_of_its_heads_at_once() -> None:
     rows: list[dict[str, object]] = [
         {"label": label, "p_label": p, "excluded": excluded}
@@ -168,6 +233,42 @@ def test_a_question_is_decided_for_all_of_its_heads_at_once() -> None:
     ]
     assert verdicts(rows).verdict.tolist() == ["yes", "yes", "no", "no", "undecided", "undecided"]
     assert verdicts(rows, VerdictRule(margin=0.04)).verdict.tolist()[2] == "undecided"
+
+
+def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
+    select, report = split({A: SELECT}, offset=one([5, 5], [10, 10])), Split({B: REPORT}, {"offset": {}})
+    scores = table(select, report)
+    assert len(scores) == 16
+    numbers = [c for c in scores if scores[c].dtype == float]
+    assert len(numbers) == 28
+    for label, name in (("a", "report"), ("b", "select")):
+        rows = scores[(scores.label == label) & (scores.split == name)]
+        assert len(rows) == 4
+        told = rows[numbers].drop(
+            columns=["stability", "effective_clusters"]
+        )  # which is that of the choice, also where nothing is told
+        assert bool(told.isna().all(axis=None))
+        assert not rows[["n", "clusters", "effective_clusters", "near_ties"]].any(axis=None)
+    assert scores[scores.label == "a"].selected.sum() == 2
+    assert not scores[scores.label == "b"].selected.any()
+    assert set(scores[scores.label == "b"].baseline) == {""}
+    assert scores[scores.label == "b"].margin.isna().all()
+    assert scores[(scores.label == "b") & (scores.split == "report")].accuracy.notna().all()
+
+
+def test_a_table_of_nothing_has_the_columns_and_no_row() -> None:
+    full = table(split({A: SELECT}), split({A: REPORT}))
+    empty = table(Split({}, {}), Split({}, {}))
+    assert len(empty) == 0
+    assert list(empty.columns) == list(full.columns)
+
+
+def test_tables_follow_the_seed() -> None:
+    random = np.random.default_rng(0)
+    n = random.integers(1, 20, 30).astype(float)
+    splits = [split({A: sums_of(n.tolist(), random.uniform(0, n[:, None], (30, 4)).tolist())})] * 2
+    pd.testing.assert_frame_equal(table(*splits), table(*splits))
+    assert not table(*splits).equals(table(*splits, seed=1))
 
 
 def test_a_relation_without_subtypes_is_told_once() -> None:
@@ -194,6 +295,49 @@ def test_a_control_model_answers_with_the_head_that_is_best_on_both_splits() -> 
     alone, nothing = control_sums({A: SELECT}, {})
     assert alone[A].hits.tolist() == [[9], [9]]
     assert nothing == {}
+
+
+def test_a_control_that_read_a_sample_answers_with_the_head_that_is_best_on_the_report_split() -> None:
+    """Heads 1 to 4 have 32, 14, 0 and 12 hits there, and 8, 17, 3 and 18 on the sample."""
+    assert known_control_sums({A: REPORT})[A].hits.tolist() == REPORT.hits[:, [0]].tolist()
     guessed = guessed_control_sums({A: SELECT}, {A: REPORT, B: REPORT})
-    known = known_control_sums({A: REPORT})
-    assert [one.hits[:, 0].tolist() for one in (guessed[A], guessed[B], known[A])] == [[3, 9], [8, 24], [8, 24]]
+    assert guessed[A].hits.tolist() == [[3], [9]]
+    assert guessed[B].hits.tolist() == REPORT.hits[:, [0]].tolist(), "the first head where the sample does not ask"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_choice_of_a_controls_head_leaves_less_of_a_lead_than_that_on_the_report_split(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = random.integers(1, 20, (2, 30)).astype(float)
+    select, report = (sums_of(of.tolist(), random.uniform(0, of[:, None], (30, 40)).tolist()) for of in n)
+    few = Sums.of_hits(select.clusters[:5], select.n[:5], select.hits[:5])
+    known = known_control_sums({A: report})[A].hits.sum()
+    both, blind = control_sums({A: select}, {A: report})[1], blind_control_sums({A: select}, {A: report})
+    for other in (both, blind, guessed_control_sums({A: few}, {A: report})):
+        assert known >= other[A].hits.sum()
+
+
+def test_pooled_labels_are_sums_of_their_parts() -> None:
+    """Heads are counted by label and pooled at the end; baselines are counted with pooled labels."""
+    labels = ("nsubj", "nsubj:pass", "obj")
+    label = np.array([0, 0, 1, 2, 2, 2])
+    zeros = np.zeros(6, np.int64)
+    items = Items("dependency", "v", zeros, zeros, label, labels, (zeros, np.arange(6)), OTHERS)
+    outcome = np.random.default_rng(0).integers(0, 2, (6, 4, 3)).astype(np.float32)
+    heads, offset, blocks = Tally(3), Tally(3), np.zeros(1, np.int64)
+    heads.add_items(Segments.of([items], blocks), outcome)
+    pooled = items.pooled(Dependency().pool)
+    offset.add_items(Segments.of([pooled], blocks), np.repeat(outcome, 3, axis=0))
+    result = Outcome(heads, {"offset": offset}, Dropped(), texts=1, words=6, pieces=8, odd=Dropped())
+    of_heads, of_baselines = pooled_sums(result, [Dependency()])
+    sums = {question[2]: sums for question, sums in of_heads.items()}
+    assert set(sums) == {"all", "nsubj", "nsubj:*", "nsubj:pass", "obj", "obj:*"}
+    for name, parts in {"nsubj:*": labels[:2], "all": labels, "obj:*": ("obj",)}.items():
+        assert sums[name].n == sum(sums[part].n for part in parts)
+        for measure in ("hits", "mass", "coverage", "near_ties"):
+            together = sum(getattr(sums[part], measure) for part in parts)
+            assert np.array_equal(getattr(sums[name], measure), together)
+    assert list(of_baselines) == ["offset"]
+    for question, expected in of_heads.items():
+        for measure in ("n", "hits", "mass", "coverage", "near_ties"):
+            assert np.array_equal(getattr(of_baselines["offset"][question], measure), getattr(expected, measure))

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.multitest import multipletests
 
-from probes.evidence.statistics import Bootstrap, SignFlips, VerdictRule, adjust, expanded_tail
+from probes.evidence.statistics import Bootstrap, SignFlips, VerdictRule, adjust, all_signs, expanded_tail
 from probes.scoring.tally import Numbers
 
 REPLICATES = 20000
@@ -19,6 +19,11 @@ def columns(*hits: list[float]) -> Numbers:
 def interval(bootstrap: Bootstrap, clusters: tuple[int, ...], n: list[float], *hits: list[float]) -> Numbers:
     resamples = bootstrap.of(clusters, np.array(n, np.float64))
     return resamples.interval(resamples.means(columns(*hits)))
+
+
+def exact_quantile(ratios: list[float], level: float) -> float:
+    """The quantile of equally likely outcomes: the least of which as large a share is not above it."""
+    return sorted(ratios)[int(np.ceil(level * len(ratios))) - 1]
 
 
 def enumerated(n: list[float], hits: list[float]) -> list[float]:
@@ -55,6 +60,14 @@ def test_the_expanded_level_is_that_of_t_widened_for_the_bootstraps_divisor() ->
     assert expanded_tail(2, 0.95) == pytest.approx(0, abs=1e-12)
 
 
+def test_with_three_clusters_the_interval_is_the_one_of_all_27_resamples() -> None:
+    n, hits = [10.0, 3.0, 7.0], [9.0, 1.0, 2.0]
+    low, high = interval(Bootstrap.draw((0, 1, 2), REPLICATES, 0), (0, 1, 2), n, hits)[:, 0]
+    tail = expanded_tail(3, 0.95)
+    assert low == pytest.approx(exact_quantile(enumerated(n, hits), tail))
+    assert high == pytest.approx(exact_quantile(enumerated(n, hits), 1 - tail))
+
+
 def test_resamples_without_an_item_of_the_label_are_left_out() -> None:
     """The label is found in two of four clusters, and 1 of 16 resamples has neither."""
     bootstrap = Bootstrap.draw((0, 1, 2, 3), REPLICATES, 0)
@@ -83,6 +96,39 @@ def test_quantiles_are_those_of_numpy() -> None:
     means = resamples.means(hits)
     tail = expanded_tail(30, 0.95)
     np.testing.assert_allclose(resamples.interval(means), np.quantile(means, [tail, 1 - tail], axis=0), rtol=1e-12)
+
+
+def test_one_cluster_gives_no_interval() -> None:
+    for clusters in ((0,), (0, 1, 2)):
+        assert bool(np.isnan(interval(Bootstrap.draw(clusters, 100, 0), (0,), [10], [5], [6])).all())
+    assert interval(Bootstrap.draw((0,), 100, 0), (0,), [10], [5], [6]).shape == (2, 2)
+
+
+def test_a_margin_is_paired() -> None:
+    """A head that is better by a tenth in every cluster has a margin of a tenth in every resample."""
+    n, other = np.array([10.0, 20.0, 30.0]), np.array([1.0, 15.0, 10.0])
+    resamples = Bootstrap.draw((0, 1, 2), 500, 0).of((0, 1, 2), n)
+    head, beaten = resamples.means(columns((other + n / 10).tolist())), resamples.means(columns(other.tolist()))
+    low, high = resamples.interval(head)[:, 0]
+    assert high - low > 0.3
+    np.testing.assert_allclose(resamples.interval(head - beaten)[:, 0], 0.1)
+
+
+def test_resamples_and_signs_follow_the_seed_and_have_as_many_clusters_as_there_are() -> None:
+    first, again, other = (Bootstrap.draw((0, 1, 2, 7), 100, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.weights, again.weights)
+    assert not np.array_equal(first.weights, other.weights)
+    assert first.weights.shape == (100, 4)
+    assert bool((first.weights.sum(1) == 4).all())
+    signs, same, others = (SignFlips.draw((0, 1, 2, 7), 99, seed).signs for seed in (1, 1, 2))
+    assert np.array_equal(signs, same)
+    assert not np.array_equal(signs, others)
+    assert set(np.unique(signs)) == {-1, 1}
+    assert abs(SignFlips.draw(range(50), 999, 0).signs.mean()) < 0.01
+
+
+def test_without_clusters_nothing_is_drawn() -> None:
+    assert Bootstrap.draw((), 100, 0).weights.size == 0
 
 
 def test_wins_are_the_share_of_resamples_in_which_a_head_is_the_best() -> None:
@@ -121,6 +167,22 @@ def test_p_is_exact_where_all_signs_can_be_tried() -> None:
     assert (found.p_label >= found.p - 1e-12).all()
 
 
+def test_two_clusters_have_four_signs() -> None:
+    found = SignFlips.draw(range(2), 99, 0).test(range(2), np.ones((2, 1)), np.zeros((2, 1)))
+    assert found.p.tolist() == found.p_label.tolist() == [0.25]
+
+
+def test_p_of_one_head_is_the_paired_permutation_test_of_scipy() -> None:
+    random = np.random.default_rng(1)
+    head, other = random.integers(0, 20, 9).astype(float), random.integers(0, 15, 9).astype(float)
+    theirs = scipy.stats.permutation_test(
+        (head, other), lambda a, b: (a - b).sum(), permutation_type="samples", alternative="greater", n_resamples=np.inf
+    )
+    found = SignFlips.draw(range(9), 512, 0).test(range(9), columns(head.tolist()), columns(other.tolist()))
+    assert found.p[0] == pytest.approx(theirs.pvalue)
+    assert found.p_label[0] == found.p[0]
+
+
 def test_drawn_signs_come_close_to_all_signs_and_never_give_zero() -> None:
     random = np.random.default_rng(2)
     beaten = random.integers(0, 10, (12, 1)).astype(float)
@@ -146,6 +208,19 @@ def test_p_is_that_of_the_differences_however_large_the_counts_are() -> None:
         assert found.p.min() >= 1 / 1024
 
 
+def test_a_head_must_beat_every_baseline() -> None:
+    """The head is far above one baseline and exactly at the other."""
+    flips, hits = SignFlips.draw(range(10), 2000, 0), np.full((10, 1), 5.0)
+    assert flips.test(range(10), hits, np.full((10, 1), 1.0)).p[0] == 1 / 1024
+    assert flips.test(range(10), hits, columns([1.0] * 10, [5.0] * 10)).p[0] == 1
+
+
+def test_a_head_that_never_differs_from_the_baseline_has_p_one() -> None:
+    same = np.arange(12.0)[:, None]
+    found = SignFlips.draw(range(12), 100, 0).test(range(12), same, same)
+    assert (found.p[0], found.p_label[0]) == (1, 1)
+
+
 def test_signs_belong_to_clusters_and_not_to_places() -> None:
     flips = SignFlips.draw((3, 8, 1, 20, 11, 6, 7, 9, 30, 31), 50, 0)
     some = (6, 8, 11, 20, 30, 31, 9)
@@ -155,6 +230,20 @@ def test_signs_belong_to_clusters_and_not_to_places() -> None:
     statistic = flips.signs[:, places] @ (hits - 0.5)
     expected = [(1 + (statistic[:, h] >= (hits - 0.5)[:, h].sum() - 1e-6).sum()) / 51 for h in range(3)]
     assert found.p.tolist() == pytest.approx(expected)
+
+
+def test_without_baseline_or_with_one_cluster_nothing_is_tested() -> None:
+    flips = SignFlips.draw(range(5), 99, 0)
+    for found in (
+        flips.test(range(5), np.ones((5, 2)), np.ones((5, 0))),
+        flips.test((2,), np.ones((1, 2)), np.zeros((1, 1))),
+    ):
+        assert bool(np.isnan(found.p).all())
+        assert bool(np.isnan(found.p_label).all())
+
+
+def test_all_signs_are_all_and_each_once() -> None:
+    assert sorted(all_signs(3).tolist()) == sorted([list(signs) for signs in product([-1.0, 1.0], repeat=3)])
 
 
 @pytest.mark.parametrize(("dependent", "method"), [(True, "fdr_by"), (False, "fdr_bh")])
@@ -178,6 +267,17 @@ def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
     assert first == pytest.approx([0.0495, 0.033])
     assert second == pytest.approx([0.033, 1])
     assert third == pytest.approx([1, 1])
+
+
+def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same() -> None:
+    random = np.random.default_rng(5)
+    families = [random.random(6) ** random.integers(1, 5) for _ in range(15)]
+    adjusted = adjust(families, dependent=True)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        selected = multipletests([family.min() for family in families], level, method="fdr_by")[0]
+        share = level * selected.sum() / len(families) / (1 / np.arange(1, 16)).sum()
+        for family, mine, chosen in zip(families, adjusted, selected, strict=True):
+            assert (mine <= level).tolist() == ((family <= share) & chosen).tolist()
 
 
 def test_what_was_not_tested_does_not_count() -> None:
