@@ -10,9 +10,10 @@ from torch import Tensor
 
 from mha.pieces import CLS, SEP
 from probes.records import Document, Mention, Sentence
-from probes.scoring.scorer import BatchScorer, score_rows
+from probes.scoring.scorer import MEASURES, BatchScorer, score_rows
 from probes.syntax.dependency import Dependency
 from probes.targets import OTHERS, TOKENS, WORDS, Items, Targets, gather, key_sets
+from probes.words.coreference import Coreference
 from probes.words.position import BROAD, Position
 
 HITS, MASS, COVERAGE, NEAR = range(4)
@@ -193,6 +194,53 @@ def score(maps: Sequence[Sequence[Sequence[float]]], items: Items) -> list[list[
     return of_items(BatchScorer([items], np.array([len(one) for one in maps])), tensor)[..., 0].tolist()
 
 
+@pytest.mark.parametrize("words", [2, 5, 9])
+def test_a_uniform_map_gets_chance_and_no_credit_at_the_edge(words: int) -> None:
+    document = Document("d", (Sentence("s", ("w",) * words, np.full(words, -1), ("",) * words),))
+    asked = Position().targets(document)
+    maps = [[[1 / (words + 2)] * (words + 2)] * words]
+    others = np.array(score(maps, gather("p", OTHERS, [asked[OTHERS]])))
+    right = np.bincount(asked[OTHERS].gold[1])
+    np.testing.assert_allclose(others[:, HITS], right / (words - 1), rtol=1e-6)
+    assert bool((others[:, NEAR] == (words > 2)).all())
+    same = np.array(score(maps, gather("p", WORDS, [asked[WORDS]])))
+    np.testing.assert_allclose(same[:, HITS], 1 / words, rtol=1e-6)
+    tokens = np.array(score(maps, gather("p", TOKENS, [asked[TOKENS]])))
+    np.testing.assert_allclose(tokens[:, HITS], 1 / (words + 2), rtol=1e-6)
+
+
+def test_a_head_that_attends_to_no_candidate_has_no_hit() -> None:
+    maps = [[[0.0, 0.0, 1.0, 0.0], [0.0, 0.5, 0.25, 0.25]]]
+    items = gather("p", "v", [Targets.pairs(np.array([0, 1]), np.array([1, 0]), ["a", "a"])])
+    assert score(maps, items) == [[0, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def test_attention_that_vanishes_beside_one_key_is_none() -> None:
+    """A head that puts all on [SEP] leaves denormal numbers to the rest, of which many tie."""
+    maps = [[[0.0, 1e-42, 1e-42, 1.0, 0.0], [0.3, 0.0, 0.3, 0.4, 0.0], [0.0] * 5]]
+    items = gather("p", "v", [Targets.sets([0, 0, 1], [[1], [1, 2], [0]], ["a", "b", "c"])])
+    assert [(item[HITS], item[NEAR]) for item in score(maps, items)] == [(0, 0), (0, 0), (0.5, 1)]
+
+
+@pytest.mark.parametrize(("gap", "near"), [(0.0, 1), (0.9e-5, 1), (1.1e-5, 0), (-0.9e-5, 1), (-1.1e-5, 0)])
+def test_two_candidates_within_a_hundred_thousandth_are_a_near_tie(gap: float, near: int) -> None:
+    items = gather("p", "v", [Targets.pairs(np.array([0]), np.array([1]), ["a"])])
+    rest = [[0.0] * 5] * 2
+    assert score([[[0.4, 0.25 + gap, 0.25, 0.0, 0.0], *rest]], items)[0][NEAR] == near
+
+
+@pytest.mark.parametrize(("best", "hit", "near"), [(0.09, 1, 0), (0.099995, 1, 1), (0.100005, 0, 1), (0.11, 0, 0)])
+def test_a_row_is_broad_if_no_key_gets_more_than_a_tenth(best: float, hit: int, near: int) -> None:
+    words = 18
+    document = Document("d", (Sentence("s", ("w",) * words, np.full(words, -1), ("",) * words),))
+    items = gather("p", BROAD, [Position().targets(document)[BROAD]])
+    row = [best, *[(1 - best) / (words + 1)] * (words + 1)]
+    for first in score([[row] * words], items):
+        assert (first[HITS], first[NEAR]) == (hit, near)
+        assert first[MASS] == pytest.approx(1 - best, abs=1e-6)
+        assert first[COVERAGE] == pytest.approx(1, abs=1e-6)
+
+
 @pytest.mark.parametrize(("best", "hit"), [(0.09, 1), (0.11, 0)])
 def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit: int) -> None:
     words = 18
@@ -206,6 +254,10 @@ def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit
     assert float(sums[MASS]) == pytest.approx(7 * (1 - best) * words, rel=1e-6)
     assert float(sums[COVERAGE]) == pytest.approx(7 * words, rel=1e-6)
     assert scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1)[0, HITS, 0] == 0
+
+
+def test_the_measures_are_the_ones_that_are_named() -> None:
+    assert MEASURES == ("hits", "mass", "coverage", "near_ties")
 
 
 Tree = Callable[..., Sentence]
@@ -270,3 +322,65 @@ def test_scores_from_dependent_to_head_are_those_made_by_hand(sentences: list[Do
     }
     assert list(zip(items.text.tolist(), items.query.tolist(), strict=True)) == list(expected)
     np.testing.assert_allclose(score(MAPS, items), list(expected.values()), rtol=0, atol=1e-6)
+
+
+def test_scores_from_head_to_dependent_are_those_made_by_hand(sentences: list[Document]) -> None:
+    items = gather("d", "v", [Dependency().targets(text)["head->dependent"] for text in sentences])
+    labels = [items.labels[i] for i in items.label]
+    expected = {
+        (0, 1, "det"): [1, 0.3, 0.5, 0],
+        (0, 2, "nsubj"): [0.5, 0.2, 0.4, 1],
+        (1, 1, "nsubj"): [0, 0, 0, 0],
+        (1, 1, "obj"): [0, 0, 0, 0],
+        (1, 1, "xcomp"): [0, 0, 0, 0],
+        (2, 2, "amod"): [1, 0.6, 0.6, 1],  # two dependents tie, and both are right
+        (3, 1, "nsubj"): [1, 0.6, 0.9, 0],
+        (3, 1, "obj"): [0, 0.3, 0.9, 0],
+        (3, 2, "nmod"): [0, 0.1, 1.0, 0],
+    }
+    assert list(zip(items.text.tolist(), items.query.tolist(), labels, strict=True)) == list(expected)
+    np.testing.assert_allclose(score(MAPS, items), list(expected.values()), rtol=0, atol=1e-6)
+
+
+def test_scores_of_columns_are_those_made_by_hand(sentences: list[Document]) -> None:
+    """Right if the word that attends most to the dependent is its head."""
+    items = gather("d", "v", [Dependency().targets(text)["head<-dependent"] for text in sentences])
+    expected = {
+        (0, 0): [1, 0.3, 0.5, 0],  # The: ship 0.3, sank 0.2
+        (0, 1): [0, 0.2, 0.7, 0],  # ship: The 0.5, sank 0.2
+        (1, 0): [0, 0.0, 0.4, 0],  # She: sink 0.3
+        (1, 2): [0, 0.0, 0.35, 0],  # it: She 0.25
+        (1, 3): [0, 0.0, 0.55, 0],  # sink: it 0.3
+        (2, 0): [0, 0.3, 0.8, 0],  # old: red 0.5, ships 0.3
+        (2, 1): [1, 0.3, 0.3, 0],  # red: ships 0.3
+        (3, 0): [1, 0.6, 1.2, 0],  # Ada: saw 0.6; a column is no distribution
+        (3, 2): [1, 0.3, 0.5, 0],  # the second Ada: saw 0.3
+        (3, 3): [1, 0.1, 0.1, 0],  # herself: the second Ada 0.1
+    }
+    assert list(zip(items.text.tolist(), items.query.tolist(), strict=True)) == list(expected)
+    np.testing.assert_allclose(score(MAPS, items), list(expected.values()), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"),
+    [
+        ("preceding mention heads", [[1, 0.4, 0.4, 0], [1, 0.4, 0.4, 1]]),
+        ("all mention heads", [[1, 0.4, 0.5, 0], [1, 0.4, 0.4, 1]]),
+        ("all words", [[0, 0.4, 1.0, 0], [0, 0.4, 0.9, 0]]),
+        ("preceding mention heads without singletons", [[1, 0.4, 0.4, 0], [1, 0.4, 0.4, 1]]),
+    ],
+)
+def test_scores_of_antecedents_are_those_made_by_hand(
+    variant: str, expected: list[list[float]], sentences: list[Document]
+) -> None:
+    """The second Ada and herself; herself attends 0.2 to either antecedent and 0.5 to the verb between."""
+    items = gather("c", variant, [Coreference().targets(text)[variant] for text in sentences])
+    assert list(zip(items.text.tolist(), items.query.tolist(), strict=True)) == [(3, 2), (3, 3)]
+    np.testing.assert_allclose(score(MAPS, items), expected, rtol=0, atol=1e-6)
+
+
+def test_of_listed_candidates_by_column_the_one_that_attends_most_is_judged(sentences: list[Document]) -> None:
+    """The first Ada does not attend to the second, its only candidate; to herself the second Ada attends alone."""
+    variant = "preceding mention heads by column"
+    items = gather("c", variant, [Coreference().targets(text)[variant] for text in sentences])
+    np.testing.assert_allclose(score(MAPS, items), [[0, 0, 0, 0], [1, 0.1, 0.1, 0]], rtol=0, atol=1e-6)
