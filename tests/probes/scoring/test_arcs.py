@@ -1,6 +1,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from mha import Model
@@ -58,11 +59,31 @@ def test_the_right_key_is_gold_and_the_wrong_one_is_a_candidate_that_is_not(
     assert seen, "no item with several gold keys was tried"
 
 
+def test_only_the_first_variant_of_probes_about_relations_is_asked(
+    documents: list[Document], model: Model, draw: Callable[..., Sample]
+) -> None:
+    variants = {question[:2] for question in draw(documents)}
+    assert variants == {(probe.name, probe.variants[0]) for probe in RELATIONS}
+    texts = Aligned.of(model, MemoryTexts(documents))
+    assert sample_arcs(texts, [get_probe("position")], pairs=9, seed=0) == {}
+
+
 def test_a_sample_holds_the_arcs_of_lowest_rank(documents: list[Document], draw: Callable[..., Sample]) -> None:
     whole, part = draw(documents), draw(documents, pairs=30)
     assert set(whole) == set(part)
     assert len(whole[ALL]) > 30
     assert told(part) == {question: arcs[:30] for question, arcs in told(whole).items()}
+
+
+def test_a_sample_depends_on_the_seed(documents: list[Document], draw: Callable[..., Sample]) -> None:
+    assert told(draw(documents, pairs=30)) == told(draw(documents, pairs=30))
+    assert told(draw(documents, pairs=30)) != told(draw(documents, pairs=30, seed=1))
+
+
+def test_order_and_copies_of_texts_change_no_sample(documents: list[Document], draw: Callable[..., Sample]) -> None:
+    twice = documents + documents[:20]
+    assert told(draw(twice, pairs=30)) == told(draw(twice[::-1], pairs=30))
+    assert len(draw(twice)[ALL]) > len(draw(documents)[ALL])
 
 
 def test_an_item_whose_candidates_are_all_right_gives_no_arc(draw: Callable[..., Sample]) -> None:
@@ -71,6 +92,29 @@ def test_an_item_whose_candidates_are_all_right_gives_no_arc(draw: Callable[...,
     assert draw([Document("d", (pair,))]) == {}
     (det,) = draw([Document("d", (three,))])["dependency", "dependent->head", "det"]
     assert (det.query, det.gold, det.wrong, det.candidates, det.form) == (0, 2, 1, (1, 2), "the")
+
+
+def test_a_word_without_pieces_is_in_no_arc(draw: Callable[..., Sample]) -> None:
+    words, heads = ("the", "\u200b", "old", "ship", "sank"), frozen_ints([3, 3, 3, 4, -1])
+    text = Document("d", (Sentence("s", words, heads, ("det", "dep", "amod", "nsubj", "root")),))
+    arcs = draw([text])[ALL]
+    assert sorted(one.query for one in arcs) == [0, 2, 3]
+    assert all(1 not in (one.gold, one.wrong, *one.candidates) for one in arcs)
+
+
+def test_the_control_task_is_a_function_of_the_word_form() -> None:
+    control = ControlTask((-3, -1, 1, 4), seed=0)
+    offsets = {form: control.offset(form) for form in map(str, range(200))}
+    assert {form: control.offset(form) for form in reversed(offsets)} == offsets
+    counts = np.unique(list(offsets.values()), return_counts=True)
+    assert counts[0].tolist() == [-3, -1, 1, 4]
+    assert counts[1].min() > 30
+    assert {form: ControlTask(control.offsets, seed=1).offset(form) for form in offsets} != offsets
+
+
+def test_the_control_task_draws_from_the_offsets_of_gold() -> None:
+    arcs = [arc(3, (1, 2)), arc(0, (2, 1)), arc(5, (4, 3)), arc(6, (5, 3))]
+    assert ControlTask.of(arcs, seed=0).offsets == (-2, -1, -1, 2)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,17 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from probes.scoring.tally import BLOCKS, CHUNK, Question, Segments, Sums, Tally, cluster_blocks
 from probes.targets import OTHERS, Items
 
 Row = tuple[str, str, int, list[float]]
 "Variant, label, cluster block and the four measures of an item."
+
+MEASURES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=4, max_size=4)
+ROWS = st.lists(st.tuples(st.sampled_from("vw"), st.sampled_from("ab"), st.sampled_from([0, 3, 999]), MEASURES))
 
 
 def groups_of(rows: list[Row]) -> tuple[list[Items], np.ndarray, np.ndarray]:
@@ -60,12 +65,33 @@ def added_up(batches: list[list[Row]]) -> tuple[Tally, dict[Question, Sums]]:
     return tally, pooled
 
 
+@pytest.mark.slow
+@given(st.lists(ROWS, max_size=4))
+def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_parts(batches: list[list[Row]]) -> None:
+    _, pooled = added_up(batches)
+    assert list(pooled) == sorted(pooled)
+    for sums in pooled.values():
+        assert sums.clusters == tuple(sorted(sums.clusters))
+        assert np.array_equal(sums.hits[:, 1], 2 * sums.hits[:, 0])
+        assert sums.near_ties[1] == 2 * sums.near_ties[0]
+
+
 def test_sums_are_kept_in_double_precision() -> None:
     tally = Tally(2)
     for _ in range(300):
         add(tally, [("v", "a", 0, [1e-8, 0, 1e-8, 0]), ("v", "a", 0, [1, 0, 1, 0])])
     ((_, sums),) = tally.pooled(lambda question: (question[2],))
     np.testing.assert_allclose([sums.hits[0, 0], sums.coverage[0]], 300 + 300e-8, rtol=1e-12)
+
+
+def test_of_many_clusters_none_is_lost() -> None:
+    tally = Tally(2)
+    for start in range(0, BLOCKS, 50):
+        add(tally, [("v", "a", block, [1, 0, 0, 0]) for block in range(start, start + 50)])
+    ((_, sums),) = tally.pooled(lambda question: (question[2],))
+    assert sums.clusters == tuple(range(BLOCKS))
+    assert bool((sums.n == 1).all())
+    assert bool((sums.hits == [1, 2]).all())
 
 
 @pytest.mark.parametrize("rows", [1, 7, CHUNK])
@@ -80,6 +106,16 @@ def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time(rows: int, m
     assert len(tally._sums) == -(-tally._used // rows)
 
 
+def test_an_empty_tally_has_no_questions() -> None:
+    assert dict(Tally(3).pooled(lambda question: ("all",))) == {}
+
+
+def test_clusters_have_a_block_each_whatever_their_order() -> None:
+    assert cluster_blocks(["b", "a", "b", "c"]) == cluster_blocks(["c", "b", "a"]) == {"a": 0, "b": 1, "c": 2}
+    exactly = [f"d{i}" for i in range(BLOCKS)]
+    assert sorted(cluster_blocks(exactly).values()) == list(range(BLOCKS))
+
+
 def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     names = [f"d{i}" for i in range(BLOCKS + 1)]
     blocks = cluster_blocks(names)
@@ -89,3 +125,19 @@ def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     assert [blocks[name] for name in by_hash] == sorted(blocks.values())
     many = cluster_blocks(f"d{i}" for i in range(10 * BLOCKS))
     assert set(Counter(many.values()).values()) == {10}
+
+
+@given(ROWS)
+def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
+    tally, alone = Tally(2), Tally(2, hits_alone=True)
+    add(tally, rows)
+    add(alone, rows)
+    expected = dict(tally.pooled(lambda question: (question[2],)))
+    found = dict(alone.pooled(lambda question: (question[2],)))
+    assert list(found) == list(expected)
+    for question, sums in found.items():
+        assert np.array_equal(sums.hits, expected[question].hits)
+        assert np.array_equal(sums.n, expected[question].n)
+        for part, like in ((sums.mass, sums.hits), (sums.coverage, sums.hits[0]), (sums.near_ties, sums.hits[0])):
+            assert part.shape == like.shape
+            assert np.isnan(part).all()
