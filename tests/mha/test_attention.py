@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
@@ -72,6 +73,21 @@ def test_multi_head_attention_is_the_formula(
     assert bool(((seen["pattern"][0] > 0) == (allowed > 0)[:, None]).all())
 
 
+@pytest.mark.parametrize("masked", ["keys", "queries and keys"])
+def test_multi_head_attention_agrees_with_that_of_torch(masked: str) -> None:
+    attention = double(HEADS, MODEL // HEADS)
+    theirs = nn.MultiheadAttention(MODEL, HEADS, batch_first=True, dtype=torch.float64)
+    theirs.in_proj_weight, theirs.in_proj_bias = attention.project.weight, attention.project.bias
+    theirs.out_proj.weight, theirs.out_proj.bias = attention.output.weight, attention.output.bias
+    query, key, value = (torch.randn(2, n, MODEL, dtype=torch.float64) for n in (5, 7, 7))
+    mask = some_mask((2, 7) if masked == "keys" else (2, 5, 7), 0)
+    forbidden = {"key_padding_mask": ~mask} if mask.ndim == 2 else {"attn_mask": ~mask.repeat_interleave(HEADS, 0)}
+    expected, patterns = theirs(query, key, value, average_attn_weights=False, **forbidden)
+    with record(attention) as seen:
+        torch.testing.assert_close(attention(query, key, value, mask), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(seen["pattern"][0], patterns, rtol=0, atol=1e-12)
+
+
 def test_the_projections_are_views_of_the_weights() -> None:
     attention = double(HEADS, 3)
     query = torch.randn(1, 4, MODEL, dtype=torch.float64)
@@ -101,6 +117,15 @@ def test_gradients_are_those_of_the_formula_and_reach_every_parameter(explicit: 
         assert gradient.abs().max() > 0.01
 
 
+def test_scale_false_leaves_out_the_division() -> None:
+    scaled, plain = double(HEADS, 4), double(HEADS, 4, scale=False)
+    query = torch.randn(2, 5, MODEL, dtype=torch.float64)
+    with torch.no_grad():
+        scaled.project.weight[: HEADS * 4] *= 2
+        scaled.project.bias[: HEADS * 4] *= 2
+    torch.testing.assert_close(plain(query), scaled(query), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("site", ["pattern", "value"])
 def test_dropout_acts_on_patterns_in_training_alone_and_on_average_on_nothing(site: str) -> None:
     attention = double(HEADS, 3, dropout=0.5)
@@ -115,33 +140,101 @@ def test_dropout_acts_on_patterns_in_training_alone_and_on_average_on_nothing(si
     torch.testing.assert_close(seen[-1].tensor[0], seen[0].tensor[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("site", ["pattern", "value"])
-@pytest.mark.parametrize("more", [{}, {"softcap": 0.5}, {"s_aux": torch.tensor([-1.0, 0, 2, 1]).double()}])
-def test_bias_soft_cap_sink_and_grouped_keys_are_those_of_the_formula(more: dict[str, Any], site: str) -> None:
-    query, key, value = (torch.randn(2, heads, 5, 4, dtype=torch.float64) for heads in (4, 2, 2))
-    bias, mask = torch.randn(1, 4, 5, 5, dtype=torch.float64), -3.0 * some_mask((2, 5), 5)[:, None, None]
-    scores = torch.einsum("bgrqd,bgkd->bgrqk", query.view(2, 2, 2, 5, 4), key).flatten(1, 2) * 0.7
-    capped = 0.5 * torch.tanh(scores / 0.5) if "softcap" in more else scores
-    weight = torch.exp(capped + bias + mask)
-    sink = more["s_aux"].exp()[:, None, None] if "s_aux" in more else 0
-    pattern = weight / (weight.sum(-1, keepdim=True) + sink)
+def test_heads_must_divide_the_model_unless_head_dim_is_given() -> None:
+    with pytest.raises(ValueError, match="5 heads do not divide a model of size 12"):
+        MultiHeadAttention(MODEL, 5)
+    assert MultiHeadAttention(MODEL, 5, head_dim=2).W_O.shape == (5, 2, MODEL)
+
+
+def test_grouped_keys_serve_neighbouring_query_heads() -> None:
+    query, key, value = (torch.randn(2, heads, 5, 3) for heads in (6, 2, 2))
+    grouped, _ = attend(nn.Identity(), query, key, value, None)
+    one_by_one = [
+        attend(nn.Identity(), query[:, i : i + 1], key[:, [i // 3]], value[:, [i // 3]], None)[0] for i in range(6)
+    ]
+    torch.testing.assert_close(grouped, torch.cat(one_by_one, 2))
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("cap", [None, 0.5])
+def test_a_position_bias_and_a_soft_cap_are_those_of_the_formula(cap: float | None, explicit: bool) -> None:
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64) for _ in range(3))
+    bias, mask = torch.randn(1, 3, 5, 5, dtype=torch.float64), -3.0 * some_mask((2, 5), 5)[:, None, None]
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key) * 0.7
+    expected = scores if cap is None else cap * torch.tanh(scores / cap)
+    expected = torch.einsum("bhqk,bhkd->bqhd", torch.softmax(expected + bias + mask, -1), value)
     module = nn.Identity()
-    with record(module, [site]) as seen:
-        output, _ = attend(module, query, key, value, mask, scaling=0.7, position_bias=bias, **more)
-    expected = torch.einsum("bgrqk,bgkd->bqgrd", pattern.view(2, 2, 2, 5, 5), value).flatten(2, 3)
+    with watch(module, lambda seen: None, ["pattern"] if explicit else ["value"]):
+        output, _ = attend(module, query, key, value, mask, scaling=0.7, position_bias=bias, softcap=cap)
     torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-9)
-    if site == "pattern":
-        torch.testing.assert_close(seen["pattern"][0], pattern, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_sink_takes_a_share_of_each_row_and_has_no_value(watched: bool) -> None:
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64) for _ in range(3))
+    sinks = torch.tensor([-1.0, 0.0, 2.0], dtype=torch.float64)
+    weights = torch.einsum("bhqd,bhkd->bhqk", query, key).div(2).exp()
+    expected = weights / (weights.sum(-1, keepdim=True) + sinks.exp()[:, None, None])
+    patterns: list[torch.Tensor] = []
+    module = nn.Identity()
+    with watch(module, lambda seen: patterns.append(seen.tensor), ["pattern"] if watched else []):
+        output, pattern = attend(module, query, key, value, None, s_aux=sinks)
+    torch.testing.assert_close(output, torch.einsum("bhqk,bhkd->bqhd", expected, value), rtol=1e-9, atol=1e-9)
+    if watched:
+        torch.testing.assert_close(patterns, [expected], rtol=1e-9, atol=1e-9)
+        assert bool((patterns[0].sum(-1) < 1).all())
+    else:
+        assert pattern is None
 
 
 def test_attend_refuses_by_name_what_it_does_not_know() -> None:
     x, others = torch.randn(1, 2, 3, 4), {"something_new": 1.0}
     with pytest.raises(AttentionError, match="Identity passes 'something_new' to its attention"):
         attend(nn.Identity(), x, x, x, None, **others)
-    silent = {"sliding_window": 4, "output_router_logits": False, "other": None}
-    assert torch.equal(attend(nn.Identity(), x, x, x, None, **silent)[0], attend(nn.Identity(), x, x, x, None)[0])
+    with pytest.raises(AttentionError, match="something_new"):
+        attend(nn.Identity(), x, x, x, None, **dict.fromkeys(others, torch.zeros(1)))
+
+
+@pytest.mark.parametrize("argument", [{"softcap": None}, {"output_router_logits": False}, {"sliding_window": 4}])
+def test_attend_accepts_arguments_that_change_nothing(argument: dict[str, object]) -> None:
+    x = torch.randn(1, 2, 3, 4)
+    assert torch.equal(attend(nn.Identity(), x, x, x, None, **argument)[0], attend(nn.Identity(), x, x, x, None)[0])
+
+
+def test_scaling_is_one_over_the_root_of_head_dim_unless_given() -> None:
+    x = torch.randn(1, 2, 3, 16)
+    plain, _ = attend(nn.Identity(), x, x, x, None)
+    torch.testing.assert_close(attend(nn.Identity(), x, x, x, None, scaling=0.25)[0], plain)
+    assert not torch.allclose(attend(nn.Identity(), x, x, x, None, scaling=1.0)[0], plain)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_additive_is_zero_where_allowed_and_the_lowest_number_elsewhere(dtype: torch.dtype) -> None:
+    low = torch.finfo(dtype).min
+    keys = additive(torch.tensor([[True, False, True]]), dtype)
+    assert keys is not None
+    assert keys.dtype == dtype
+    assert keys.tolist() == [[[[0, low, 0]]]]
+    pairs = additive(torch.tensor([[[True, False], [False, True]]]), dtype)
+    assert pairs is not None
+    assert pairs.tolist() == [[[[0, low], [low, 0]]]]
+    assert additive(None, dtype) is None
+
+
+def test_attention_does_not_change_its_inputs(mask: Tensor) -> None:
+    attention = MultiHeadAttention(MODEL, HEADS)
+    x = torch.randn(3, 9, MODEL)
+    before = x.clone(), mask.clone()
+    with record(attention, ["scores", "pattern", "value", "head_output"]):
+        attention(x, x, x, mask)
+    assert torch.equal(x, before[0])
+    assert torch.equal(mask, before[1])
+
+
+def test_a_boolean_mask_is_refused_since_both_paths_would_read_it_differently() -> None:
+    heads = torch.randn(1, 2, 3, 4)
     with pytest.raises(AttentionError, match="added to scores"):
-        attend(nn.Identity(), x, x, x, torch.ones(1, 1, 3, 3, dtype=torch.bool))
+        attend(torch.nn.Identity(), heads, heads, heads, torch.ones(1, 1, 3, 3, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -159,6 +252,20 @@ def test_in_half_precision_the_explicit_way_trains_like_the_fused_one(packed: bo
     for exact, rough in zip(*gradients.values(), strict=True):
         torch.testing.assert_close(rough.double(), exact, rtol=0.02, atol=0.03)
         assert exact.abs().max() > 0.5
+
+
+def test_training_in_half_precision_does_not_take_the_slow_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[torch.dtype] = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(a[0].dtype), fused(*a, **k))[1]
+    )
+    for dtype, rate in [(torch.float32, 0.0), (torch.bfloat16, 0.0), (torch.float32, 0.1), (torch.bfloat16, 0.1)]:
+        x = torch.randn(1, 2, 3, 4, dtype=dtype, requires_grad=True)
+        attend(torch.nn.Identity(), x, x, x, None, dropout=rate)
+    with torch.no_grad():
+        attend(torch.nn.Identity(), x, x, x, None)
+    assert calls == [torch.float32, torch.bfloat16]
 
 
 @pytest.mark.parametrize("trained", [True, False])

@@ -4,12 +4,24 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
 from mha.causal.interventions import Ablate, intervene
 from mha.encoder.encoder import Encoder
 from mha.hooks import HookError, Record, record, watch
 from mha.watches import SITES, Seen, call_of
+
+
+def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
+    with record(encoder) as maps:
+        encoder(pieces, mask)
+    assert len(maps["pattern"]) == 3
+    for pattern in maps["pattern"]:
+        assert pattern.shape == (3, 4, 9, 9)
+        torch.testing.assert_close(pattern.sum(-1), torch.ones(3, 4, 9), rtol=0, atol=1e-6)
+        assert bool((pattern.transpose(1, 3)[~mask] == 0).all())
 
 
 def test_the_sites_are_the_steps_of_the_formula(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
@@ -82,6 +94,26 @@ def test_a_replacement_of_another_shape_is_refused(encoder: Encoder, pieces: Ten
         encoder(pieces)
 
 
+def test_only_the_layers_asked_for_are_recorded_and_take_the_explicit_path(
+    encoder: Encoder, pieces: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
+    with record(encoder) as everything:
+        expected = encoder(pieces)
+    assert calls == []
+    with record(encoder, layers=[2, 0]) as maps:
+        output = encoder(pieces)
+    assert len(calls) == 1
+    assert [*maps.tensors["pattern"]] == [0, 2]
+    torch.testing.assert_close(maps["pattern"], [everything["pattern"][0], everything["pattern"][2]])
+    torch.testing.assert_close(output, expected)
+    with watch(encoder, lambda seen: None, ["value", "head_output", "head_write"]):
+        encoder(pieces)
+    assert len(calls) == 4
+
+
 @pytest.mark.parametrize("layers", [[3], [0, 7], [-1]])
 def test_a_layer_that_does_not_exist_is_an_error(layers: list[int], encoder: Encoder, pieces: Tensor) -> None:
     with pytest.raises(HookError, match=rf"layer index {layers[-1]} does not exist"), record(encoder, layers=layers):
@@ -102,6 +134,16 @@ def test_a_model_without_attention_is_an_error() -> None:
     model = nn.Sequential(nn.Linear(2, 2))
     with pytest.raises(HookError, match="Sequential made no attention call that can be seen"), record(model):
         model(torch.zeros(1, 2))
+
+
+def test_a_record_holds_the_latest_pass(encoder: Encoder, pieces: Tensor) -> None:
+    with record(encoder) as maps:
+        encoder(pieces)
+        first = maps["pattern"]
+        encoder(pieces[:2, :4])
+        assert [tuple(pattern.shape) for pattern in maps["pattern"]] == [(2, 4, 4, 4)] * 3
+    assert [tuple(pattern.shape) for pattern in first] == [(3, 4, 9, 9)] * 3
+    assert not any(pattern.requires_grad for pattern in first)
 
 
 def test_a_pass_that_breaks_off_is_not_mixed_with_the_one_before(encoder: Encoder, pieces: Tensor) -> None:
@@ -161,6 +203,25 @@ def test_a_block_in_one_thread_does_not_see_the_passes_of_another(encoder: Encod
     assert not encoder._forward_hooks
 
 
+def test_a_mask_for_the_whole_batch_says_which_keys_are_real_in_each_text(encoder: Encoder) -> None:
+    bias = torch.zeros(1, 1, 3, 3).masked_fill_(torch.tensor([True, True, False]).logical_not(), -torch.inf)
+    real = Seen("head_output", 0, torch.zeros(5, 2, 3, 8), bias).real_keys()
+    assert real is not None
+    assert real.tolist() == [[True, True, False]] * 5
+
+
+def test_the_last_of_several_blocks_gives_a_model_its_own_attention_back() -> None:
+    sizes: dict[str, Any] = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
+    model = BertModel(BertConfig(vocab_size=9, num_hidden_layers=1, **sizes)).eval()
+    own, during = model.config._attn_implementation, []
+    with record(model):
+        with record(model), record(model):
+            pass
+        during.append(model.config._attn_implementation)
+    assert during != [own]
+    assert model.config._attn_implementation == own
+
+
 # --- what a block is shown
 
 
@@ -175,6 +236,27 @@ def seen(bias: Tensor | None, value: Tensor | None = None) -> Seen:
     )
 
 
+def test_a_part_of_the_texts_has_its_own_tensor_mask_and_values() -> None:
+    bias, value = torch.rand(4, 1, 3, 3), torch.rand(4, 2, 3, 5)
+    whole = seen(bias, value)
+    part = whole.texts(slice(1, 3))
+    assert part.tensor[:, 0, 0, 0].tolist() == [1, 2]
+    assert part.bias is not None
+    assert torch.equal(part.bias, bias[1:3])
+    assert part.value is not None
+    assert torch.equal(part.value, value[1:3])
+    assert (part.site, part.layer, part.crossed, part.call) == ("pattern", 2, False, whole.call)
+
+
+def test_a_mask_that_all_texts_share_stays_whole_and_none_stays_none() -> None:
+    shared = torch.rand(1, 1, 3, 3)
+    part = seen(shared).texts(slice(1, 3))
+    assert part.bias is shared
+    assert part.value is None
+    assert seen(None).texts(slice(0, 1)).bias is None
+    assert seen(None).real_keys() is None
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_a_key_that_no_query_may_attend_to_is_padding(dtype: torch.dtype) -> None:
     bias = torch.zeros(4, 1, 3, 3, dtype=dtype)
@@ -184,3 +266,18 @@ def test_a_key_that_no_query_may_attend_to_is_padding(dtype: torch.dtype) -> Non
     keys = seen(bias).real_keys()
     assert keys is not None
     assert keys.tolist() == [[True, True, False], [True] * 3, [True] * 3, [True] * 3]
+
+
+def test_every_site_is_shown_with_the_mask(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
+    shown: dict[str, Tensor | None] = {}
+    with watch(encoder, lambda one: shown.update({one.site: one.bias}), SITES):
+        encoder(pieces, mask)
+    assert shown.keys() == {*SITES}
+    assert len({id(bias) for bias in shown.values()}) == 1
+    assert shown["head_write"] is not None
+
+
+def test_a_call_that_nobody_watches_has_its_module() -> None:
+    module = nn.Identity()
+    call = call_of(module, crossed=True)
+    assert (call.module, call.watches, call.crossed) == (module, (), True)

@@ -1,7 +1,9 @@
 """Models with attention code of their own: what hooks see and change is checked by hooks of torch on other modules."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import torch
 import transformers as hub
 from torch import Tensor, nn
 
-from mha.causal.interventions import Ablate, Attend, intervene
+from mha.causal.interventions import Ablate, Attend, Patch, gated, intervene
 from mha.hooks import HookError, record, watch
 from mha.models.hub import load_hub_masked_lm
 from mha.models.model import load_model
@@ -81,6 +83,68 @@ def test_a_head_that_is_zeroed_is_one_whose_pattern_is_zero(kind: str, inputs: d
     assert not torch.allclose(output, before, atol=1e-2)
 
 
+@pytest.mark.parametrize("kind", DROPOUTS)
+def test_gates_and_their_gradients_are_those_of_a_pattern_that_is_multiplied(
+    kind: str, inputs: dict[str, Tensor]
+) -> None:
+    model = built(kind)
+    gate = torch.tensor(0.3, requires_grad=True)
+    with at_dropout(model, 1, lambda pattern: with_head(pattern, pattern[:, HEAD] * gate)):
+        expected = model(**inputs)[0]
+    with record(model, layers=[0]) as maps:
+        model(**inputs)
+    gates = torch.ones(len(attention_modules(model)), maps["pattern"][0].shape[1])
+    gates[1, HEAD] = 0.3
+    gates.requires_grad_()
+    with gated(model, gates):
+        output = model(**inputs)[0]
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-5)
+    (by_hand,) = torch.autograd.grad(expected.square().sum(), gate)
+    (found,) = torch.autograd.grad(output.square().sum(), gates)
+    torch.testing.assert_close(found[1, HEAD], by_hand, rtol=1e-4, atol=1e-5)
+    assert by_hand.abs() > 1e-3
+
+
+@pytest.mark.parametrize("kind", DROPOUTS)
+def test_a_pattern_that_is_given_to_a_head_is_what_it_attends_with(kind: str, inputs: dict[str, Tensor]) -> None:
+    model = built(kind)
+    given = torch.rand(3, 9, 9).softmax(-1)
+    with torch.no_grad():
+        with at_dropout(model, 0, lambda pattern: with_head(pattern, given)):
+            expected = model(**inputs)[0]
+        with intervene(model, Attend(0, {HEAD: given})), record(model) as maps:
+            output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    assert torch.equal(maps["pattern"][0][:, HEAD], given)
+
+
+@pytest.mark.parametrize("how", ["mean", "patch"])
+def test_a_head_of_deberta_that_is_patched_is_a_change_of_what_W_O_reads(
+    how: str, inputs: dict[str, Tensor], mask: Tensor
+) -> None:
+    model = built("deberta-v2")
+    other = inputs | {"input_ids": inputs["input_ids"].flip(0).where(mask, 0)}
+    part, dense = slice(8 * HEAD, 8 * HEAD + 8), model.encoder.layer[1].attention.output.dense
+    read: list[Tensor] = []
+
+    def swap(_: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        changed = given[0].clone()
+        changed[..., part] = changed[..., part][mask].mean(0) if how == "mean" else read[0][..., part]
+        return (changed,)
+
+    with torch.no_grad():
+        handle = dense.register_forward_pre_hook(lambda _, given: read.append(given[0]))
+        model(**other)
+        handle.remove()
+        handle = dense.register_forward_pre_hook(swap)
+        expected = model(**inputs)[0]
+        handle.remove()
+        change = Ablate(1, HEAD, "mean") if how == "mean" else Patch(1, HEAD, read[0][..., part])
+        with intervene(model, change):
+            output = model(**inputs)[0]
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", FORMS)
 def test_the_sites_are_the_steps_of_the_formula_and_say_what_is_padding(
     kind: str, inputs: dict[str, Tensor], mask: Tensor
@@ -111,6 +175,21 @@ def test_the_sites_are_the_steps_of_the_formula_and_say_what_is_padding(
         assert torch.equal(real, mask)
 
 
+@pytest.mark.parametrize("kind", ["deberta-v2", "falcon", "xlnet"])
+def test_one_layer_is_seen_alone_and_watching_changes_no_bit(kind: str, inputs: dict[str, Tensor]) -> None:
+    model = built(kind)
+    model.config._attn_implementation = "eager"
+    with torch.no_grad():
+        expected = model(**inputs)[0]
+        with record(model) as every, record(model, SITES[:-1], [1]) as one:
+            output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    assert [*one.tensors["pattern"]] == [1]
+    assert torch.equal(one["pattern"][0], every["pattern"][1])
+    with pytest.raises(HookError, match="layer index 7 does not exist"), record(model, layers=[7]):
+        model(**inputs)
+
+
 def test_a_model_has_its_own_attention_back_after_an_exception(inputs: dict[str, Tensor]) -> None:
     model = built("falcon")
     assert model.config._attn_implementation == "sdpa"
@@ -122,6 +201,58 @@ def test_a_model_has_its_own_attention_back_after_an_exception(inputs: dict[str,
     assert model.config._attn_implementation == "sdpa"
     assert not any("forward" in vars(part) or part._forward_hooks for part in model.modules())
     assert torch.equal(model(**inputs)[0], before)
+
+
+def test_a_copy_that_is_made_in_a_block_has_weights_of_its_own(inputs: dict[str, Tensor]) -> None:
+    model = built("mpnet")
+    with record(model):
+        copy = deepcopy(model)
+    before = model(**inputs)[0]
+    randomise_weights(copy, seed=5)
+    assert not torch.allclose(copy(**inputs)[0], before, atol=0.1)
+
+
+def test_passes_of_another_thread_are_not_seen(inputs: dict[str, Tensor]) -> None:
+    model = built("deberta")
+    with record(model) as maps:
+        thread = threading.Thread(target=lambda: model(**inputs))
+        thread.start()
+        thread.join(20)
+        assert maps["pattern"] == []
+        model(**inputs)
+    assert len(maps["pattern"]) == 3
+
+
+def test_in_half_precision_attention_is_computed_in_float32(inputs: dict[str, Tensor]) -> None:
+    model = built("deberta-v2")
+    with record(model, SITES) as exact, torch.no_grad():
+        model(**inputs)
+    with record(model, SITES) as half, torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        model(**inputs)
+    for site in SITES:
+        assert half[site][0].dtype == torch.float32
+    torch.testing.assert_close(half["pattern"][0], exact["pattern"][0], rtol=0, atol=0.05)
+    scores, pattern = half["scores"][0], half["pattern"][0]
+    torch.testing.assert_close(pattern, scores.softmax(-1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "reason"),
+    [
+        ("longformer", {}, "sparse attention"),
+        ("fnet", {}, "Fourier transform .* no attention"),
+        ("canine", {}, "groups of characters"),
+        ("big_bird", {}, "sparse attention.*set_attention_type"),
+        ("nystromformer", {"num_landmarks": 4}, "4 landmarks for segments of 8"),
+    ],
+)
+def test_attention_that_makes_no_map_is_refused_by_name(kind: str, changes: dict[str, Any], reason: str) -> None:
+    model = hub.AutoModel.from_config(config(kind, **changes))
+    own = model.config._attn_implementation
+    with pytest.raises(HookError, match=f"^{type(model).__name__}: .*{reason}"):
+        record(model).__enter__()
+    assert model.config._attn_implementation == own
+    assert not model._forward_hooks
 
 
 def test_bigbird_attends_to_all_in_texts_in_which_it_does_so_by_itself(tmp_path: Path) -> None:
@@ -207,3 +338,14 @@ def test_attention_of_the_usual_form_is_seen_in_an_unknown_model(odd: str) -> No
     torch.testing.assert_close(output, expected @ x)
     with intervene(model, Attend(0, {0: torch.eye(6).expand(2, 6, 6)})):
         assert torch.equal(model(ids), x)
+
+
+def test_dropout_while_a_model_is_trained_is_drawn_as_without_hooks(inputs: dict[str, Tensor]) -> None:
+    model = built("deberta-v2").train()
+    torch.manual_seed(3)
+    expected = model(**inputs)[0]
+    torch.manual_seed(3)
+    with record(model, SITES) as maps:
+        output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    torch.testing.assert_close(maps["pattern"][0], maps["scores"][0].softmax(-1))

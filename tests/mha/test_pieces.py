@@ -25,6 +25,17 @@ def test_every_piece_knows_its_word_and_special_tokens_their_end(tokenizer: Toke
     assert (pieces.words, len(pieces), pieces.missing()) == (3, 7, [])
 
 
+def test_a_word_with_a_sign_inside_stays_one_word(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["un-ship", "the"]])
+    assert pieces.word.tolist() == [CLS, 0, 0, 0, 1, SEP]
+
+
+def test_words_unknown_to_the_vocabulary_still_have_a_piece(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["qqq", "ship"]])
+    assert pieces.ids.tolist() == [2, 1, 5, 3]
+    assert pieces.word.tolist() == [CLS, 0, 1, SEP]
+
+
 @pytest.mark.parametrize(("gone", "place"), [(["\u200b", "ship", "the"], 0), (["ship", "the", "\x00"], 2)])
 def test_a_word_without_pieces_is_missing_and_moves_no_other(tokenizer: Tokenizer, gone: list[str], place: int) -> None:
     (pieces,) = align(tokenizer, [gone])
@@ -40,6 +51,36 @@ def test_a_text_without_words_has_its_special_tokens(tokenizer: Tokenizer) -> No
     (pieces,) = align(tokenizer, [["\u200b"]])
     assert pieces.word.tolist() == [CLS, SEP]
     assert pieces.missing() == [0]
+
+
+def test_several_special_tokens_at_an_end_all_belong_to_it(tokenizer: Tokenizer) -> None:
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    template = "[CLS] [SEP] $A [SEP] [SEP]"
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=ends)
+    (pieces,) = align(tokenizer, [["the", "ship"]])
+    assert pieces.word.tolist() == [CLS, CLS, 0, 1, SEP, SEP]
+
+
+def test_a_tokenizer_without_special_tokens_gives_words_alone(tokenizer: Tokenizer) -> None:
+    tokenizer.post_processor = None
+    (pieces,) = align(tokenizer, [["the", "unsinkable"]])
+    assert pieces.word.tolist() == [0, 1, 1, 1]
+
+
+def test_texts_keep_their_order_and_are_neither_cut_nor_padded(tokenizer: Tokenizer) -> None:
+    texts = [["ship"] * 300, ["the"], ["unsinkable", "ship"]]
+    pieces = align(tokenizer, texts)
+    assert [len(one) for one in pieces] == [302, 3, 6]
+    assert align(tokenizer, []) == []
+    for text, one in zip(texts, pieces, strict=True):
+        (alone,) = align(tokenizer, [text])
+        assert np.array_equal(one.ids, alone.ids)
+        assert np.array_equal(one.word, alone.word)
+
+
+def test_missing_words_are_sorted() -> None:
+    word = np.array([CLS, 3, 1, SEP], np.int32)
+    assert Pieces(np.zeros(4, np.int32), word, 6).missing() == [0, 2, 4, 5]
 
 
 def test_pieces_move_with_their_words_and_special_tokens_stay(tokenizer: Tokenizer) -> None:
@@ -81,6 +122,15 @@ def test_raw_text_has_blanks_where_they_stood_and_a_piece_belongs_to_its_first_w
     assert (pieces.word.tolist(), pieces.shared, pieces.missing()) == ([0, 1, 3, 3], (2,), [2])
     moved = pieces.moved(np.array([1, 3, 2, 0]))
     assert (moved.word.tolist(), moved.shared) == ([0, 0, 1, 3], (2,))
+
+
+def test_what_looks_like_a_special_token_is_text_where_the_tokenizer_is_told_so(tokenizer: Tokenizer) -> None:
+    tokenizer.add_special_tokens(["[SEP]"])
+    assert align(tokenizer, [["the", "[SEP]"]])[0].ids.tolist() == [2, 4, 3, 3]
+    tokenizer.encode_special_tokens = True
+    (pieces,) = align(tokenizer, [["the", "[SEP]"]])
+    assert pieces.ids.tolist() == [2, 4, 1, 1, 1, 3]
+    assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, SEP]
 
 
 def test_letters_that_a_vocabulary_without_an_unknown_piece_drops_are_lost() -> None:
