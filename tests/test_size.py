@@ -14,15 +14,15 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85450,
-    "lines of tests": 63200,
-    "files of Python": 678,
-    "files of Python under 60 lines": 153,
-    "folders of the rooms": 75,
+    "lines of source": 82520,
+    "lines of tests": 45680,
+    "files of Python": 590,
+    "files of Python under 60 lines": 101,
+    "folders of the rooms": 67,
     "files that name the score column lift": 5,
-    "templates": 28,
+    "templates": 19,
     "templates of whole pages": 3,
-    "lines of the largest file": 400,
+    "lines of the largest file": 399,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."

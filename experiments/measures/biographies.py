@@ -194,7 +194,9 @@ class BiographiesMeasure(Measure):
 
         read_all = run.read_checkpoints
         found = biographies(
-            *(run.config, run.opened.trainings, run.corpora),
+            run.config,
+            run.opened.trainings,
+            run.corpora,
             behaviour=grader(run.config, run.model) if read_all is None else None,
             progress=run.progress,
             read_all=read_all,

@@ -220,7 +220,12 @@ class Part:
             with journal.stage(f"score {split}"):
                 step = self._counter(split, len(texts))
                 outcome = score_corpus(
-                    *(self.model, texts, self.probes, baselines, self.settings, step),
+                    self.model,
+                    texts,
+                    self.probes,
+                    baselines,
+                    self.settings,
+                    step,
                     arcs=arcs,
                     observers=[*observers[split], self.own_maps],
                 )
@@ -244,7 +249,12 @@ class Part:
         for split, texts, seen_by in zip(SPLITS, self.control_texts, ((), observers), strict=True):
             step = self._counter(f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
-                *(model, texts, probes, {}, self.settings, step),
+                model,
+                texts,
+                probes,
+                {},
+                self.settings,
+                step,
                 places=control.places,
                 hits_alone=True,
                 observers=seen_by,
@@ -258,7 +268,11 @@ class Part:
 
         select, report = self.texts
         return fit_classifiers(
-            *(self.model, select, report, self.probes, self.settings),
+            self.model,
+            select,
+            report,
+            self.probes,
+            self.settings,
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,

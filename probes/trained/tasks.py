@@ -125,7 +125,10 @@ TASKS = {
             "part of speech", "a word's part of speech (UPOS)", "sentence", "trees", lambda text, _: _labels(text.upos)
         ),
         ProbingTask(
-            *("dependency label", "a word's relation to its head, without subtypes", "sentence", "trees"),
+            "dependency label",
+            "a word's relation to its head, without subtypes",
+            "sentence",
+            "trees",
             lambda text, _: _labels([basic(relation) for relation in text.deprels]),
         ),
         ProbingTask(
