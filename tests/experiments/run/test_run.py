@@ -437,3 +437,12 @@ def test_what_is_no_run_folder_is_never_replaced(mine: str, quick: Callable[...,
         with pytest.raises(ConfigError, match="exists and is not a run folder"):
             quick(overwrite=overwrite)
     assert path.read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_maps_that_are_not_kept_are_read_again_to_the_same_numbers(scored: Callable[..., Run]) -> None:
+    changes = ("probes.trained=true", "scoring.metrics=true")
+    kept, again = scored(*changes), scored(*changes, "scoring.kept_mb=0")
+    same_scores(kept.scores, again.scores)
+    assert kept.metrics is not None
+    pd.testing.assert_frame_equal(kept.metrics, again.metrics, rtol=0, atol=1e-6)

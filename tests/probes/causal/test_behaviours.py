@@ -124,3 +124,12 @@ def test_the_donor_is_the_next_text_of_another_item_with_other_pieces() -> None:
 def test_a_text_without_another_one_has_no_donor(texts: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(BehaviourError, match="e: resampling takes another text for every one, and there is none"):
         asked(*texts).donors([0])
+
+
+def test_what_is_masked_is_a_function_of_the_text_and_the_seed(lm: MaskedLM, model: Model, aligned: Aligned) -> None:
+    texts = aligned.texts.take(range(len(aligned.texts)))
+    turned = Aligned.of(model, MemoryTexts(texts[::-1]))
+    places = [[one.places for one in masked_pieces(lm, some, seed=0).prompts] for some in (aligned, turned)]
+    assert places[0] == places[1][::-1]
+    assert places[0] != [one.places for one in masked_pieces(lm, aligned, seed=1).prompts]
+    assert [len(one) for one in places[0]] == [max(1, round(0.15 * (len(text) - 2))) for text in aligned.pieces]

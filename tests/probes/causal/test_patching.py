@@ -230,3 +230,17 @@ def test_agreement_of_estimates_is_told_by_rank_and_size() -> None:
     found = estimate_agreement(items, effects, EFFORT)
     assert (found.rho, found.low, found.high) == pytest.approx((1, 1, 1))
     assert found.slope == pytest.approx(0.5)
+
+
+def test_a_head_that_harms_is_found_as_surely_as_one_that_restores() -> None:
+    items = [replace(asked(planted())[0], source=f"d{i}") for i in range(30)]
+    noise = torch.randn(30, generator=torch.Generator().manual_seed(0))
+    whole = torch.stack([noise * 0.2 - 1, noise], 1)[:, None]
+    effects = table_of(items, clean=torch.ones(30), corrupted=-torch.ones(30), whole=whole)
+    found = patch_table(items, effects, EFFORT)
+    harmful, idle = found[found["role"] == ALL].to_dict("records")
+    assert harmful["share"] == pytest.approx(float(whole[:, 0, 0].mean()) / 2)
+    assert harmful["p"] <= 0.01
+    assert harmful["p_label"] <= harmful["p_adjusted"] < 0.05
+    assert harmful["ci_low"] < harmful["share"] < harmful["ci_high"] < 0
+    assert idle["p_adjusted"] > 0.1

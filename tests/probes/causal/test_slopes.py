@@ -120,3 +120,15 @@ def test_a_table_has_a_row_a_token_and_head_with_intervals_and_leaves_out_tokens
     assert set(table.n) == set(table.clusters) == {2}
     slopes[:, 0] = torch.nan
     assert set(slope_table(behaviour, slopes, (LAYERS, HEADS), Effort(200, 19, 0)).token) == {"[SEP]", "other"}
+
+
+@pytest.mark.slow
+def test_of_an_embedding_they_are_the_length_of_its_derivative() -> None:
+    prompts = [Prompt(text(2 + i, i), i) for i in range(3)]
+    behaviour = Embedding("embedding", "cosine", tiny(), prompts, ("a", "b", "c"))
+    found = weight_slopes(behaviour, LAYERS, HEADS, directions=400)
+    expected = torch.stack([by_token(behaviour, [number]) for number in range(3)])
+    torch.testing.assert_close(found, expected, rtol=0.2, atol=0)
+    few = weight_slopes(behaviour, LAYERS, HEADS, directions=2)
+    assert not torch.allclose(few, found, rtol=1e-3)
+    assert not torch.equal(few, weight_slopes(behaviour, LAYERS, HEADS, directions=2, seed=1))

@@ -15,6 +15,7 @@ from probes.maps.ensembles import Answers, choose_ensemble, ensemble_hits, gathe
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
+from probes.scoring.tally import Question
 
 PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "coreference")]
 
@@ -89,3 +90,13 @@ def test_single_heads_have_the_hits_that_the_scorer_gives_them_in_all_kinds_of_q
 
 def alone(found: Answers, head: int) -> Answers:
     return Answers(found.values[:, [head]], found.candidates, found.gold, found.cluster)
+
+
+def test_only_the_heads_that_are_named_are_kept_in_their_order(model: Model, texts: Texts) -> None:
+    question: Question = ("dependency", "dependent->head", "det")
+    every, some = (
+        gather_answers(model, texts, PROBES, {question: heads}, Settings())[question] for heads in (None, [4, 0])
+    )
+    assert torch.equal(some.values, every.values[:, [4, 0]])
+    assert gather_answers(model, texts, PROBES, {("dependency", "dependent->head", "no such"): None}, Settings()) == {}
+    assert gather_answers(model, texts, PROBES, {}, Settings()) == {}

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.distance import jensenshannon
 
-from mha import Model, align, record
-from probes.maps.matching import map_cosines, map_distance, match_heads, same_roles
+from mha import Model, align, collate, record
+from probes.maps.matching import head_maps, map_cosines, map_distance, map_rows, match_heads, mates, same_roles
 
 
 def random_rows(rows: int, keys: int, heads: int, seed: int) -> torch.Tensor:
@@ -53,3 +54,48 @@ def test_the_cosine_is_that_of_whole_maps_head_by_head(model: Model) -> None:
     np.testing.assert_allclose(found.flatten(), expected, rtol=1e-6)
     assert (found[0] > 1 - 1e-6).all()
     assert (found[1] < 0.99).all()
+
+
+def test_the_distance_is_the_mean_jensen_shannon_divergence() -> None:
+    one, other = random_rows(7, 5, 3, 0), random_rows(7, 5, 2, 1)
+    expected = [
+        [
+            np.mean([jensenshannon(p, q) ** 2 for p, q in zip(one[:, :, i], other[:, :, j], strict=True)])
+            for j in range(2)
+        ]
+        for i in range(3)
+    ]
+    np.testing.assert_allclose(map_distance(one, other), expected, atol=1e-6)
+
+
+def test_chance_is_the_mean_over_all_pairs_that_are_allowed() -> None:
+    distance = np.arange(16.0).reshape(4, 4)
+    assert match_heads(distance, 2, within_layers=False).chance == 7.5
+    assert match_heads(distance, 2, within_layers=True).chance == np.mean([0, 1, 4, 5, 10, 11, 14, 15])
+
+
+def test_a_mate_is_another_text_of_the_same_length() -> None:
+    words = np.array([4, 3, 4, 3, 4, 9])
+    found = mates(words)
+    assert found[5] == -1
+    assert (words[found[:5]] == words[:5]).all()
+    assert sorted(found[:5].tolist()) == [0, 1, 2, 3, 4]
+    assert (found != np.arange(6)).all()
+
+
+def test_rows_of_words_sum_to_one_and_padding_has_none(model: Model) -> None:
+    texts = [
+        ["the", "old", "ship", "sank"],
+        ["she", "saw", "it"],
+        ["dogs", "walking", "saw", "harbours"],
+        ["it", "is", "."],
+    ]
+    batch = collate(align(model.tokenizer, texts), padding=model.padding)
+    words = batch.words.numpy()
+    maps = head_maps(model, batch)
+    rows = map_rows(maps, words, np.arange(4))
+    assert rows.shape == (words.sum(), words.max() + 2, model.layers * model.heads)
+    torch.testing.assert_close(rows.sum(1), torch.ones(len(rows), 6))
+    alone = collate(align(model.tokenizer, texts[1:2]))
+    other = map_rows(head_maps(model, alone), alone.words.numpy(), np.array([0]))
+    torch.testing.assert_close(map_rows(maps, words, np.array([1]))[:, :3], other[:, :3])

@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from mha import Model, align
+from mha.batches import Batch, collate
 from mha.hooks import record
+from mha.models.maps import merge
 from mha.pieces import CLS, SEP, Pieces
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
@@ -183,3 +185,38 @@ def test_tests_are_corrected_for_all_sieves_and_scopes(table: pd.DataFrame) -> N
     np.testing.assert_allclose(alone.p_adjusted[tested], alone.p_label[tested])
     first = both[(both.scope == "sentence") & (both.name == "1-1") & both.p_label.notna()].iloc[0]
     assert first.p_adjusted == pytest.approx(2 * first.p_label)
+
+
+def shown(model: Model, documents: Sequence[Document], batch: Batch, pattern: torch.Tensor) -> Shapes:
+    """Return the shapes of a pattern [batch, head, piece, piece] that every layer has."""
+    shapes = Shapes(model, [document.id for document in documents])
+    look = shapes.observe(documents, batch)
+    for layer in range(model.layers):
+        look.see(layer, merge(pattern, batch), pattern)
+    shapes.add(look)
+    return shapes
+
+
+def of_head(shapes: Shapes, head: int = 0) -> Shape:
+    """Mean of every measure that some text has."""
+    n, sums = shapes.n.sum(0), shapes.sums[:, :, head].sum(0)
+    return {measure: sums[i] / n[i] for i, measure in enumerate(MEASURES) if n[i]}
+
+
+def test_even_attention_has_the_numbers_of_even_attention(model: Model, texts: Texts) -> None:
+    """Of sieves that is 1; the numbers beside all measures are those of a head that is even."""
+    documents = texts.take(range(len(texts)))
+    batch = collate(align(model.tokenizer, [document.words for document in documents]))
+    tokens = batch.to_words.sum(2)
+    rows = tokens / tokens.sum(1, keepdim=True)
+    shapes = shown(model, documents, batch, rows[:, None, None].expand(-1, model.heads, rows.shape[1], -1).contiguous())
+    n = shapes.n.sum(0)
+    assert bool((n > 0).all()), "every measure is there"
+    even = dict(zip(MEASURES, (shapes.even.sum(0) / n).tolist(), strict=True))
+    assert of_head(shapes) == pytest.approx(even, abs=1e-5)
+    lengths = tokens.sum(1).double()
+    assert even["entropy", "all tokens"] == pytest.approx(float(lengths.log().mean()), abs=1e-5)
+    assert even["attention", "[SEP]"] == pytest.approx(float((1 / lengths).mean()), abs=1e-6)
+    for sieve in ("local", "delimiter", "syntactic", "block"):
+        assert even["sieve", sieve] == pytest.approx(1, abs=1e-5)
+    assert even["class", "heterogeneous"] == 1

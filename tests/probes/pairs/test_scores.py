@@ -79,10 +79,11 @@ def oracle(model: BertForMaskedLM, ids: list[int]) -> list[torch.Tensor]:
     return rows
 
 
-@pytest.mark.parametrize("batch_pieces", [1, 30, 4096])
+@pytest.mark.parametrize(("batch_pieces", "chunk"), [(1, 256), (30, 2), (4096, 256)])
 def test_both_methods_agree_with_an_unbatched_loop_over_berts_masked_lm(
-    built: Callable[..., MaskedLM], tmp_path: Path, batch_pieces: int
+    built: Callable[..., MaskedLM], tmp_path: Path, batch_pieces: int, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("probes.pairs.scores.CHUNK", chunk)
     lm = built(spread)
     bert = BertForMaskedLM.from_pretrained(tmp_path).eval()
     made = decide(lm, [ONE_PIECE, INSERTED, PARTED], batch_pieces=batch_pieces).made

@@ -16,7 +16,7 @@ from mha.models.states import layer_states, zeroed_dimensions
 from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document
 from probes.scoring.score import Settings
-from probes.states.word_states import ClusteredMean, WordStates, whole_texts
+from probes.states.word_states import NORMAL, ClusteredMean, WordStates, whole_texts
 
 
 def test_a_mean_of_means_counts_each_stratum_once() -> None:
@@ -89,3 +89,14 @@ def test_texts_with_a_word_without_pieces_are_left_out_and_counted(model: Model,
     aligned = whole_texts(model, Corpus.of([Document("gone", (odd,)), first]).sentences(), 9)
     assert aligned.names == [first.id]
     assert list(aligned.dropped.counts.values()) == [1]
+
+
+def test_the_error_of_a_mean_is_that_of_its_clusters() -> None:
+    one = ClusteredMean.of(np.array([1.0, 2.0, 3.0, np.nan]))
+    assert (one.value, one.n) == (2, 3)
+    assert one.error == pytest.approx(1 / np.sqrt(3))
+    twice = ClusteredMean.of(np.repeat([1.0, 2.0, 3.0], 5), np.repeat([4, 7, 9], 5))
+    assert twice.error == pytest.approx(one.error), "copies in one cluster add nothing"
+    assert (twice - one).error == pytest.approx(np.sqrt(2 / 3))
+    assert twice.row["high"] == pytest.approx(2 + NORMAL * one.error)
+    assert np.isnan(ClusteredMean.of(np.array([1.0])).error)

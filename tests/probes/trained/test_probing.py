@@ -14,7 +14,7 @@ from probes.records import IntArray, frozen_ints
 from probes.scoring.aligned import Aligned
 from probes.trained.code_draws import code, code_draws
 from probes.trained.head_vectors import HeadVectors
-from probes.trained.layer_profile import expected_layer, layer_table
+from probes.trained.layer_profile import expected_layer, layer_table, reduced_layers
 from probes.trained.probing import FEWEST, UNSEEN, Given, Labelled, Probing, head_table
 from probes.trained.tasks import TASKS
 
@@ -178,3 +178,15 @@ def test_a_planted_label_is_solved_at_its_layer(probing: Probing, model: Model) 
     np.testing.assert_allclose(table.margin, table.accuracy - table.baseline_accuracy)
     assert table.cumulative_selectivity[0] < -0.5, "the embedding solves the control task"
     assert abs(table.cumulative_selectivity[2]) < 0.05, "with the head, both are solved"
+
+
+def test_layers_are_reduced_by_what_the_selection_split_shows(probing: Probing, model: Model) -> None:
+    read = probing.read
+    layers = reduced_layers(read.select, read.report, model)
+    assert [first.shape[1] for first, _ in layers] == [24, 24, 24]
+    moved = replace(read.report, outputs=read.report.outputs + 5)
+    other = reduced_layers(read.select, moved, model)
+    np.testing.assert_array_equal(layers[1][0], other[1][0])
+    mean = read.select.outputs[:, :3].reshape(len(read.select.outputs), -1).mean(0)
+    lengths = np.linalg.norm(read.report.outputs[:, :3].reshape(len(read.report.outputs), -1) - mean, axis=1)
+    np.testing.assert_allclose(np.linalg.norm(layers[1][1], axis=1), lengths, rtol=1e-3)
