@@ -185,3 +185,20 @@ def test_the_first_screen_tells_comparisons_or_single_heads_and_what_is_lost_wit
     assert AblationMeasure.without(run, "9-9") == ""
     far = measured(ablations=heads("embedding", COSINE, "zero", VALUE, 0.001))
     assert AblationMeasure.without(far, "3-5").endswith("cosine, significantly more than the median head does.")
+
+
+@pytest.mark.slow
+def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+    ways = 'ablation.ways=["uniform", "resample"]'
+    changes = ("ablation.layers=false", "ablation.draws=2", "ablation.top=1", "ablation.items=5")
+    folder = ablate(speaker, 'ablation.behaviours=["embedding"]', ways, *changes)
+    costs, contrasts = tables(folder)
+    assert list(dict.fromkeys(costs.way)) == ["uniform", "resample"]
+    assert set(costs.kind) == {"head", "selected", "random"}
+    assert costs.n.max() <= 5
+    assert (contrasts.draws == 2).all()
+    assert (contrasts["name"] == "position: previous").all(), "what matches the embedding"
+    assert (contrasts.by == "largest margin").all()
+    _, nothing = tables(ablate(speaker, 'ablation.behaviours=["embedding"]', "ablation.draws=0"))
+    assert nothing.empty

@@ -139,3 +139,30 @@ def test_survivors_are_named_with_their_roles(measured: Callable[..., Run]) -> N
     assert all(f"{left} of 72" in text for _, left in prices)
     (matrix,) = (block for block in GatesMeasure.page(run) if hasattr(block, "maps"))
     assert [one.title for one in matrix.maps] == [f"made-pairs: gates, price {price}" for price in ("0.01", "0.1", "1")]
+
+
+@pytest.mark.slow
+def test_importance_has_a_slope_a_head_and_a_cost_where_it_is_asked_for(scored: Callable[..., Run]) -> None:
+    asked = 'importance={behaviours=["embedding"], items=6, directions=3}'
+    plain, other = (
+        scored(asked, *more).tables for more in ((), ("importance.taylor=false", "importance.directions=4"))
+    )
+    one, few = plain["importance"], other["importance"]
+    assert one.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
+    assert (one.importance > 0).all()
+    assert (one.cost > 0).all()
+    assert (plain["taylor"].series.tolist(), "taylor" in other) == (["second order"], False)
+    assert few.cost.isna().all()
+    assert not np.allclose(few.importance, one.importance)
+
+
+@pytest.mark.slow
+def test_gates_are_told_for_every_price(scored: Callable[..., Run]) -> None:
+    asked = 'gates={behaviours=["embedding"], items=20, prices=[0.0, 10.0], steps=30, rate=0.2}'
+    found = scored(asked).tables
+    gates, paths = found["gates"], found["gate_paths"]
+    assert paths.price.tolist() == [0.0, 10.0]
+    assert paths.left.tolist() == [(gates[gates.price == price].gate > 0).sum() for price in (0.0, 10.0)]
+    assert paths.left[0] > paths.left[1]
+    assert (gates[gates.price == 10].gate == 0).all()
+    assert not np.allclose(scored(asked, "gates.rate=0.02").tables["gates"].open, gates.open)

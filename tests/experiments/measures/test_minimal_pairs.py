@@ -69,3 +69,16 @@ def test_groupings_are_those_with_something_to_compare_and_verdicts_need_cluster
     assert "| below chance |" in verdicts["2 attractors"]
     assert "| – |" in verdicts["3 attractors"]
     assert "| island 0.3 |" in many
+
+
+@pytest.mark.slow
+def test_the_seed_of_the_grammar_s_pairs_is_heard(scored: Callable[..., Run], speaker: Path) -> None:
+    asked = (
+        'probes.names=["position"]',
+        f"model.name='{speaker}'",
+        'behaviour.corpora=["grammar"]',
+        "behaviour.first=15",
+    )
+    one, other = (scored(*asked, f"behaviour.seed={seed}").facts("minimal_pairs")["grammar"] for seed in (71, 72))
+    assert one["items"] == other["items"] == 15
+    assert one["fingerprint"] != other["fingerprint"]

@@ -1,16 +1,20 @@
 import json
 from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.measures.patching import ALL, PATCHING, PatchingMeasure
+from probes.pairs.number_swaps import NumberSwap, number_swapped
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import of_heads
+from tests.experiments.measures.readers import whole_words
 
 FACTS = {"items": 150, "clusters": 61, "clean": 4.25, "corrupted": -3.5, "right_clean": 0.96, "right_corrupted": 0.08}
 FACTS |= {"estimate_rho": 0.83, "estimate_low": 0.61, "estimate_high": 0.97, "estimate_slope": 0.5}
@@ -57,3 +61,23 @@ def test_the_page_says_what_was_asked_what_was_found_and_why_something_is_not_to
     assert np.flatnonzero(matrix.maps[0].marked).tolist() == [run.heads + 1]
     (said,) = PatchingMeasure.effects(run, Verdicts(RunThresholds(), ()))
     assert "1 of 6 heads, each alone, restore a significant part" in said
+
+
+@pytest.mark.slow
+def test_a_run_patches_every_head_on_the_sentences_that_the_seed_draws(
+    scored: Callable[..., Run], tmp_path: Path
+) -> None:
+    swaps = [one for seed in (1, 2) for one in islice(number_swapped(seed), 60) if isinstance(one, NumberSwap)]
+    words = {word.lower() for one in swaps for word in (*one.clean, *one.corrupted, one.wrong)}
+    reader = whole_words(tmp_path / "reader", words)
+    asked = ('probes.names=["position"]', f"model.name='{reader}'", "patching.enabled=true", "patching.items=12")
+    found, other = (scored(*asked, f"patching.seed={seed}") for seed in (1, 2))
+    table, facts = found.tables["patching"], found.facts("patching")
+    every = table[table["role"] == ALL]
+    assert every["name"].tolist() == ["1-1", "1-2", "2-1", "2-2"]
+    assert (every["n"] == facts["items"]).all()
+    assert every["share"].notna().all() == (facts["clean"] > facts["corrupted"])
+    lost = {one.reason: one.count for one in found.record.dropped or () if one.reason.startswith("patching: ")}
+    asked_of = sum(count for reason, count in lost.items() if "longer" in reason or "vocabulary" in reason)
+    assert facts["items"] + asked_of == 12
+    assert not other.tables["patching"]["estimate"].equals(table["estimate"])

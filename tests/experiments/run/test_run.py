@@ -149,6 +149,9 @@ def test_each_key_changes_its_column_and_no_other(change: str, scored: Callable[
     assert not numbers(before, column).equals(numbers(after, column))
     same_scores(numbers(before, *same), numbers(after, *same))
     assert before.record.model.sha256 == after.record.model.sha256
+    if change.startswith("scoring.maps"):  # shapes are those of attention, whatever is scored
+        pd.testing.assert_frame_equal(before.tables["shapes"], after.tables["shapes"])
+        assert after.scores[["precision", "lift"]].isna().all(axis=None)
 
 
 @pytest.mark.slow
