@@ -142,21 +142,6 @@ def test_survivors_are_named_with_their_roles(measured: Callable[..., Run]) -> N
 
 
 @pytest.mark.slow
-def test_importance_has_a_slope_a_head_and_a_cost_where_it_is_asked_for(scored: Callable[..., Run]) -> None:
-    asked = 'importance={behaviours=["embedding"], items=6, directions=3}'
-    plain, other = (
-        scored(asked, *more).tables for more in ((), ("importance.taylor=false", "importance.directions=4"))
-    )
-    one, few = plain["importance"], other["importance"]
-    assert one.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
-    assert (one.importance > 0).all()
-    assert (one.cost > 0).all()
-    assert (plain["taylor"].series.tolist(), "taylor" in other) == (["second order"], False)
-    assert few.cost.isna().all()
-    assert not np.allclose(few.importance, one.importance)
-
-
-@pytest.mark.slow
 def test_gates_are_told_for_every_price(scored: Callable[..., Run]) -> None:
     asked = 'gates={behaviours=["embedding"], items=20, prices=[0.0, 10.0], steps=30, rate=0.2}'
     found = scored(asked).tables

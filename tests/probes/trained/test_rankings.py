@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from probes.evidence.metrics import METRICS
-from probes.trained.rankings import FEWEST, agreement
+from probes.trained.rankings import FEWEST, TOP, agreement
 from reports.tables.scores import AGREEMENT
 
 QUESTION = {"probe": "dependency", "label": "obj", "variant": "dependent->head"}
@@ -66,3 +66,18 @@ def test_a_trained_classifier_is_a_metric_of_the_question_with_its_label() -> No
     assert len(found) == 10
     expected = kendalltau(metrics["accuracy"], trained["accuracy"]).statistic
     assert pair(found, "accuracy", "classifier").tau == pytest.approx(expected)
+
+
+def test_the_overlap_is_a_fraction_of_the_top_heads() -> None:
+    up = np.arange(12) / 12
+    found = agreement(heads(accuracy=up, mass=np.roll(up, 2)))
+    assert pair(found, "accuracy", "mass").overlap == pytest.approx((TOP - 2) / TOP)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label": "det"}, {"variant": "dependency/head->dependent"}, {"variant": "agreement/dependent->head"}, {"n": 40}],
+)
+def test_other_classifiers_are_no_metric_of_it(changes: dict[str, object]) -> None:
+    assert "classifier" not in set(agreement(heads(), classifiers(**changes))["other"])
+    assert len(agreement(heads(), pd.DataFrame())) == 6
