@@ -150,4 +150,3 @@ def test_gates_are_told_for_every_price(scored: Callable[..., Run]) -> None:
     assert paths.left.tolist() == [(gates[gates.price == price].gate > 0).sum() for price in (0.0, 10.0)]
     assert paths.left[0] > paths.left[1]
     assert (gates[gates.price == 10].gate == 0).all()
-    assert not np.allclose(scored(asked, "gates.rate=0.02").tables["gates"].open, gates.open)

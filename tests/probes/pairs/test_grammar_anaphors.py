@@ -132,3 +132,21 @@ def test_pairs_of_the_grammar_differ_in_one_word_and_the_seed_decides_all(corpus
         ((right, wrong),) = forms([pair])
         assert CASES[right.lower()].isdisjoint(CASES[wrong.lower()])
         assert right[0].isupper() == wrong[0].isupper()
+
+
+def test_a_verb_that_shows_number_leaves_number_unasked(tree: Tree) -> None:
+    found = forms(list(pronoun_pairs(seen(tree, cast={"e1": ("nun", WOMAN)}, verb=SEES))))
+    assert {wrong for _, wrong in found} == {"He", "It"}
+
+
+def test_its_is_no_wrong_form(tree: Tree) -> None:
+    own = "Case=Gen|Gender=Fem|Number=Sing|Poss=Yes|PronType=Prs"
+    text = f"""nun NOUN 2 nsubj {WOMAN}
+held VERB 0 root VerbForm=Fin
+her PRON 4 nmod:poss {own}
+hats NOUN 2 obj Number=Plur"""
+    document = Document("d", (tree(text, mentions=(Mention((0,), 0, "e1"), Mention((2,), 2, "e1"))),))
+    assert forms(list(pronoun_pairs(document))) == {
+        ("her", "his"): ("gender, antecedent in the sentence", None, "singular"),
+        ("her", "their"): ("number, antecedent in the sentence", None, "singular"),
+    }

@@ -99,3 +99,22 @@ def test_items_of_the_grammar_change_one_or_two_words_and_back() -> None:
         differing = {one.roles[i] for i in range(len(one.clean)) if one.clean[i] != one.corrupted[i]}
         assert {"subject"} <= differing <= {"subject", "determiner"}
         assert (one.right.endswith("s"), one.wrong.endswith("s")) in ((True, False), (False, True))
+
+
+def test_a_relative_clause_that_agrees_too_leaves_both_verbs_out(tree: Tree) -> None:
+    text = f"""man NOUN 4 nsubj {SING}
+who PRON 3 nsubj PronType=Rel
+sings VERB 1 acl:relcl {SLEEPS}
+sleeps VERB 0 root {SLEEPS}"""
+    found = list(number_swaps(Document("d", (tree(text),))))
+    assert [one.reason for one in found if isinstance(one, LeftOut)] == [
+        "the subject is no noun",
+        "another verb agrees with the subject",
+    ]
+
+
+def test_a_subject_that_a_pronoun_names_again_is_left_out(tree: Tree) -> None:
+    text = f"man NOUN 2 nsubj {SING}\nsees VERB 0 root {SLEEPS}\nhimself PRON 2 obj {SING}"
+    found = sentence(tree, text, Mention((0,), 0, "e1"), Mention((2,), 2, "e1"))
+    assert isinstance(found, LeftOut)
+    assert found.reason == "the subject is named again in the sentence"
