@@ -54,11 +54,11 @@ def _python() -> CheckResult:
 
 
 def _packages() -> CheckResult:
-    try:
-        there = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    except importlib.metadata.PackageNotFoundError as error:
-        return CheckResult("packages", "broken", f"{error.name} not installed", "install headscope again with pip")
-    return CheckResult("packages", "fine", there)
+    there = [name for name in PACKAGES if [*importlib.metadata.distributions(name=name)]]
+    if lacking := [name for name in PACKAGES if name not in there]:
+        said = f"{', '.join(lacking)} not installed"
+        return CheckResult("packages", "broken", said, "install headscope again with pip")
+    return CheckResult("packages", "fine", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in there))
 
 
 def _device() -> CheckResult:

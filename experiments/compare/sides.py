@@ -114,8 +114,8 @@ def role_rows(rows: pd.DataFrame) -> pd.DataFrame:
 def open_side(name: str) -> Side:
     """Open a run folder, or a checkpoint of one: RUN@seed-2@step-500.
 
-    Without a seed it is that of the first training, without a step the last one. Raises CompareError for a
-    seed or step that its biographies do not have; RunFolderError and FileNotFoundError for a folder that is no run.
+    Without a seed it is that of the first training, without a step the last one. Raises CompareError for a seed or
+    step that its biographies do not have; RunFolderError and FileNotFoundError for a folder that is no run.
     """
     found = None if Path(name).is_dir() else NAMED.fullmatch(name)
     folder = Path(name if found is None else found["run"])

@@ -47,8 +47,8 @@ def export(
     `to` is csv, parquet, latex (booktabs), markdown, dataset (a `datasets.DatasetDict` with a card), or, for the
     charts of all probes and of the page's sections, pdf, png or svg. `table` is "best" (as papers print it: the default
     of latex and markdown), "scores" (of every head: the default of the others), or that of a measure. `probes` keeps
-    only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is;
-    no folder is replaced.
+    only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is,
+    and what `Run.open` raises for what is no run folder; no folder is replaced.
     """
     opened = run if isinstance(run, Run) else Run.open(Path(run))
     try:

@@ -21,7 +21,7 @@ NONE_AT_MOST = 0.1
 "Share of queries at which a decoder of one layer is said to have no induction head."
 
 Course = Mapping[str, Sequence[float]]
-"ClaimMeasure -> its values at the checkpoints; their steps are under the key steps."
+"Measure -> its values at the checkpoints; their steps are under the key steps."
 
 
 def rise(course: Course, measured: str = INDUCTION) -> tuple[float, float]:

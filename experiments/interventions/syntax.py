@@ -124,7 +124,7 @@ CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
 Course = Mapping[str, Sequence[Any]]
-"ClaimMeasure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
+"Measure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
 Courses = Mapping[str, Mapping[int, Course]]
 "Cell -> seed -> course."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.config.section import EMBEDDING, LOSS
+from experiments.config.section import EMBEDDING, LOSS, BehaviourNames
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, Points, TableBlock, Terms
 from reports.formats import cost, count, names, percent, signed
@@ -133,6 +133,9 @@ class TransferMeasure(BehaviourMeasure):
         ),
     )
 
+    behaviours: BehaviourNames = ()
+    """Minimal pairs of agreement as in [behaviour], for a model with a masked-LM head; those that differ in one piece
+    are taken. Nothing is patched where nothing is said."""
     items: int = Field(default=500, ge=2)
     "Pairs at the most of each behaviour: those that receive, and those that give."
     seed: int = 97

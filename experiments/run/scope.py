@@ -67,7 +67,7 @@ class Part:
     run: RunContext
     scope: str
     measures: Observing | None = None
-    "None for what is read by workers."
+    "None where nothing is measured, and for what is read by workers."
     first: ShowScores | None = None
 
     @property

@@ -82,10 +82,11 @@ def find_checkpoint(training: Path, step: int | None = None) -> Path:
         return found[max(found)]
     if step in found:
         return found[step]
-    expected = "expected the folder of one seed of a training that has been run, such as runs/scratch/seed-1"
-    damaged = [(path.name, _damage(path)) for path in sorted((training / FOLDER).glob("step-*"))]
-    there = f"there are steps {', '.join(map(str, found))}" if found else expected
-    there = f"{damaged[0][0]} is damaged: {damaged[0][1]}" if damaged and not found else there
+    there = "expected the folder of one seed of a training that has been run, such as runs/scratch/seed-1"
+    if found:
+        there = f"there are steps {', '.join(map(str, found))}"
+    elif damaged := sorted((training / FOLDER).glob("step-*")):
+        there = f"{damaged[0].name} is damaged: {_damage(damaged[0])}"
     raise CheckpointError(f"{training}: no whole checkpoint{'' if step is None else f' of step {step}'}; {there}")
 
 
@@ -95,12 +96,7 @@ def _damage(checkpoint: Path) -> str:
         for name, size in read_record(checkpoint)["files"].items():
             if (checkpoint / name).stat().st_size != size:
                 return f"{name} has not the size that {RECORD} says"
-    except (
-        ValueError,
-        OSError,
-        KeyError,
-        AttributeError,
-    ) as error:
+    except (ValueError, OSError, KeyError, AttributeError) as error:
         return str(error) or type(error).__name__
     return ""
 

@@ -66,7 +66,7 @@ def corpus_files(path: Path) -> list[Path]:
 def reader_of(path: Path) -> Reader:
     """Return the reader of a file; raises CorpusError for plain text, which has none."""
     if (reader := find_reader(path)) is None:
-        raise CorpusError(f"{path}: plain text, which probes.plain.open_plain reads")
+        raise CorpusError(f"{path}: plain text, which probes.plain.spacy_pipeline.open_plain reads")
     return reader
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
+from reports.tables import biographies
 from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
 from reports.tables.table import Table, last_step, read_tables
 
@@ -80,7 +81,7 @@ class RunFolder:
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
             attention=SentenceAttention.read(folder),
-            tables=read_tables(folder, tables),
+            tables=_whole(read_tables(folder, tables), folder),
         )
 
     @property
@@ -124,3 +125,11 @@ class RunFolder:
             f"Run {self.name!r}: {', '.join(self.scores['model'].drop_duplicates())}, {self.layers} layers x "
             f"{self.heads} heads, {asked} {'probe' if asked == 1 else 'probes'}, {len(self.scores):,} scores"
         )
+
+
+def _whole(tables: Mapping[str, pd.DataFrame], folder: Path) -> Mapping[str, pd.DataFrame]:
+    """Return the tables; raises ValueError where one of biographies is missing beside the others."""
+    needed = {*biographies.TABLES} - {*biographies.OPTIONAL}
+    if biographies.MAIN in tables and (lacking := sorted(needed - {*tables})):
+        raise ValueError(f"{folder / lacking[0]}.parquet: missing beside {biographies.MAIN}.parquet; run again")
+    return tables

@@ -39,6 +39,9 @@ MAIN: Final = "biographies"
 ALL_SEEDS: Final = -1
 "The seed of rows about all seeds together."
 
+OPTIONAL: Final = ("biography_matches", "biography_partners")
+"Tables of a run that matched heads."
+
 LIFE_SHOWN: Final[Mapping[str, str]] = {
     "commits": "keeps one role",
     "changes": "switches role",

@@ -25,11 +25,11 @@ def test_everything_is_told_with_what_to_do(headscope: Callable[..., Any]) -> No
 def test_a_package_that_is_not_there_is_broken_and_ends_with_1(
     monkeypatch: pytest.MonkeyPatch, headscope: Callable[..., Any]
 ) -> None:
-    monkeypatch.setattr(doctor, "PACKAGES", ("torch", "no-such-package"))
+    monkeypatch.setattr(doctor, "PACKAGES", ("no-such-package", "torch", "nor-this"))
     assert state("packages").state == "broken"
     said = headscope("doctor")
     assert said.code == 1
-    assert "no-such-package not installed" in said.out
+    assert "no-such-package, nor-this not installed" in said.out
 
 
 def test_little_memory_and_no_browser_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

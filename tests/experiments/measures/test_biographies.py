@@ -14,6 +14,7 @@ from experiments.measures.biographies import PAIRS, BiographiesMeasure, agreemen
 from reports import Run, write_measures, write_report
 from reports.blocks.block import Points, Raw, TableBlock
 from reports.drawing.trajectories import trajectory_charts
+from reports.run.folder import RunFolderError
 from reports.tables.biographies import TABLES
 from tests.reports.conftest import config
 
@@ -173,6 +174,13 @@ def test_where_nothing_came_the_section_says_so_and_near_onsets_rest_on_interpol
         sentence = blocks_of(folder, changed)[Points][0].sentences[2]
         said = " Both lie between the checkpoints 100 and 1,000, so their order rests on interpolation."
         assert sentence.endswith(said) is near
+
+
+def test_a_table_that_is_missing_beside_the_others_is_named(folder: Path) -> None:
+    write_measures(tables(), folder)
+    (folder / "biography_lives.parquet").unlink()
+    with pytest.raises(RunFolderError, match=r"biography_lives\.parquet: missing beside biographies\.parquet"):
+        Run.open(folder)
 
 
 def test_charts_have_losses_and_margins_in_points_as_means_over_seeds_with_their_range() -> None:
