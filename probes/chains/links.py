@@ -71,7 +71,7 @@ class Mentions:
         return len(self.words)
 
     def baselines(self) -> tuple[IntArray, Numbers]:
-        """Return the antecedents of RIVALS and their strengths, [mention, baseline] each (see `Links`)."""
+        """Return the antecedents of BASELINES and their strengths, [mention, baseline] each (see `Links`)."""
         antecedent, strength = np.full((len(self), len(BASELINES)), -1), np.ones((len(self), len(BASELINES)))
         antecedent[:, BASELINES.index("one chain")] = np.arange(len(self)) - 1
         for column, rule in enumerate(RULES.values()):
@@ -186,7 +186,7 @@ class LinkObservation:
 
 
 def _pairs(number: int, mentions: Mentions) -> IntArray:
-    """Return the pairs of text `number` as `LinkLook` has them; the candidates of a mention are in random order."""
+    """Return the pairs of text `number` as `LinkObservation` has them, the candidates of a mention in random order."""
     document = mentions.text.document
     mention, candidate = np.tril_indices(len(mentions), -1)
     drawn = np.array(draws("links", document.id, name_of(document), document.words)[:1], np.uint64)

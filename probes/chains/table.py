@@ -90,7 +90,7 @@ def learned(texts: Sequence[Links]) -> Numbers:
 def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
     """Return one row a split, method and score.
 
-    `own` are the heads of a model of `shape` (layers, heads) and RIVALS; `random` are heads of randomly initialised
+    `own` are the heads of a model of `shape` (layers, heads) and BASELINES; `random` are heads of randomly initialised
     weights, of which the best one is a baseline too. The head of the highest CoNLL average on the selection split is
     `selected`. Leads are those over the baseline that is strongest on the split by the score in question, and their
     intervals are of the same resamples of documents.

@@ -184,7 +184,7 @@ def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Num
 
 
 def questions(select: Split, report: Split) -> list[Question]:
-    """Return the questions of both splits, as `told_questions` leaves them."""
+    """Return the questions of both splits, as `reported_questions` leaves them."""
     return reported_questions(set(select.heads) | set(report.heads))
 
 

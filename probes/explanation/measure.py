@@ -97,12 +97,11 @@ def _erasure(decided: AttentionDecisions, generator: torch.Generator) -> Measure
     yield "flips, most attended alone", float((most & ~random).float().mean())
     yield "flips, random alone", float((random & ~most).float().mean())
     yield "flips, most attended", float(most.float().mean())
+    towards = decided.odds(decided.attention).sign()[:, None]
     orders = {
         "by attention": decided.attention,
         "at random": torch.rand(decided.real.shape, generator=generator),
-        "by attention and gradient": decided.attention
-        * decided.scores
-        * decided.odds(decided.attention).sign()[:, None],  # towards the decision
+        "by attention and gradient": decided.attention * decided.scores * towards,
     }
     for name, order in orders.items():
         yield f"erased, {name}", float(erased_before_flip(decided, order).mean())

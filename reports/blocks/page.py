@@ -59,12 +59,11 @@ class Page:
         return [Markup("<span>{}</span>").format(one) for one in made]
 
 
-def write_page(folder: Path, page: Page, name: str = "index.html", markdown: str = "report.md") -> Path:
-    """Write a page into `folder` in both forms, and return the path of the HTML file."""
-    texts = {markdown: page.markdown, name: page.html}
-    for file, text in texts.items():
+def write_page(folder: Path, page: Page) -> Path:
+    """Write report.md and index.html into `folder`, and return the path of the latter."""
+    for file, text in {"report.md": page.markdown, "index.html": page.html}.items():
         replace_text(folder / file, text)
-    return folder / name
+    return folder / "index.html"
 
 
 def columns_fold(tables: Mapping[str, Table], of: str = "this run") -> Fold:

@@ -32,10 +32,8 @@ class Dot:
     text: str
     "Shown where one points."
     shape: str = "circle"
-    "A shape of Vega."
+    "A shape of Vega: circle, or stroke, which stands upright."
     filled: bool = True
-    ends: tuple[float, float] | None = None
-    "Of its interval."
 
 
 def dot_chart(title: str, description: str, dots: Sequence[Dot], colours: Mapping[str, str]) -> Chart:
@@ -55,18 +53,14 @@ def dot_chart(title: str, description: str, dots: Sequence[Dot], colours: Mappin
     colour = alt.Color("series:N", legend=legend(colours, "circle"))
     colour = colour.scale(domain=[*colours], range=[*colours.values()])
     above = over(names).encode(y=place, x=alt.value(2), text="title:N").mark_text(align="left", baseline="middle")
-    between = over([mark for mark in marks if "low" in mark]).encode(
-        alt.X("low:Q", scale=scale), place, colour, alt.X2("high:Q")
-    )
     looks = [alt.Shape("shape:N", scale=None), alt.Angle("angle:Q", scale=None)]
     points = [
         over([mark for mark in marks if mark["fill"] == fill]).encode(x, place, colour, *looks, tooltip="text:N")
         for fill in ("", "none", "full")
     ]
-    open_ones, hollow, full = points
+    strokes, hollow, full = points
     drawn = layered(
-        between.mark_rule(strokeWidth=2),
-        open_ones.mark_point(size=80, strokeWidth=2, opacity=1),
+        strokes.mark_point(size=80, strokeWidth=2, opacity=1),
         hollow.mark_point(size=50, strokeWidth=2, opacity=1, fill="var(--bg)"),
         full.mark_point(size=60, opacity=1, filled=True),
         above,
@@ -77,5 +71,4 @@ def dot_chart(title: str, description: str, dots: Sequence[Dot], colours: Mappin
 def _mark(dot: Dot, y: int) -> dict[str, object]:
     fill = "" if dot.shape != "circle" else "full" if dot.filled else "none"
     mark = {"y": y, "series": dot.series, "value": 100 * dot.value, "text": dot.text, "shape": dot.shape, "fill": fill}
-    ends = {} if dot.ends is None else {"low": 100 * dot.ends[0], "high": 100 * dot.ends[1]}
-    return mark | {"angle": 90 if dot.shape == "stroke" else 0} | ends
+    return mark | {"angle": 90 if dot.shape == "stroke" else 0}

@@ -98,9 +98,9 @@ class RecordedMeasure:
         """The conditions, in the order of the record."""
         return list(dict.fromkeys(cell.condition for cell in self.cells))
 
-    def repeats(self, condition: str, at: float | None = None) -> list[float]:
-        """Return the repeats of one cell, none where it is a single one."""
-        found = [value for name, place, value in self.rows if (name, place) == (condition, at)]
+    def repeats(self, condition: str) -> list[float]:
+        """Return the repeats of a condition that is at no place of an axis, none where it is a single one."""
+        found = [value for name, place, value in self.rows if (name, place) == (condition, None)]
         return found if len(found) > 1 else []
 
     @property

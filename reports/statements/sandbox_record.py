@@ -109,7 +109,12 @@ def null_rows(record: Record) -> list[Row]:
     Each row says `where`, has its `rates`, and how often margins' intervals hold the true values of all heads, `held`.
     """
     return [
-        {**row, "where": row["null"], "rates": _rates(row["rates"]), "held": rate_of(row["coverage"].get("margin"))}
+        {
+            **row,
+            "where": row["null"],
+            "rates": _rates(row["rates"]),
+            "held": rate_of(row.get("coverage", {}).get("margin")),
+        }
         for row in record.get("false", ())
     ]
 
@@ -144,9 +149,8 @@ def coverage_rows(power: Sequence[Row]) -> list[Row]:
                 if row["documents"] == documents and (rate := row["coverage"].get(quantity, Estimate())).known
             ]
             if cells:
-                runs = sum(
-                    {(row["grade"], row["margin"]): row["runs"] for row, _ in cells}.values()
-                )  # roles share them
+                runs_of = {(row["grade"], row["margin"]): row["runs"] for row, _ in cells}  # roles share them
+                runs = sum(runs_of.values())
                 pooled = counted(sum(rate.value for _, rate in cells) / len(cells), runs)
                 found = {"quantity": quantity, "documents": documents, "runs": runs, "pooled": pooled, "cells": cells}
                 rows.append(found)
