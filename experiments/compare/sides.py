@@ -19,7 +19,6 @@ from probes.training.concentration import is_role
 from reports import Run
 from reports.scores.best_heads import CLASSIFIER, page_scores
 from reports.scores.thresholds import RunThresholds
-from reports.tables.biographies import refuse_parts
 
 Question = tuple[str, str, str]
 "Probe, label and variant."
@@ -152,7 +151,6 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
         raise CompareError(
             f"{run.folder} has no biographies, so it has no seeds or steps to compare: add [biographies]"
         )
-    refuse_parts(run.tables, run.folder)
     rows, curves = run.tables["biographies"], run.tables["biography_curves"]
     for what in ("seed", "step"):
         known = rows[what].unique()

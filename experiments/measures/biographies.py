@@ -16,7 +16,7 @@ from reports.formats import MISSING, count, escaped, percent, points, signed
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.thresholds import run_thresholds
-from reports.tables.biographies import ALL_SEEDS, LIFE_SHOWN, MAIN, TABLES, TERMS, refuse_parts
+from reports.tables.biographies import ALL_SEEDS, LIFE_SHOWN, MAIN, TABLES, TERMS
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import label_columns
 from reports.tables.text_table import TextTable
@@ -211,7 +211,6 @@ class BiographiesMeasure(Measure):
         """Yield when roles came, in which order, and what became of the heads."""
         if MAIN not in run.tables:
             return
-        refuse_parts(run.tables, run.folder)
         scores, every, lives = (run.tables[name] for name in (MAIN, "biography_onsets", "biography_lives"))
         seeds, steps = (sorted(scores[column].unique().tolist()) for column in ("seed", "step"))
         told = every[(every["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & every["role"]]

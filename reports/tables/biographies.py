@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -239,16 +238,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     }
 )
 "Name of the file -> what it must hold."
-
-OPTIONAL: Final = ("biography_matches", "biography_partners")
-"Tables of a run that matched heads."
-
-
-def refuse_parts(tables: Collection[str], folder: Path) -> None:
-    """Raise ValueError for a run folder that has the scores of biographies, and lacks a table that goes with them."""
-    if lacking := [name for name in TABLES if name not in tables and name not in OPTIONAL]:
-        raise ValueError(f"{folder / lacking[0]}.parquet: missing beside {MAIN}.parquet; run again")
-
 
 TERMS: Final = (
     (

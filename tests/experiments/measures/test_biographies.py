@@ -227,12 +227,6 @@ def test_the_slider_has_every_accuracy_in_tenths_and_counts_labels_that_do_not_f
     assert len(blocks_of(folder, tables())[Raw][0].content["maps"]) == 2
 
 
-def test_a_table_that_is_missing_is_one_clear_line(folder: Path) -> None:
-    frames = {name: frame for name, frame in tables().items() if name != "biography_lives"}
-    with pytest.raises(ValueError, match=r"biography_lives\.parquet: missing beside biographies\.parquet; run again"):
-        blocks_of(folder, frames)
-
-
 WHEN = (0, 10, 100)
 MARGINS = {
     ("all", "subject->verb", 0): (-0.4, 0.12, 0.05),
