@@ -135,6 +135,11 @@ INPUTS = FOUND + [
 ]
 
 
+def test_every_part_that_is_changed_stands_in_a_seed() -> None:
+    changed = [(name, old.encode()) for name, some in CHANGED.items() for old, *_ in some]
+    assert [one for one in changed if not any(one[1] in valid for valid in TARGETS[one[0]].seeds)] == []
+
+
 @pytest.mark.parametrize(("name", "given", "message"), INPUTS, ids=lambda one: one if isinstance(one, str) else "")
 def test_what_no_reader_takes_is_refused_in_one_line(name: str, given: bytes, message: str) -> None:
     with reading(TARGETS[name]) as one:

@@ -123,3 +123,24 @@ def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
     backwards = of_documents(MemoryTexts(every[::-1]), 5)
     assert {text.id for text in backwards.take(range(len(backwards)))} == ids
     assert of_documents(texts, 12) is of_documents(texts, 100) is texts
+
+
+def test_a_probe_takes_part_in_its_own_controls_only(controls_of: Of) -> None:
+    probes = [get_probe(name) for name in ("position", "dependency")]
+    asked = {
+        one.name: [probe.name for probe in one.probes(probes)] for one in controls_of("controls={random=1, permuted=1}")
+    }
+    assert asked == {
+        "random weights": ["position", "dependency"],
+        "permuted weights": ["position", "dependency"],
+        "shuffled word order": ["dependency"],
+    }
+
+
+def test_permutations_are_tried_in_fp32_whatever_the_precision_of_controls(base: Path) -> None:
+    model, texts, asked = load_model("minilm"), Corpus.generated(4, 9).sentences(), [get_probe("dependency")]
+    exact, rough = (
+        permutation_strengths(load_config(base, [f"controls.precision={name}"]), model, texts, asked, Settings(), [0])
+        for name in ("fp32", "bf16")
+    )
+    assert exact == rough

@@ -143,3 +143,28 @@ def test_what_is_no_plain_text_is_not_parsed_and_has_no_column(tmp_path: Path) -
     ):
         with pytest.raises(ConfigError, match=message):
             load_config(config_of(tmp_path, f"select = {part}"))
+
+
+def test_the_language_and_the_column_of_plain_text_reach_its_reader(tmp_path: Path) -> None:
+    lines = "".join(f"z.B. hier,{number}\n" for number in range(6))
+    (tmp_path / "a.csv").write_text(f"review,n\n{lines}", "utf-8")
+    words = {}
+    for language in ("de", "en"):
+        part = f'language = "{language}"\nselect = {{path = "a.csv", column = "review"}}'
+        select, _ = open_corpora(load_config(config_of(tmp_path, part)))
+        words[language] = next(select.stream()).words
+    assert words["de"] == ("z.B.", "hier")  # an abbreviation of German
+    assert words["en"] != words["de"]
+
+
+def test_a_corpus_lies_beside_the_config_or_where_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_of(tmp_path, 'select = {path = "mine.txt"}')
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert load_config(config).corpus.select.path == tmp_path / "mine.txt"
+    (tmp_path / "here" / "mine.txt").write_text("x", "utf-8")
+    assert load_config(config).corpus.select.path == tmp_path / "here" / "mine.txt"
+    (tmp_path / "mine.txt").write_text("x", "utf-8")
+    assert load_config(config).corpus.select.path == tmp_path / "mine.txt"

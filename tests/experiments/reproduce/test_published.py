@@ -65,3 +65,16 @@ def test_papers_come_by_year_each_once_with_findings_that_have_its_name_and_a_pu
         for finding in paper.findings:
             assert finding.id.startswith(paper.paper.key.partition("-")[0]), finding.id
             assert finding.missing or {*CONTROLS} <= {*told[finding.id]}, finding.id
+
+
+def test_no_counted_finding_is_reproduced_by_untrained_weights(record):
+    untrained = {one["model"] for one in record["models"] if one["control"]}
+    assert untrained
+    passed = [
+        (result["model"], result["finding"])
+        for result in record["results"]
+        if result["model"] in untrained and all_findings()[result["finding"]].counted
+        for verdict in (result["verdict"], *result.get("by_seed", ()))
+        if verdict in ("reproduced", "weaker version holds")
+    ]
+    assert not passed

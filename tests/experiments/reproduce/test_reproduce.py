@@ -144,3 +144,15 @@ def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
         select_findings(["some-pair"])
     assert next(one.id for one in select_findings(["some-2020"])) == "some-relations"
     assert len(select_findings(["some-pairs", "some-2020"])) == 4
+
+
+def test_a_run_is_done_where_its_config_is_the_same_and_its_scores_are_there(tmp_path: Path):
+    trees = readings.get_reading("trees").path
+    (tmp_path / "config.toml").write_text(trees.read_text(encoding="utf-8"), encoding="utf-8")
+    config = readings.load_config(tmp_path / "config.toml")
+    assert not readings.is_done(tmp_path, config)
+    (tmp_path / "scores.parquet").touch()
+    assert readings.is_done(tmp_path, config)
+    assert not readings.is_done(tmp_path, readings.load_config(tmp_path / "config.toml", ["seed=99"]))
+    (tmp_path / "config.toml").write_text("nokey = 1\n", encoding="utf-8")
+    assert not readings.is_done(tmp_path, config)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from transformers import (
     AutoModel,
+    AutoModelForMaskedLM,
     BertConfig,
     BertForPreTraining,
     CamembertConfig,
@@ -129,3 +130,23 @@ def test_fresh_weights_have_the_spread_of_bert_and_a_zero_row_for_padding() -> N
     assert encoder.lm_head.decoder.weight is encoder.pieces.weight
     assert bool((encoder.pieces.weight[3] == 0).all())
     assert bool((encoder.pieces.weight[4] != 0).any())
+
+
+@pytest.mark.parametrize("saved", ["bert, gelu_new", "distilbert, relu"], indirect=True)
+def test_the_masked_lm_head_gives_the_logits_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
+    theirs = AutoModelForMaskedLM.from_pretrained(saved).eval()
+    encoder = load_encoder(saved)
+    assert encoder.lm_head is not None
+    with torch.no_grad():
+        expected = theirs(input_ids=pieces, attention_mask=mask.long()).logits
+        torch.testing.assert_close(encoder.lm_head(encoder(pieces, mask))[mask], expected[mask], rtol=0, atol=3e-5)
+
+
+@pytest.mark.parametrize("saved", ["bert", "electra"], indirect=True)
+def test_token_types_count(saved: Path, pieces: Tensor, mask: Tensor) -> None:
+    types = (torch.arange(9) > 3).long().expand_as(pieces)
+    theirs, encoder = AutoModel.from_pretrained(saved).eval(), load_encoder(saved)
+    with torch.no_grad():
+        expected = theirs(input_ids=pieces, attention_mask=mask.long(), token_type_ids=types)[0]
+        torch.testing.assert_close(encoder(pieces, mask, types)[mask], expected[mask], rtol=0, atol=1e-5)
+        assert not torch.allclose(encoder(pieces, mask)[mask], expected[mask], atol=1e-2)

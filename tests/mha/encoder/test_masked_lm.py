@@ -122,3 +122,12 @@ def test_loss_and_gradient_equal_the_formula_in_double_precision(rows: int, dtyp
     assert exact.grad is not None
     assert logits.grad.dtype == dtype
     torch.testing.assert_close(logits.grad.double(), exact.grad, rtol=close, atol=close / 1000)
+
+
+def test_logits_far_apart_give_no_infinity() -> None:
+    logits = torch.tensor([[0.0, 300.0], [300.0, 0.0]], requires_grad=True)
+    loss = cross_entropy(logits, torch.tensor([0, 0]))
+    loss.backward()
+    assert float(loss.detach()) == 150
+    assert logits.grad is not None
+    assert logits.grad.tolist() == [[-0.5, 0.5], [0, 0]]

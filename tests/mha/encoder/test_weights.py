@@ -259,3 +259,37 @@ def test_an_encoder_that_does_not_divide_scores_is_written_so_that_readers_who_d
     for one, other, third in zip(unscaled["pattern"], scaled["pattern"], answer.attentions, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
         torch.testing.assert_close(one, third, rtol=0, atol=1e-5)
+
+
+def test_electra_without_a_projection_is_written_with_embeddings_of_the_models_size(
+    build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
+) -> None:
+    encoder = build("electra", embedding=None)
+    export_encoder(encoder, tmp_path)
+    again = load_encoder(tmp_path)
+    assert (again.config.embedding, again.embedding_project) == (32, None)
+    assert torch.equal(again(pieces), encoder(pieces))
+
+
+def test_half_precision_is_loaded_as_float32(folder: Path) -> None:
+    change_weights(folder, lambda tensors: tensors.update({key: t.bfloat16() for key, t in tensors.items()}))
+    encoder = load_encoder(folder)
+    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
+    assert all(parameter.requires_grad for parameter in encoder.parameters())
+
+
+def test_a_head_that_is_not_whole_is_left_out(folder: Path) -> None:
+    change_weights(folder, pop("cls.predictions.bias"))
+    encoder = load_encoder(folder)
+    assert encoder.lm_head is None
+    assert "cls.predictions.transform.dense.weight" in encoder.left_out
+
+
+def test_an_export_that_fails_leaves_the_folder_as_it_was(
+    folder: Path, build: Callable[..., Encoder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {f.name: f.read_bytes() for f in folder.iterdir()}
+    monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export_encoder(build(heads=2), folder)
+    assert {f.name: f.read_bytes() for f in folder.iterdir()} == before

@@ -15,7 +15,7 @@ from torch import Tensor
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.models.hub import load_hub_model
-from mha.watches import SITES, Seen
+from mha.watches import SITES, Seen, is_cross_attention
 from tests.mha.tiny.models import config
 
 CONFIGS = ("bert", "distilbert", "albert", "modernbert", "gpt2", "gpt_neox", "llama", "bart")
@@ -275,3 +275,10 @@ def test_wrappers_heads_of_tasks_buffers_and_settings_of_programs_change_nothing
     loaded: Any = load_hub_model(str(other), whole=True)
     assert (loaded.prefix, loaded.left_out) == (wrapper, ("score.0.weight",))
     assert torch.allclose(loaded(**inputs)[0][mask], model(**inputs)[0][mask], atol=1e-5)
+
+
+def test_usual_names_of_cross_attention_are_known_and_no_others() -> None:
+    known = ["decoder.layers.0.encoder_attn", "layer.1.crossattention.self", "h.0.crossattention", "x.cross_attn"]
+    known += ["decoder.block.0.layer.1.EncDecAttention", "cross_attention"]
+    others = ["decoder.layers.0.self_attn", "cross_encoder.layer.0.attention.self", ""]
+    assert [is_cross_attention(name) for name in known + others] == [True] * 6 + [False] * 3

@@ -1,5 +1,6 @@
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from transformers import (
 )
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
+from mha.models.masked_prediction import hidden_piece, mask_piece
 from mha.training.vocabulary import save_tokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -168,3 +170,36 @@ def test_what_predicts_no_masked_piece_is_refused(
     save_words(folder, special)
     with pytest.raises(ModelError, match=why):
         MaskedLM.of(load_model(str(folder)))
+
+
+def test_outside_our_calls_the_model_of_transformers_decodes_every_place(
+    saved: Callable[..., tuple[Path, Any]], pieces: Tensor
+) -> None:
+    folder, oracle = saved(albert())
+    lm = MaskedLM.of(load_model(str(folder)))
+    with pytest.raises(IndexError):
+        lm.log_probabilities(pieces, None, torch.tensor([0, 0, 99]))
+    with torch.no_grad():
+        torch.testing.assert_close(lm.module(input_ids=pieces).logits, oracle(input_ids=pieces).logits)
+
+
+def test_the_mask_is_the_piece_that_the_tokenizer_says(folder: Path) -> None:
+    save_words(folder)
+    model = load_model(str(folder))
+    asked = replace(model, special={"mask": 7, "unk": 9})
+    assert (mask_piece(asked), hidden_piece(asked), MaskedLM.of(asked).unknown) == (7, 7, 9)
+    unnamed = replace(model, special={"unk": 9})
+    assert (mask_piece(unnamed), hidden_piece(unnamed)) == (4, 4), "it is known by its usual name"
+
+
+@pytest.mark.parametrize("source", ["random", "permuted"])
+def test_controls_of_a_model_of_transformers_follow_their_seed(
+    source: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor
+) -> None:
+    folder, _ = saved(albert())
+    one, same, other = (
+        MaskedLM.of(load_model(str(folder), source, seed), seed).log_probabilities(pieces, None, PLACE)
+        for seed in (1, 1, 2)
+    )
+    assert torch.equal(one, same)
+    assert not torch.allclose(one, other)

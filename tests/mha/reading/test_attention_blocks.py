@@ -41,3 +41,14 @@ def test_a_pre_norm_pass_with_all_parts_is_the_model_before_its_last_norm(tiny: 
     torch.testing.assert_close(encoder.final_norm(states[-1]), encoder(IDS[None])[0])
     block = attention_blocks(replace(tiny, module=encoder), IDS)[0]
     torch.testing.assert_close(block.scaled(block.x), block.x)
+
+
+def test_attention_alone_is_what_heads_write_behind_layer_norm(tiny: Model) -> None:
+    block = attention_blocks(tiny, IDS)[0]
+    written = block.written(block.pattern) + block.layer.attention.output.bias
+    with torch.no_grad():
+        nets = block.layer.feed_forward_norm(block.layer.feed_forward(block.layer.attention_norm(written)))
+        normed = block.layer.attention_norm(written)
+    alone = states_without(tiny.module, IDS, skips=False, feed_forward=False)
+    torch.testing.assert_close(alone[1], normed)
+    torch.testing.assert_close(states_without(tiny.module, IDS, skips=False, feed_forward=True)[1], nets)

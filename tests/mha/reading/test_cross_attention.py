@@ -84,3 +84,21 @@ def test_what_has_no_decoder_or_cannot_be_followed_is_refused(
         shutil.copy(Path(bart) / name, tmp_path)
     with pytest.raises(ModelError, match="is a bert, which has no decoder that could read a target"):
         decoder_input(load_model(str(tmp_path), whole=True), target)
+
+
+def test_kinds_are_told_apart_where_both_texts_are_as_long(bart: str) -> None:
+    model = load_model(bart, whole=True)
+    source, target = align(model.tokenizer, [["the", "ship"], [*TARGET, "das"]])
+    found = cross_maps(model, source, decoder_input(model, target))
+    assert [len(found[kind]) for kind in KINDS] == [2, 3, 3]
+    assert float(torch.stack(found["cross"]).triu(1).max()) > 0
+
+
+def test_norms_are_weights_times_lengths(bart: str) -> None:
+    model = load_model(bart, whole=True)
+    source, target = align(model.tokenizer, [SOURCE, TARGET])
+    told = decoder_input(model, target)
+    weights, norms = (cross_maps(model, source, told, maps=maps) for maps in ("weights", "norms"))
+    ratio = norms["cross"][1] / weights["cross"][1]
+    torch.testing.assert_close(ratio, ratio[:, :, :1].expand_as(ratio), rtol=1e-4, atol=1e-5)
+    assert float(ratio.std(-1).min()) > 0.01

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from math import exp, sqrt
 from pathlib import Path
 
@@ -96,3 +97,10 @@ def test_a_head_that_does_not_exist_is_refused_with_those_that_do(
 ) -> None:
     with pytest.raises(WalkError, match=f"tiny has no head {name}: its layers are 1 to 1, the heads of each 1 to 2"):
         walk(by_hand, torch.tensor([1, 2]), layer, head)
+
+
+def test_a_difference_to_the_models_own_pass_is_seen(by_hand: Model) -> None:
+    found = walk(by_hand, torch.tensor([1, 2]), 0, 1)
+    moved = replace(found, own={**found.own, "pattern": found.own["pattern"] + torch.eye(2)})
+    assert moved.differences()["pattern"] == pytest.approx(1)
+    assert moved.differences()["scores"] < 1e-6

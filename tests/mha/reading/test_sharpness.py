@@ -54,3 +54,14 @@ def test_the_gradient_for_scores_is_what_small_changes_of_them_do() -> None:
     with torch.enable_grad():
         _, norm = sharpness(encoder, [one])
     assert math.hypot(*slopes) == pytest.approx(norm, rel=1e-4)
+
+
+def test_sharpness_of_flat_patterns_is_the_logarithm_of_the_keys() -> None:
+    torch.manual_seed(0)
+    encoder = Encoder(CONFIG, lm_head=True).eval()
+    with torch.no_grad():
+        for layer in encoder.layers:
+            layer.attention.project.weight[:16].zero_()
+    found, norm = sharpness(encoder, [batch()])
+    assert found == pytest.approx((6 * math.log(3) + 4 * math.log(4)) / 10, abs=1e-5)
+    assert norm > 0

@@ -15,6 +15,7 @@ from mha.training.checkpoints import (
     is_whole,
     list_checkpoints,
     prune,
+    read_record,
     read_state,
     write_checkpoint,
 )
@@ -126,3 +127,18 @@ def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_prunin
         (tmp_path / "checkpoints" / left / "model.bin").write_bytes(b"half")
     prune(tmp_path, frozenset({0, 2}))
     assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == ["step-00000000", "step-00000002"]
+
+
+def test_a_whole_checkpoint_is_never_written_over(tmp_path: Path) -> None:
+    write(tmp_path, 1, loss=1.0)
+    with pytest.raises(CheckpointError, match="it is there already"):
+        write(tmp_path, 1, loss=2.0)
+    assert read_record(checkpoint_path(tmp_path, 1))["loss"] == 1.0
+
+
+def test_a_last_checkpoint_without_state_does_not_cost_the_one_that_has_it(tmp_path: Path) -> None:
+    write(tmp_path, 1, 2)
+    (checkpoint_path(tmp_path, 2) / "state.safetensors").unlink()
+    prune(tmp_path, frozenset(), keep=1)
+    assert [*list_checkpoints(tmp_path)] == [1, 2]
+    assert resumable(tmp_path) == [1]

@@ -59,3 +59,8 @@ def test_positions_restart_with_each_document_and_padding_is_in_none() -> None:
     places, blocks = places_and_blocks(row, VOCABULARY)
     assert places.tolist() == [[0, 1, 2, 0, 1, 2, 3, 0]]
     assert blocks.tolist() == [[0, 0, 0, 1, 1, 1, 1, -1]]
+
+
+def test_rows_begin_with_cls_end_documents_with_sep_and_fill_with_padding() -> None:
+    (row,) = pack(documents(2, 1), VOCABULARY, 9)
+    assert row.tolist() == [CLS, WORD, WORD, SEP, CLS, WORD, SEP, PAD, PAD]

@@ -317,3 +317,19 @@ def test_a_causal_encoder_is_trained_and_evaluated_on_next_pieces(task: Task, tm
     assert again == last
     with pytest.raises(CheckpointError, match="the encoder's causal = True, not False"):
         train(tmp_path, task, SETTINGS, resume=True)
+
+
+@pytest.mark.slow
+def test_rows_with_padding_are_trained_on_in_bf16(task: Task, tmp_path: Path) -> None:
+    first = next(step_batches(task, SETTINGS, 0, 0, 1))
+    assert any((part.blocks == -1).any() for part in first.parts)
+    train(tmp_path, task, replace(SETTINGS, precision="bf16", learning_rate=1e-6))
+    assert log(tmp_path, "start")[0]["bf16"]
+    norms = [line["gradient_norm"] for line in log(tmp_path, "step")]
+    train(tmp_path / "fp32", task, replace(SETTINGS, learning_rate=1e-6))
+    assert norms == pytest.approx([line["gradient_norm"] for line in log(tmp_path / "fp32", "step")], rel=0.1)
+
+
+def test_a_seed_decides_the_first_weights(trained: Path, task: Task, tmp_path: Path) -> None:
+    train(tmp_path, task, replace(SETTINGS, seed=1, steps=1))
+    assert not same(weights(tmp_path, 0), weights(trained, 0))

@@ -100,3 +100,8 @@ def test_padding_and_truncation_do_not_change_the_fingerprint(vocabulary: Vocabu
     assert tokenizer_fingerprint(other) == vocabulary.fingerprint
     other.add_tokens(["more"])
     assert tokenizer_fingerprint(other) != vocabulary.fingerprint
+
+
+def test_text_that_looks_like_a_special_piece_is_text(vocabulary: Vocabulary) -> None:
+    (pieces,) = vocabulary.encode(["a [MASK] the [CLS]"])
+    assert not set(pieces.tolist()) & {2, 3, 4}

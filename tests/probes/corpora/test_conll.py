@@ -89,3 +89,10 @@ def test_a_document_without_a_part_is_part_0_and_spaces_part_columns(begin: str,
     (document,) = read(begin, *(" ".join(line.split()) for line in LATER), "", END.replace("#", "# "))
     assert [(one.id, len(one)) for one in document.sentences] == [("sea-0-1", 4)]
     assert len(document.mentions) == 2
+
+
+def test_mentions_may_nest_cross_and_end_together(read: Read) -> None:
+    cells = ("(1|(2", "(3)", "1)|(4", "2)|4)")
+    (document,) = read(BEGIN, *(word(i, f"w{i}", cell) for i, cell in enumerate(cells)), END)
+    spans = {(mention.entity, mention.words) for mention in document.mentions}
+    assert spans == {("1", (0, 1, 2)), ("2", (0, 1, 2, 3)), ("3", (1,)), ("4", (2, 3))}

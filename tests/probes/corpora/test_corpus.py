@@ -184,3 +184,11 @@ def test_the_named_corpora_are_there_and_can_be_opened(data_folder: Path) -> Non
     for name in NAMED:
         document = next(read_documents(corpus_path(name), first=1))
         assert len(document) > 0
+
+
+def test_texts_are_taken_in_the_order_asked_for_and_chunks_give_all(path: Path, cache: Path) -> None:
+    texts = Corpus.read(path).sentences()
+    ids = [text.sentences[0].id for text in texts.take([2, 0, 2])]
+    assert ids == ["port-1", "harbour-1", "port-1"]
+    chunks = list(texts.chunks(2))
+    assert [[text.sentences[0].id for text in chunk] for chunk in chunks] == [["harbour-1", "harbour-2"], ["port-1"]]

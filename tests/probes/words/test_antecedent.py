@@ -74,3 +74,12 @@ def test_baselines_attend_to_the_nearest_or_the_first_candidate(name: str, keys:
     rows = BASELINES[name]().rows(items, Shown([text_of("w w w w w w w w w", [])]))
     assert rows.argmax(1).tolist() == keys
     assert rows.sum(1).tolist() == [1, 1]
+
+
+def test_both_directions_ask_about_the_same_words() -> None:
+    text = text_of("Ada met Bo until she left", [one(0, "a"), one(2, "b"), one(4, "a")])
+    rows, columns = PROBE.targets(text).values()
+    assert (rows.by_column, columns.by_column) == (False, True)
+    for part in (rows, columns):
+        assert not isinstance(part.candidates, str)
+        assert (part.query.tolist(), part.gold[0].tolist(), part.candidates[0].tolist()) == ([4], [0], [0, 2])

@@ -47,3 +47,25 @@ def test_a_window_has_the_words_near_by_and_is_asked_where_some_word_is_farther(
         if 0 < len(near) < words - 1:
             expected += [(word, key) for key in near]
     assert asked(Position().targets(text_of(words))[AREAS], f"within={reach}") == expected
+
+
+def test_positions_run_through_a_window_of_several_sentences() -> None:
+    sentence = text_of(2).sentences[0]
+    targets = Position().targets(Document("d", (sentence, sentence)))[OTHERS]
+    assert asked(targets, "previous") == [(1, 0), (2, 1), (3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        (2, [], []),  # no word has both another word within and one outside
+        (3, [(1, 0), (2, 0)], [(0, 2), (1, 2)]),
+        (4, [(0, 1), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1)], [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 2)]),
+    ],
+)
+def test_the_halves_of_a_sentence_leave_out_the_middle_word(
+    words: int, first: list[tuple[int, int]], second: list[tuple[int, int]]
+) -> None:
+    found = Position().targets(text_of(words))[AREAS]
+    assert asked(found, "first half") == first
+    assert asked(found, "second half") == second

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
+from probes.grammar import generate
 from probes.records import Document, Sentence
 from probes.targets import OTHERS
 from probes.words.reflexive import Reflexive
@@ -75,3 +76,30 @@ def test_beside_a_relative_pronoun_its_noun_is_right(tree: Tree, asked: Asked) -
     assert asked(found["reflexive->subject"]) == [(4, [1, 2], "differing")]
     assert asked(found["among nominals"]) == [(4, [1], "differing")]
     assert found["among nominals"].candidates[0].tolist() == [0, 1]
+
+
+def test_the_verb_of_an_infinitive_has_the_subject(tree: Tree, asked: Asked) -> None:
+    text = f"She PRON 2 nsubj _\ntried VERB 0 root _\nto PART 4 mark _\nhide VERB 2 xcomp _\n{HERSELF.format(4)}"
+    assert asked(Reflexive().targets(Document("d", (tree(text),)))["reflexive->subject"]) == [(4, [0], "none")]
+
+
+def test_every_conjunct_of_a_subject_is_right(tree: Tree, asked: Asked) -> None:
+    text = "Anna PROPN 3 nsubj Number=Sing\nTom PROPN 1 conj Number=Sing\nhid VERB 0 root _\nthemselves PRON 3 obj _"
+    found = Reflexive().targets(Document("d", (tree(text),)))
+    assert asked(found["reflexive->subject"]) == [(3, [0, 1], "none")]
+    assert asked(found["subject->reflexive"]) == [(0, [3], "none"), (1, [3], "none")]
+
+
+def test_in_the_grammar_a_reflexive_is_the_entity_of_its_subject() -> None:
+    """Mentions, which the probe does not read, say whom a reflexive means."""
+    right = 0
+    for document in generate(100, seed=4, wide=True):
+        for sentence in document.split_sentences():
+            entities = [(set(mention.words), mention.entity) for mention in sentence.mentions]
+            targets = Reflexive().targets(sentence)["reflexive->subject"]
+            for item, query in enumerate(targets.query.tolist()):
+                gold = set(targets.gold[0][targets.gold[1] == item].tolist())
+                (entity,) = (one for words, one in entities if words == {query})
+                assert any(one == entity and words & gold for words, one in entities), sentence.words
+                right += 1
+    assert right > 40

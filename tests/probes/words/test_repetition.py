@@ -43,3 +43,9 @@ def test_a_word_said_twice_in_a_row_followed_itself_and_is_not_asked(asked: Aske
 def test_punctuation_is_not_asked(mark: str, tree: Callable[..., Sentence]) -> None:
     sentence = tree(f"Sink VERB 0 root _\n{mark} PUNCT 1 punct _\n{mark} PUNCT 1 punct _")
     assert all(len(part) == 0 for part in Repetition().targets(Document("d", (sentence,))).values())
+
+
+def test_occurrences_in_other_sentences_of_a_window_count(tree: Callable[..., Sentence], asked: Asked) -> None:
+    sentence = tree("Ships NOUN 2 nsubj _\nsank VERB 0 root _")
+    found = Repetition().targets(Document("d", (sentence, sentence)))
+    assert asked(found["word after"]) == [(2, [1], "content"), (3, [2], "content")]
