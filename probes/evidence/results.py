@@ -30,9 +30,6 @@ OF_RUNS = ("model", "step", "corpus", "maps", "layer_attention")
 COLUMNS = tuple(name for name in SCORES.names if name not in OF_RUNS)
 "The columns of scores that are computed here, in the order of a run folder."
 
-WHOLE = {name: dtype for name, dtype in SCORES.dtypes.items() if name in COLUMNS and dtype == "int64"}
-"Those with whole numbers, and their dtype."
-
 ADJUSTED = ("p_adjusted", *GRADED[1:])
 "The columns with the p of each grade in turn, corrected for all labels of a run."
 
@@ -137,7 +134,8 @@ def score_table(
                 told["selected"] = np.arange(len(scores["accuracy"])) == scores["accuracy"].argmax()
                 told["stability"] = scores["stability"]
             blocks.append(told | scores | {"split": name, "stability": told["stability"]})
-    return stacked(blocks, shape[0] * shape[1], COLUMNS).astype(WHOLE)
+    whole = {name: dtype for name, dtype in SCORES.dtypes.items() if name in COLUMNS and dtype == "int64"}
+    return stacked(blocks, shape[0] * shape[1], COLUMNS).astype(whole)
 
 
 def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:
