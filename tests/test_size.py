@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 82520,
-    "lines of tests": 46470,
+    "lines of tests": 46490,
     "files of Python": 590,
     "files of Python under 60 lines": 101,
     "folders of the rooms": 67,

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conll import read_conll
-from probes.corpora.conllu import read_conllu
+from probes.corpora.conllu import CorpusError, read_conllu
 from probes.corpora.gap import HEADER, read_gap
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
@@ -92,3 +92,15 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts
 def test_blank_lines_at_the_end_change_nothing(name: str, lines: tuple[str, ...], write: Write) -> None:
     plain = [document.words for document in read_documents(write(name, *lines))]
     assert [document.words for document in read_documents(write(name, *lines, "", "  "))] == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("wino.tsv", ("\t".join(FILLED), 'nurse.someone.0.male.txt\t"The nurse told someone, that he could go."')),
+        ("agr.tsv", ('"the ship, too, can sink"\t5\t0 1\t',)),
+    ],
+)
+def test_cells_that_a_spreadsheet_quoted_are_refused(name: str, lines: tuple[str, ...], write: Write) -> None:
+    with pytest.raises(CorpusError, match=rf"{name}:\d: .* has the quotation marks that spreadsheets put"):
+        list(read_documents(write(name, *lines)))
