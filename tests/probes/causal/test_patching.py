@@ -16,6 +16,7 @@ from probes.causal.patching import ROLES, SPECIAL, Effects, PatchItem, _texts, m
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind
 from probes.pairs.number_swaps import NumberSwap
+from tests.probes.causal.spread import spread
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
 MARKS = {
@@ -49,13 +50,7 @@ def planted(read: tuple[int, int] | None = READ, norm: str = "post") -> MaskedLM
 
 @pytest.fixture(scope="module")
 def lm() -> MaskedLM:
-    """Return a model of spread weights, in which every head moves every answer."""
-    lm = planted()
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in lm.module.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
-    return replace(lm, module=lm.module.double())
+    return spread(planted())
 
 
 def asked(lm: MaskedLM) -> list[PatchItem]:

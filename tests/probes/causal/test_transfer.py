@@ -18,6 +18,7 @@ from probes.causal.transfer import VERSIONS, Margins, measure_transfer, transfer
 from probes.evidence.question import Effort
 from probes.minimal_pairs import AGREEMENT, PLURAL, REFLEXIVES, SINGULAR, Kind, MinimalPair
 from probes.records import frozen_ints
+from tests.probes.causal.spread import spread
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
 VERBS = {"sink": "sinks", "swim": "swims", "move": "moves"}
@@ -57,13 +58,7 @@ def asked(lm: MaskedLM, items: Sequence[MinimalPair] | None = None) -> Predictio
 
 @pytest.fixture(scope="module")
 def lm() -> MaskedLM:
-    """Return a model of spread weights, in which every head moves every answer."""
-    lm = planted()
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in lm.module.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
-    return replace(lm, module=lm.module.double())
+    return spread(planted())
 
 
 def test_donors_are_other_sentences_with_another_verb_the_right_answers_and_one_place(lm: MaskedLM) -> None:
