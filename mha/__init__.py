@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from mha.hooks import Record as Record
     from mha.hooks import record as record
     from mha.hooks import watch as watch
-    from mha.models.folders import ModelError as ModelError
     from mha.models.maps import merge as merge
     from mha.models.maps import stream_maps as stream_maps
     from mha.models.masked_prediction import MaskedLM as MaskedLM
     from mha.models.model import Model as Model
     from mha.models.model import load_model as load_model
+    from mha.models.packages import ModelError as ModelError
     from mha.pieces import CLS as CLS
     from mha.pieces import SEP as SEP
     from mha.pieces import Pieces as Pieces

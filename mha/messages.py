@@ -1,12 +1,27 @@
-"""What errors say: one line that a person can read, whatever the input holds that it quotes."""
+"""What errors say: one line that a person can read, whatever the input holds, and the nearest known name."""
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+
+def nearest_name(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return the question whether the most similar of `known` was meant; where none is similar, `otherwise`, or all.
+
+    >>> nearest_name("dependancy", ["position", "dependency"])
+    "did you mean 'dependency'?"
+    >>> nearest_name("x", ["position", "dependency"])
+    'known are position, dependency'
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 1)
+    return f"did you mean {near[0]!r}?" if near else otherwise or f"known are {', '.join(names)}"
+
 
 LONGEST: Final = 1500
 "Characters of an error."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.records import Document
 from probes.targets import Targets
 

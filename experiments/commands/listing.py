@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 
 Rows = list[dict[str, Any]]
 

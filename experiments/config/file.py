@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from experiments.config.section import ConfigError, ConfigTable, Placed
+from mha.messages import nearest_name
 from mha.models.folders import NAMED
-from mha.nearest_name import nearest_name
 
 CONFIGS: Final = Path(__file__).parents[1] / "configs"
 "The folder of the configs that come with headscope."

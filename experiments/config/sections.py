@@ -15,10 +15,10 @@ from mha.device import DEVICES
 from mha.models.folders import HUB
 from mha.models.maps import MAPS
 from mha.models.model import SOURCES
-from probes.constructions.agreement_corpus import SETS
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
 from probes.evidence.statistics import MARGIN
+from probes.pairs.agreement_corpus import SETS
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
 
@@ -65,7 +65,7 @@ SENSES = "senses"
 "The embedded corpus of ambiguous nouns (`probes.words.senses`)."
 
 AGREEMENT = "agreement"
-"The corpus of agreement by construction (`probes.constructions.agreement_corpus`)."
+"The corpus of agreement by construction (`probes.pairs.agreement_corpus`)."
 
 REACTIONS = "reactions"
 "The corpus of reactions with maps of their atoms (`probes.chemistry.reactions`)."
@@ -101,7 +101,7 @@ class CorpusPart(ConfigTable):
     wide: bool = False
     "Whether the grammar has more constructions, those of `probes.grammar.wide`; that of agreement always has."
     sets: tuple[Literal["marvin-linzen", "opensesame", "grammar"], ...] | None = Field(default=None, min_length=1)
-    """What agreement is made of, the grammar where nothing is said; see `probes.constructions.agreement_corpus`. The
+    """What agreement is made of, the grammar where nothing is said; see `probes.pairs.agreement_corpus`. The
     others lie under HEADSCOPE_DATA."""
 
     @model_validator(mode="after")

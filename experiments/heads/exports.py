@@ -13,14 +13,14 @@ import pandas as pd
 
 from reports import Run
 from reports.blocks.block import Charts, every_block
-from reports.drawing.picture import FORMATS, save_pictures
+from reports.drawing.charts import FORMATS, save_pictures
 from reports.measures.registry import measures
 from reports.notebook.run_charts import run_pictures
 from reports.page.columns import run_tables
 from reports.page.dataset_card import EXPORTED_SCORES, dataset_card, with_canonical_names
 from reports.tables.files import replace_file
-from reports.tables.json_schema import json_schema
 from reports.tables.shared_columns import SPLITS
+from reports.tables.table import json_schema
 from reports.tables.text_table import TextTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}

@@ -10,9 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from mha import CLS, SEP, Model, align
-from mha.messages import OneLineError
+from mha.messages import OneLineError, nearest_name
 from mha.models.maps import MAPS
-from mha.nearest_name import nearest_name
 from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
 from probes.corpora.spans import blanks_after, word_spans

@@ -12,10 +12,10 @@ from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
 from mha.models.folders import HUB
 from probes import Corpus
 from probes.chemistry.reactions import reaction_items
-from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.evidence.results import SPLITS
+from probes.pairs.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.plain.raw_text import RawText, is_raw_text
 from probes.plain.spacy_pipeline import open_plain
 from probes.scoring.aligned import EXAMPLES, Dropped

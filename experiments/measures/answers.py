@@ -13,7 +13,7 @@ from experiments.config.section import ConfigError
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, interval, percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import LAYER, ONE_HEAD, RUN, correlation, number, place, text, whole

@@ -13,7 +13,7 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Raw, TableBlock, Terms
 from reports.drawing.trajectories import QUESTION, slider_view, trajectory_charts
 from reports.formats import MISSING, count, escaped, percent, points, signed
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.thresholds import run_thresholds
 from reports.tables.biographies import ALL_SEEDS, LIFE_SHOWN, MAIN, TABLES, TERMS

@@ -15,7 +15,7 @@ from probes.chains.scores import SCORES
 from probes.corpora.corpus import MemoryTexts
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, listed, percent, signed, signed_interval
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import (

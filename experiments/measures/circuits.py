@@ -13,7 +13,7 @@ from pydantic import Field
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, Paragraph, Points, TableBlock, Terms
 from reports.formats import MISSING, count, decimal, percent, signed_whole
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn, head_cell
 from reports.tables.column import Column

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Fold, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, percent, signed
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.classifiers import CLASSIFIERS, CODES, LAYERS

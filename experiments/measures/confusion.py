@@ -12,7 +12,7 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.syntax.distractors import Distractors
 from reports.blocks.block import Block, Paragraph, TableBlock
 from reports.formats import MISSING, decimal
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
 from reports.tables.marks import clusters_shown

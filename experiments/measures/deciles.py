@@ -14,7 +14,7 @@ from probes.corpora.corpus import MemoryTexts
 from reports.blocks.block import Block, Points, Raw, TableBlock, Terms
 from reports.formats import count, decimal, percent, signed
 from reports.heads.card_parts import CardPart, CardSource
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.shared_columns import (
     NOT_NEGATIVE,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from mha import Model
     from probes.corpora.corpus import Texts
-    from probes.distribution.description import RulePredictions
+    from probes.maps.description import RulePredictions
     from probes.scoring.observers import Observer
 
 DECILES: Final = Table(
@@ -156,8 +156,8 @@ class DecilesMeasure(Measure):
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split of sentences."""
-        from probes.distribution.deciles import Deciles
-        from probes.distribution.description import RulePredictions
+        from probes.maps.deciles import Deciles
+        from probes.maps.description import RulePredictions
 
         if scope != "sentence":
             return []
@@ -166,8 +166,8 @@ class DecilesMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return a row a head and decile, and a row a head with its description."""
-        from probes.distribution.deciles import Deciles
-        from probes.distribution.description import RulePredictions, describe
+        from probes.maps.deciles import Deciles
+        from probes.maps.description import RulePredictions, describe
         from probes.scoring.aligned import sample_texts
 
         [scored] = [one for one in read.parts if one.part.scope == "sentence"]
@@ -218,7 +218,7 @@ class DecilesMeasure(Measure):
 
 def _predictions(run: RunContext, model: Model, texts: Texts) -> RulePredictions:
     """Return what rules predict of a model on texts."""
-    from probes.distribution.description import RulePredictions
+    from probes.maps.description import RulePredictions
     from probes.scoring.score import score_corpus
 
     found = RulePredictions(model.layers, model.heads)

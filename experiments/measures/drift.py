@@ -13,7 +13,7 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.corpora.corpus import MemoryTexts
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, RUN, SPLIT, number, place

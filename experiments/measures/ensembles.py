@@ -15,7 +15,7 @@ from probes.evidence.relations import KEY, Relation, choose_relations
 from probes.scoring.tally import Sums
 from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, percent, signed
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import few_clusters

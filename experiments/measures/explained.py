@@ -13,7 +13,7 @@ from probes.registry import RANDOM
 from probes.words.position import AREAS
 from reports.formats import percent, plain
 from reports.heads.card_parts import CardPart, CardSource
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.tables.column import Column
 from reports.tables.grades import POSITION, own_labels
 from reports.tables.shared_columns import ONE_HEAD, RUN, SPLITS, fraction, text, whole

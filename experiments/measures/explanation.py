@@ -12,7 +12,7 @@ from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import NOT_NEGATIVE, RUN, correlation, ends, fraction, number, place, text, whole

@@ -15,7 +15,7 @@ from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import count, interval, percent, signed, signed_interval
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import ITEMS, QUESTION, RUN, difference, ends, fraction, text, whole

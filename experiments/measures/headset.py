@@ -16,7 +16,7 @@ from reports.blocks.block import Block, Charts, Heading, Points, Raw, TableBlock
 from reports.drawing.head_plane import overlap_chart, plane_chart
 from reports.formats import count, decimal, decimal3, p_value, percent, signed
 from reports.heads.card_parts import CardSource
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
 from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, RUN, number, p_column, place, text, whole
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes import Document
     from probes.corpora.corpus import Texts
-    from probes.maps.distances import Distances
+    from probes.maps.matching import Distances
 
 OWN, RANDOM = "own", "random"
 "Whose heads: those of the run's model, or of one of the same architecture with randomly initialised weights."
@@ -196,7 +196,7 @@ class HeadSetMeasure(Measure):
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Distances]:
         """Return what compares heads on the sample."""
-        from probes.maps.distances import Distances, text_key
+        from probes.maps.matching import Distances, text_key
 
         here = split == "report" and scope == run.scopes[0]
         return [Distances([text_key(text) for text in self._sample(run)])] if here else []
@@ -204,7 +204,6 @@ class HeadSetMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables of pairs and places; nothing where no text can be compared."""
         from probes.corpora.corpus import MemoryTexts
-        from probes.maps.distances import Distances
         from probes.maps.groups import (
             compare_heads,
             contrast_table,
@@ -214,6 +213,7 @@ class HeadSetMeasure(Measure):
             pair_table,
             place_table,
         )
+        from probes.maps.matching import Distances
         from probes.scoring.score import score_corpus
 
         seed, heads, sample = run.config.seed, run.model.heads, self._sample(run)

@@ -18,7 +18,7 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, legend, over
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, columns_of

@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, interval, percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import Cell, TextColumn

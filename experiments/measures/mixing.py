@@ -9,10 +9,9 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
-from reports.blocks.block import Block, Paragraph, TableBlock, Terms
-from reports.blocks.by_layer import by_layer
+from reports.blocks.block import Block, Paragraph, TableBlock, Terms, by_layer
 from reports.formats import count, decimal, decimal3, percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import (
@@ -163,7 +162,7 @@ class MixingMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return a row a measure and depth, a row a head and length of text, and a row a head and text."""
         from experiments.run.context import SCOPES
-        from probes.mixing.measure import Mixing, mixing_texts
+        from probes.states.mixing import Mixing, mixing_texts
 
         by_scope = [run.texts(scope) for scope in SCOPES]
         select, report = (mixing_texts(run.model, texts, self.texts) for texts in zip(*by_scope, strict=True))

@@ -12,7 +12,7 @@ from experiments.measures.classifiers import LEVEL, NAMES, ClassifiersMeasure, c
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, Terms
 from reports.formats import MISSING
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
 from reports.tables.classifiers import PAIRS

@@ -11,7 +11,7 @@ from experiments.measures.classifiers import ClassifiersMeasure, counted
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
 from reports.formats import percent, signed, signed_interval
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.classifiers import PARSER
 from reports.tables.shared_columns import SPLITS

@@ -14,7 +14,7 @@ from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.measures.scales import behaviour_text, scale_of
 from reports.run.folder import RunFolder
 from reports.tables.shared_columns import (

@@ -16,7 +16,7 @@ from probes.corpora.named import NAMED_RATINGS
 from probes.corpora.ratings import open_ratings, ratings_path
 from reports.blocks.block import Block, Heading, Paragraph, TableBlock
 from reports.formats import count, decimal
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import TextColumn

@@ -14,7 +14,7 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.drawing.charts import Chart, heads_by_layer
 from reports.formats import count, decimal, names
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import TextColumn, columns_of

@@ -11,7 +11,7 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.corpora.corpus import MemoryTexts
 from reports.formats import decimal, percent
 from reports.heads.card_parts import CardPart, CardSource
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.tables.grades import SINK_KINDS, SPREADS
 from reports.tables.shared_columns import NOT_NEGATIVE, ONE_HEAD, RUN, SPLITS, fraction, number, text
 from reports.tables.table import Table

@@ -9,10 +9,9 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
-from reports.blocks.block import Block, Paragraph, TableBlock, Terms
-from reports.blocks.by_layer import by_layer
+from reports.blocks.block import Block, Paragraph, TableBlock, Terms, by_layer
 from reports.formats import count, percent
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.column import Column

@@ -13,7 +13,7 @@ from experiments.config.section import EMBEDDING, LOSS, BehaviourNames
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, Points, TableBlock, Terms
 from reports.formats import cost, count, names, percent, signed
-from reports.measures.method import Method
+from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.shared_columns import (

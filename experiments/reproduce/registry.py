@@ -9,7 +9,7 @@ from functools import cache
 
 from experiments import findings
 from experiments.statements.finding import Finding, FindingError, PaperFindings
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 
 
 @cache

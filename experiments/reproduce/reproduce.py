@@ -25,7 +25,7 @@ from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
 from experiments.statements.rule import CONTROLS, SEEDS
 from experiments.statements.subject import SCRATCH, Subject
-from mha.models.folders import ModelError
+from mha.models.packages import ModelError
 from probes.corpora.conllu import CorpusError
 from reports.run.lock import locked
 from reports.statements.finding_page import write_findings_page

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from scipy.special import stdtrit
 
-from probes.evidence.power import LeadTest
+from probes.evidence.leads import LeadTest
 from reports import Run
 from reports.formats import MISSING, count, percent, points
 from reports.scores.thresholds import RunThresholds, run_thresholds

@@ -35,7 +35,7 @@ from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
 from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM, Selective
 from probes.scoring.aligned import name_of
-from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled

@@ -17,7 +17,7 @@ from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
 from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
-from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 
 

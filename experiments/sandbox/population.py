@@ -18,7 +18,7 @@ from probes.evidence.planted import Follows, Head, Knows, Planted, RandomGold, p
 from probes.evidence.results import pooled_sums
 from probes.evidence.simulation import GRADES, Pool, stacked
 from probes.registry import CONTROL_ARCS, RANDOM
-from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled, Question
 

@@ -20,7 +20,7 @@ from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokeni
 from probes import Corpus
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import cache_folder, corpus_path
-from probes.plain.data_set import DatasetTexts
+from probes.plain.text_tables import DatasetTexts
 from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 STREAM_VOCABULARY = 100_000

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
-from mha.models.folders import ModelError, find_model
+from mha.models.folders import find_model
 from mha.models.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.model import Model, permute_weights
+from mha.models.packages import ModelError
 
 MASKS = ("[MASK]", "<mask>")
 "What the piece is called that stands for a masked one."

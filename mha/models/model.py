@@ -23,8 +23,9 @@ from mha.encoder.weights import FAMILIES, load_encoder
 from mha.files import summary
 from mha.messages import OneLineError
 from mha.models.check import measured
-from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.folders import find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
+from mha.models.packages import ModelError
 from mha.models.tokenizer import load_tokenizer, tokenizer_key
 from mha.own_attention import attend_fully
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from mha.hooks import watch
-from mha.models.folders import ModelError
 from mha.models.maps import READERS
 from mha.models.model import Model
+from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces
 from mha.watches import Seen
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from mha.cache import cache_folder as cache_folder
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.corpora.line_reader import CorpusError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.corpora.line_reader import CorpusError, filled_lines
 from probes.corpora.named import NAMED_RATINGS, data_folder, lacking
 from probes.records import Document, Sentence

@@ -11,7 +11,7 @@ from typing import Any
 
 import pooch
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import NAMED, Named, ReleasedTreebank
 from probes.pairs.corpora import NAMED_PAIRS

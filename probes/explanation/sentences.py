@@ -14,9 +14,9 @@ from torch import Tensor
 
 from mha.batches import collate
 from mha.models.circuits import encoder_of
-from mha.models.folders import ModelError
 from mha.models.masked_prediction import hidden_piece
 from mha.models.model import Model
+from mha.models.packages import ModelError
 from mha.pieces import Pieces, align
 from probes.pairs.number_swaps import NumberSwap, number_swapped
 

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.corpora.annotation.written_words import unescaped
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Named, data_folder

@@ -17,9 +17,8 @@ from probes.corpora.annotation.written_words import escape_remarks, unescaped
 from probes.corpora.line_reader import CorpusError, numbered_lines, suffixes_of, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.readers import find_reader, first_line, reader_by_content
-from probes.plain.data_set import DatasetTexts
 from probes.plain.spacy_words import SQUEEZED, spacy_version, written_sentences
-from probes.plain.text_tables import SUFFIXES, has_text_column, table_texts
+from probes.plain.text_tables import SUFFIXES, DatasetTexts, has_text_column, table_texts
 from probes.records import Document, Sentence
 
 ABOUT: Final = "SOURCE.txt"

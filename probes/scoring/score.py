@@ -21,9 +21,9 @@ from probes.corpora.corpus import Texts
 from probes.records import Document, IntArray
 from probes.registry import CONTROL_ARCS, Probe
 from probes.scoring.aligned import CHUNK, Aligned, Dropped, Places, name_of
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
-from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.expert_rules import RULES
 from probes.scoring.observers import Observation, Observer
 from probes.scoring.scorer import Sheet, score_rows

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.records import Document, basic
 from probes.scoring.aligned import CHUNK, Aligned, name_of
 from probes.scoring.arcs import content_of, pick

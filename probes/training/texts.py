@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus, Named, data_folder
 from probes.corpora.named import lacking

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,9 +16,36 @@ import pandas as pd
 from markupsafe import Markup
 
 from reports.drawing.charts import Chart
-from reports.formats import MISSING, escaped
+from reports.formats import MISSING, decimal, escaped
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 from reports.templates.environment import FILES, environment
+
+
+def by_layer(title: str, frame: pd.DataFrame, of: Sequence[str], layer: str = "layer") -> TextTable:
+    """Return the table of `value` [low, high], a row for each combination of the columns `of` and a column a layer.
+
+    Layer 0 is the input. Rows keep the order of `frame`.
+    """
+    rows: dict[str, dict[Any, Any]] = {}
+    for one in frame.to_dict("records"):
+        name = ": ".join(dict.fromkeys(str(one[column]) for column in of))
+        rows.setdefault(name, {"name": name})[int(one[layer])] = one
+    columns = [
+        TextColumn("Measure", lambda row: row["name"], "row"),
+        *(
+            TextColumn(f"Layer {depth}" if depth else "Input", partial(_cell, depth), kind="num")
+            for depth in sorted(frame[layer].unique().tolist())
+        ),
+    ]
+    return TextTable.of(title, columns, list(rows.values()))
+
+
+def _cell(depth: int, row: dict[Any, Any]) -> Cell | str:
+    if depth not in row:
+        return ""
+    one = row[depth]
+    return Cell(decimal(one["value"]), f"[{decimal(one['low'])}, {decimal(one['high'])}]")
 
 
 class Block:

@@ -5,15 +5,110 @@ Colours are names of the page's style sheet, "var(--right)": what is drawn follo
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import altair as alt
 import pandas as pd
 from markupsafe import Markup
+
+from reports.formats import named_file
+
+FORMATS: Final = ("pdf", "png", "svg")
+"What a chart can be drawn as."
+
+PAPER: Final[Mapping[str, str]] = {
+    "ink": "#1a1d21",
+    "muted": "#56606b",
+    "line": "#dde2e7",
+    "right": "#0072b2",
+    "wrong": "#b94b00",
+    "other": "#818b97",
+}
+"Colours of the page's style sheet on white paper; any other is black."
+
+WIDTH: Final = 480
+"Pixels of a chart that on a page is as wide as there is room."
+
+
+def picture(spec: Mapping[str, Any], form: str) -> bytes:
+    """Return a chart in Vega-Lite as the bytes of a picture: the same for the same chart."""
+    import vl_convert
+
+    text = json.dumps({**spec, **({"width": WIDTH} if spec.get("width") == "container" else {})})
+    text = re.sub(r"var\(--([\w-]+)\)", lambda found: PAPER.get(found[1], "#000"), text)
+    if form == "png":
+        return bytes(vl_convert.vegalite_to_png(text, scale=2))
+    if form == "pdf":
+        return bytes(vl_convert.vegalite_to_pdf(text))
+    return str(vl_convert.vegalite_to_svg(text)).encode()
+
+
+def save_pictures(specs: Mapping[str, Mapping[str, Any]], folder: Path, form: str) -> list[Path]:
+    """Write charts in Vega-Lite by name into `folder` and return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{named_file(name)}.{form}" for name in specs]
+    for path, spec in zip(paths, specs.values(), strict=True):
+        path.write_bytes(picture(spec, form))
+    return paths
+
+
+Channel = TypeVar("Channel", alt.X, alt.Y)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where numbers lie on an axis: evenly, or by their logarithms where they span more than a factor of 20."""
+
+    low: float
+    high: float
+    log: bool
+
+    @classmethod
+    def over(cls, values: Sequence[float], *, log: bool | None = None) -> Axis:
+        """Return the axis that shows all of `values`, with some room."""
+        known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+        low, high = min(known), max(known)
+        logarithmic = low > 0 and high / low > 20 if log is None else log and low > 0
+        if logarithmic:
+            room = (high / low) ** 0.06 if high > low else 1.1
+            return cls(low / room, high * room, True)
+        gap = 0.07 * (high - low) or 0.05 * (abs(high) or 1)
+        return cls(low - gap, high + gap, False)
+
+    def marks(self) -> list[float]:
+        """Return a few round numbers on the axis."""
+        if not self.log:
+            return _marks(self.low, self.high)
+        powers = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+        every = [10.0**power for power in powers]
+        if len(every) >= 2:
+            return every[:: -(-len(every) // 6)]
+        steps = [part * 10.0**power for power in range(powers.start - 1, powers.stop) for part in (1, 2, 5)]
+        return [step for step in steps if self.low <= step <= self.high]
+
+
+def scaled(channel: Channel, axis: Axis, **options: Any) -> Channel:
+    """Return the channel with the range, the scale and the marks of an axis; `options` has more of Vega-Lite's axis."""
+    ends = [axis.low, axis.high]
+    scale = alt.Scale(type="log" if axis.log else "linear", domain=ends, nice=False)
+    found: Channel = channel.scale(scale).axis(alt.Axis(**{"values": axis.marks(), "format": ",.6~g"} | options))
+    return found
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """Return two to six round numbers between `low` and `high`."""
+    step = 10 ** math.floor(math.log10(high - low))
+    step = next(one for one in (step / 5, step / 2, step, 2 * step) if (high - low) / one <= 6)
+    first = math.ceil(low / step)
+    return [round(number * step, 10) for number in range(first, math.floor(high / step) + 1)]
+
 
 COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."

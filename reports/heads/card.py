@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from reports.formats import escaped, signed
-from reports.heads.card_measures import biography, circuits, classifiers, shape
 from reports.heads.card_parts import (
     NEAREST,
     CardPart,
     CardSource,
     Part,
+    biography,
+    circuits,
+    classifiers,
     ensembles,
     examples,
     layer,
     nearest,
     roles,
+    shape,
     subspaces,
 )
 from reports.progress import Step, each, silent

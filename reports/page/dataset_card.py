@@ -13,9 +13,9 @@ from reports.formats import count, escaped
 from reports.page.columns import meaning
 from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING
-from reports.tables.json_schema import VERSION
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import text
+from reports.tables.table import VERSION
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder

@@ -13,7 +13,7 @@ from reports.blocks.block import Block, Heading, Paragraph, Raw, Section, TableB
 from reports.blocks.page import Page
 from reports.run.replacing import replace_text
 from reports.scores.best_heads import BestHead, best_heads, probes
-from reports.scores.best_shown import best_shown
+from reports.scores.best_table import best_shown
 
 STATE: Final = (
     "Each row has the head selected on the selection split and its percentages on the report split, beside the "

@@ -18,8 +18,7 @@ from reports.heads.grid import head_grid, kinds_of_sinks
 from reports.measures.registry import measures
 from reports.notebook.run import Run
 from reports.page.columns import tables_of, unread_tables
-from reports.page.methods import methods
-from reports.page.provenance import coverage_tables, provenance_facts
+from reports.page.methods import coverage_tables, methods, provenance_facts
 from reports.page.rankings import ranking_blocks
 from reports.page.run_findings import run_findings
 from reports.page.summary import opening
@@ -36,7 +35,7 @@ from reports.scores.best_heads import (
     page_scores,
     probes,
 )
-from reports.scores.best_shown import best_shown, trained_shown
+from reports.scores.best_table import best_shown, trained_shown
 from reports.scores.controls import ComparedBaseline, baseline_table, run_baselines
 from reports.scores.glossary import LIMITS, MAPS_TEXT, MEANING
 from reports.scores.heat_maps import heat_map_data

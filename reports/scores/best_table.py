@@ -1,20 +1,159 @@
-"""The best heads of a run as a table that notebooks, terminals and papers show."""
+"""The best heads of a run as tables: for pages and Markdown, notebooks, terminals and papers."""
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
+from markupsafe import Markup
 
-from reports.formats import count, interval, p_value, percent, signed, signed_interval
+from reports.formats import count, decimal, interval, p_value, percent, signed, signed_interval
 from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
 from reports.scores.thresholds import RunThresholds, run_thresholds
+from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
+from reports.tables.grades import answered
+from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
+from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
+
+OTHERS: Final = 2
+"How many of a label's other heads with a grade are named."
+
+
+def best_shown(probe: str, rows: Sequence[BestHead], rule: RunThresholds | None, *, layers: bool = False) -> TextTable:
+    """Return a probe's best heads: eight columns, and behind them those that are folded.
+
+    With `layers` one of those says whether the head's layer is local or global. Where nothing was tested there is no
+    `rule`, and there are no grades and no p.
+    """
+    grades = (
+        []
+        if rule is None
+        else [
+            TextColumn("Grade", partial(_grade, rule), "verdict", tip="Grade of the head by the rule in the summary.")
+        ]
+    )
+    more = UNTESTED if rule is None else MORE
+    return TextTable.of(probe, (*NAMED, *grades, *FIRST, *[LAYER] * layers, *more), rows)
+
+
+def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
+    """Return the table of trained classifiers beside their controls."""
+    return TextTable.of(probe, TRAINED, rows)
+
+
+def also(row: BestHead) -> str:
+    """Return which other heads have a grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
+    count = len(row.others)
+    if not count:
+        return ""
+    named = ", ".join(row.others[:OTHERS]) + (f" and {count - OTHERS} more" if count > OTHERS else "")
+    heads = f"{count} other head{'s' * (count > 1)}"
+    return f"{heads}: {named}" if row.grade else f"{heads} {'has' if count == 1 else 'have'} one: {named}"
+
+
+def _grade(rule: RunThresholds, row: BestHead) -> Cell:
+    """Return the head's grade, the other heads with one, and the question's verdict where no head has one."""
+    graded, answer = rule.grade(vars(row)), answered(row.verdict, row.excluded)
+    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", graded)
+    any_head = f"any head: {answer}" if answer and row.verdict != "yes" else ""
+    more = "; ".join(said for said in (also(row), any_head) if said)
+    beside = Markup(' <span class="ci">{}</span>').format(more) if more else ""
+    said = f"{graded}; {more}" if more else graded
+    return Cell(said, sort="" if math.isnan(row.p_adjusted) else str(row.grade), page=badge + beside)
+
+
+def _effective(row: BestHead) -> Cell:
+    shown = decimal(row.effective_clusters, 1)
+    return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
+
+
+def _accuracy(row: BestHead) -> Cell:
+    return replace(cell_of(_ACCURACY.write(row)), marks=few_documents(row.effective_clusters))
+
+
+def _spark(row: BestHead) -> Cell:
+    return _drawn(row, hollow=not row.grade)
+
+
+def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
+    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+    return Cell("", page=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=hollow))
+
+
+def _margin(row: BestHead) -> str:
+    return "up" if row.margin_low > 0 else "down" if row.margin_high < 0 else ""
+
+
+def _baseline(row: BestHead) -> Cell:
+    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
+
+
+def _rule(row: BestHead) -> Cell:
+    return Cell(percent(row.rule_accuracy), row.rule, "rival", sort=float(row.rule_accuracy))
+
+
+_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(css="muted"))
+_HEAD: Final = SCORES["name"].shown("Head", css="head", write=lambda row: head_cell(row.name))
+
+NAMED: Final = (*_LABEL, _HEAD)
+
+_ACCURACY: Final = SCORES["accuracy"].shown_beside(css=lambda row: "strong")
+
+FIRST: Final = (
+    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
+    replace(_ACCURACY, write=_accuracy),
+    SCORES["baseline"].shown(kind="num", write=_baseline),
+    SCORES["margin"].shown_beside(css=_margin),
+)
+"With label, variant, head and grade the columns that a reader sees first: eight on a page."
+
+LAYER: Final = SCORES["layer_attention"].shown(folded=True)
+
+MORE: Final = tuple(
+    replace(column, folded=True)
+    for column in (
+        SCORES["n"].shown(),
+        SCORES["effective_clusters"].shown("Effective documents", write=_effective),
+        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
+        SCORES["p_words"].shown("Adj. p, words"),
+        SCORES["p_rules"].shown("Adj. p, rules"),
+        SCORES["stability"].shown(unit=False),
+        SCORES["lexical_accuracy"].shown("Lexical table"),
+        BEST["lexical_margin"].shown_beside("Margin over table"),
+        SCORES["rule"].shown("Rule", write=_rule, kind="num"),
+        BEST["rule_margin"].shown_beside("Margin over rule"),
+        SCORES["mass"].shown_beside(),
+        SCORES["coverage"].shown(unit=False),
+        SCORES["share"].shown(unit=False),
+        *(column.shown(unit=False) for column in WHOLE_ATTENTION),
+        SCORES["near_ties"].shown(),
+    )
+)
+
+UNTESTED: Final = tuple(column for column in MORE if not column.title.startswith("Adj. p"))
+
+TRAINED: Final = (
+    *_LABEL,
+    replace(_HEAD, title="Best head"),
+    SCORES["n"].shown(),
+    clusters_shown(),
+    TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
+    *SCORES["accuracy"].shown_with_interval("Balanced accuracy", css=lambda row: "strong"),
+    SCORES["baseline_accuracy"].shown("Control accuracy", plain="control", tip="Accuracy on the control task."),
+    *SCORES["margin"].shown_with_interval(
+        "Selectivity", css=_margin, tip="Accuracy minus control accuracy, percentage points."
+    ),
+)
+
 
 COLUMNS: Final = (
     *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "baseline"),

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
-from reports.blocks.made import made_facts
-from reports.blocks.page import Page, columns_fold, write_page
+from reports.blocks.page import Page, columns_fold, made_facts, write_page
 from reports.drawing.charts import Chart
 from reports.formats import count, day
 from reports.progress import Step, each, silent

@@ -10,8 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from reports.axes import Axis, scaled
-from reports.drawing.charts import COLOURS, Chart, Rows, SeriesStyle, curves, layered, legend, over
+from reports.drawing.charts import COLOURS, Axis, Chart, Rows, SeriesStyle, curves, layered, legend, over, scaled
 from reports.formats import count, decimal, minus
 from reports.statements.figure import Figure
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
-from reports.blocks.made import listed, made_facts
-from reports.blocks.page import Page, columns_fold, write_page
+from reports.blocks.page import Page, columns_fold, listed, made_facts, write_page
 from reports.formats import count, day, duration, percent, points, signed
 from reports.progress import Step, each, silent
 from reports.statements.claim_page import statement_table

@@ -1,4 +1,4 @@
-"""A table, declared once: what it is about, what tells its rows apart, and its columns."""
+"""A table, declared once: what it is about, what tells its rows apart, its columns, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
@@ -193,3 +193,54 @@ def _flat(row: JsonRow, stem: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
         name = stem.rstrip("_") if stem and key == "rate" else f"{stem}{key}"
         yield from _flat(value, f"{name}_") if isinstance(value, Mapping) else [(name, value)]
+
+
+VERSION: Final = 2
+"""Of the schemas of exported tables. A column that goes, or whose type or meaning changes, raises it; one that is added
+does not."""
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+TYPES: Final[Mapping[str, list[str]]] = {
+    "str": ["string"],
+    "bool": ["boolean"],
+    "int64": ["integer"],
+    "Int64": ["integer", "null"],
+    "float64": ["number", "null"],
+    "object": ["array"],
+}
+"Type of a column -> its types in JSON; a missing number is null."
+
+
+def json_schema(name: str, table: Table) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a table as a list of rows.
+
+    Each column has its meaning as description, bounds and choices where they are declared, and the names of the columns
+    with its interval as `interval`; `key` names the columns that tell rows apart.
+    """
+    return {
+        "$schema": DIALECT,
+        "title": f"headscope {name}",
+        "description": table.about,
+        "version": VERSION,
+        "key": [*table.key],
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {column.name: _property(column) for column in table.columns},
+            "required": [*table.names],
+            "additionalProperties": True,
+        },
+    }
+
+
+def _property(column: Column) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": TYPES[column.dtype], "description": column.meaning}
+    if column.choices:
+        found["enum"] = [*column.choices]
+    if column.bounds is not None:
+        limits = zip(("minimum", "maximum"), column.bounds, strict=True)
+        found |= {key: limit for key, limit in limits if math.isfinite(limit)}
+    if column.interval is not None:
+        found["interval"] = [*column.interval]
+    return found

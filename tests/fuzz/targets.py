@@ -27,7 +27,7 @@ from mha.training.log import truncate_log
 from probes.corpora.conllu import CorpusError
 from probes.corpora.readers import read_documents
 from probes.pairs.readers import read_pairs
-from probes.plain.data_set import data_elsewhere
+from probes.plain.text_tables import data_elsewhere
 from probes.training.texts import TextFiles
 from probes.weights.relations import CircuitError, read_relations
 from probes.words.rare import word_counts

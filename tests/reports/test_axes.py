@@ -5,7 +5,7 @@ import math
 import altair as alt
 import pytest
 
-from reports.axes import Axis, scaled
+from reports.drawing.charts import Axis, scaled
 
 
 def test_an_axis_is_logarithmic_where_numbers_span_more_than_a_factor_of_20():

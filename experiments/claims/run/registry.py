@@ -12,7 +12,7 @@ from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
 from experiments.interventions import induction, patterns, subnetworks, syntax
 from experiments.multilingual import trees
-from mha.nearest_name import nearest_name
+from mha.messages import nearest_name
 
 CLAIMS: Mapping[str, Claim] = {
     module.CLAIM.name: module.CLAIM

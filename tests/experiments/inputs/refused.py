@@ -33,9 +33,9 @@ from probes.corpora.corpus import corpus_path
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
 from probes.pairs.readers import read_pairs
-from probes.plain.data_set import DatasetTexts
 from probes.plain.raw_text import RawText
 from probes.plain.spacy_pipeline import annotate
+from probes.plain.text_tables import DatasetTexts
 from probes.training.texts import TextFiles, texts_path
 from probes.weights.relations import read_relations
 from probes.words.rare import word_counts

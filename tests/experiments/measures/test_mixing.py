@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from experiments.measures.mixing import IDENTIFIED, RATIOS, STATES, MixingMeasure
-from probes.mixing import measure, texts
+from probes.states import mixing
 from reports import Run
 from tests.experiments.measures.pages import text_of
 
@@ -18,7 +18,7 @@ def test_it_reads_as_many_texts_as_the_config_says(scored: Callable[..., Run]) -
 
 
 def test_measures_are_called_as_they_are_measured() -> None:
-    assert (RATIOS, STATES, IDENTIFIED) == (texts.RATIOS, texts.PASSES, measure.IDENTIFIED)
+    assert (RATIOS, STATES, IDENTIFIED) == (mixing.RATIOS, mixing.PASSES, mixing.IDENTIFIED)
 
 
 def test_the_page_has_means_over_layers_and_over_heads_by_length() -> None:

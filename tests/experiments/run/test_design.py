@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from experiments.run.design import DesignError, design
-from probes.evidence.power import LeadTest
+from probes.evidence.leads import LeadTest
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.tables.grades import counted

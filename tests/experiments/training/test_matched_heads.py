@@ -7,7 +7,7 @@ from typing import cast
 import pandas as pd
 import torch
 
-from experiments.training.matched_heads import Kinship
+from experiments.training.biographies import Kinship
 from mha import Encoder, Model
 from mha.encoder.encoder import Layer
 from mha.planted.heads import word_model

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from probes.chemistry.molecules import MOLECULES, REAGENTS
-from probes.chemistry.reactions import TEMPLATES, applied, reaction_items
+from probes.chemistry.reactions import MOLECULES, REAGENTS, TEMPLATES, applied, reaction_items
 from probes.records import Document
 
 MANY = 250

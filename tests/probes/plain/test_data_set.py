@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conllu import CorpusError
-from probes.plain.data_set import DatasetTexts
+from probes.plain.text_tables import DatasetTexts
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from probes import get_probe
 from probes.records import Document, Sentence
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.baseline_texts import Shown
-from probes.scoring.control_arcs import ControlArcs
 from probes.targets import OTHERS, Items, Keys, Targets, gather, key_sets
 
 VARIANTS = [

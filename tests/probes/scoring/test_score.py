@@ -20,8 +20,8 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document, Sentence
 from probes.registry import Probe
 from probes.scoring.aligned import Dropped, Places
+from probes.scoring.arcs import ControlArcs
 from probes.scoring.baselines import BASELINES, LEXICAL
-from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.hashed_random import shuffled_places
 from probes.scoring.score import PIECELESS, Outcome, Settings, ask, learn_baselines, score_corpus
 from probes.scoring.tally import Question, Sums, Tally

@@ -7,7 +7,7 @@ from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus
 from probes.grammar import generate
 from probes.pairs.grammar_pairs import verb_questions
-from probes.plain.data_set import DatasetTexts
+from probes.plain.text_tables import DatasetTexts
 from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles
 
 

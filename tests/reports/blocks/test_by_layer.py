@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from reports.blocks.by_layer import by_layer
+from reports.blocks.block import by_layer
 
 
 def test_each_measure_has_a_row_and_each_layer_a_column() -> None:

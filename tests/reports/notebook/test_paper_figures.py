@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reports import Run
-from reports.drawing.picture import FORMATS, picture
+from reports.drawing.charts import FORMATS, picture
 from reports.scores.best_heads import best_heads
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from reports.scores.best_heads import BestHead, best_heads, leaders, page_scores
-from reports.scores.best_shown import also
+from reports.scores.best_table import also
 from reports.scores.heat_maps import heat_map_data
 
 

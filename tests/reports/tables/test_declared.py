@@ -18,8 +18,7 @@ from reports.statements.claim_tables import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
 from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.tables.column import Column
-from reports.tables.json_schema import VERSION, json_schema
-from reports.tables.table import Table
+from reports.tables.table import VERSION, Table, json_schema
 
 EVERY = {**run_tables(), **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **CLAIM_TABLES}
 EVERY |= SANDBOX_TABLES

@@ -3,8 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from probes.constructions.agreement_corpus import construction, grammar_verbs
 from probes.grammar import generate
+from probes.pairs.agreement_corpus import construction, grammar_verbs
 from probes.records import Document, Sentence
 from probes.syntax.agreement import SubjectVerbAgreement, agreements
 

@@ -12,14 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from mha.nearest_name import nearest_name
-from probes.constructions.template import Filled, Template, singular
+from mha.messages import nearest_name
 from probes.corpora.line_reader import CorpusError, filled_lines
 from probes.corpora.open_sesame import Marked, open_sesame_item
 from probes.grammar import generate
 from probes.minimal_pairs import MinimalPair
 from probes.pairs.corpora import pairs_path
 from probes.pairs.readers import read_true_false
+from probes.pairs.template import Filled, Template, singular
 from probes.records import Document, Sentence, basic
 from probes.syntax.agreement import Agreement, agreements
 from probes.syntax.clause import relative_pronouns

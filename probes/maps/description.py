@@ -18,8 +18,8 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from mha.batches import Batch
-from probes.distribution.pairs import TAGS, tags_of
 from probes.evidence.results import named_heads
+from probes.maps.deciles import TAGS, tags_of
 from probes.records import Document, IntArray
 from probes.scoring.tally import Numbers
 from probes.targets import Items

@@ -1,3 +1,5 @@
+"""All measures of mixing on generated sentences: means over texts, what is left out, and what the tables hold."""
+
 import math
 
 import numpy as np
@@ -8,20 +10,25 @@ from scipy.linalg import null_space
 from mha import Model
 from mha.pieces import align
 from mha.reading.attention_blocks import attention_blocks
-from probes.mixing.texts import (
+from probes import Corpus
+from probes.evidence.question import Effort
+from probes.states.mixing import (
     ATTENTION_ALONE,
     BLOCK,
     HALF,
+    IDENTIFIED,
     NORMS,
     PASSES,
     RATIOS,
     RESIDUAL,
     WEIGHTS,
     WHOLE,
+    Mixing,
     Recovery,
     effective_attention,
     effective_measures,
     mixing_ratios,
+    mixing_texts,
     relative_residual,
     states_of_passes,
 )
@@ -109,3 +116,34 @@ def test_states_that_are_turned_embeddings_are_found_again_and_states_without_th
     found = torch.stack([recovery.fitted().identified(text()) for _ in range(20)]).mean(0)
     assert found[:2].tolist() == [1.0, 1.0]
     assert found[2].item() == pytest.approx(1 / 6, abs=0.05)
+
+
+EFFORT = Effort(replicates=200, flips=10)
+
+
+@pytest.fixture(scope="module")
+def texts(model: Model):
+    """Return sentences of the grammar that the small model can read."""
+    return mixing_texts(model, [Corpus.generated(4, 3).sentences()], 12)
+
+
+def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Model, texts) -> None:
+    by_depth, by_head, by_text = Mixing.learned(model, texts).tables(texts, EFFORT)
+    assert set(by_depth.measure) == {*RATIOS, *PASSES, IDENTIFIED}
+    found = by_depth[(by_depth.measure == BLOCK) & (by_depth.depth == 2)].iloc[0]
+    each = [
+        float(mixing_ratios(attention_blocks(model, torch.from_numpy(text.ids).long())[1])[BLOCK].mean())
+        for text in texts.pieces
+    ]
+    assert found.value == pytest.approx(np.mean(each), rel=1e-5)
+    assert found.low < found.value < found.high
+    assert found.n == len(each)
+    assert by_depth[(by_depth.measure == IDENTIFIED) & (by_depth.depth == 0)].value.tolist() == pytest.approx([1.0])
+    assert len(by_head) == 6 * by_head.sizes.nunique()
+    assert by_head.groupby("name").n.sum().unique().tolist() == [len(each)]
+    assert len(by_text) == 6 * len(each)
+    names = by_text.groupby("text").document.first().map(dict(enumerate(sorted({*texts.names}))))
+    assert names.tolist() == texts.names
+    columns = ["pearson", "removed", "sep_effective"]
+    means = by_text.groupby(["sizes", "name"])[columns].mean()
+    np.testing.assert_allclose(means, by_head.set_index(["sizes", "name"]).loc[means.index, columns])

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.constructions.agreement_corpus import agreement_sentences
+from probes.pairs.agreement_corpus import agreement_sentences
 from probes.syntax.agreement import SubjectVerbAgreement
 
 ANY = "attractor=any"

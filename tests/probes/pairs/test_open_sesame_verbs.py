@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from probes import CorpusError
-from probes.constructions.agreement_corpus import read_open_sesame_verbs
+from probes.pairs.agreement_corpus import read_open_sesame_verbs
 from probes.records import Document
 from probes.syntax.agreement import SubjectVerbAgreement
 

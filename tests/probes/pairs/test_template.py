@@ -1,7 +1,7 @@
 import pytest
 
-from probes.constructions.template import Filled, Template, singular
 from probes.grammar import lexicon
+from probes.pairs.template import Filled, Template, singular
 
 
 def filled(template: Template, sentence: str, verb: int) -> Filled:

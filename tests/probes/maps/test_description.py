@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from mha.batches import Batch
-from probes.distribution.description import NAMES, RULES, Description, RulePredictions, describe
-from probes.distribution.pairs import TAGS
 from probes.grammar import generate
+from probes.maps.deciles import TAGS
+from probes.maps.description import NAMES, RULES, Description, RulePredictions, describe
 from probes.records import Document, Sentence, frozen_ints
 
 ONE, SHARE = torch.ones(1, 1, dtype=torch.int64), torch.ones(1, 1, 1)

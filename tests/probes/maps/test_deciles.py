@@ -8,9 +8,18 @@ import pytest
 import torch
 
 from mha.batches import Batch
-from probes.distribution.deciles import Deciles, bins_of, deciles
-from probes.distribution.pairs import FARTHEST, RELATIONS, TAGS, UNRELATED, LinkedWords, kind_name
 from probes.grammar import generate
+from probes.maps.deciles import (
+    FARTHEST,
+    RELATIONS,
+    TAGS,
+    UNRELATED,
+    Deciles,
+    LinkedWords,
+    bins_of,
+    deciles,
+    kind_name,
+)
 from probes.records import Document, Sentence, frozen_ints
 
 ONE, SHARE = torch.ones(1, 1, dtype=torch.int64), torch.ones(1, 1, 1)

@@ -1,1 +1,0 @@
-"""Sentences whose construction puts a subject and its verb where they stand: agreement as a corpus for heads."""

@@ -1,1 +1,0 @@
-"""How much attention mixes: effective attention, attention beside the residual, and states that become alike."""
