@@ -44,7 +44,7 @@ _NAMES = {
     "mha.encoder.encoder": ("Encoder", "EncoderConfig"),
     "mha.encoder.weights": ("export_encoder", "load_encoder"),
     "mha.hooks": ("HookError", "Record", "record", "watch"),
-    "mha.models.folders": ("ModelError",),
+    "mha.models.packages": ("ModelError",),
     "mha.models.maps": ("merge", "stream_maps"),
     "mha.models.masked_prediction": ("MaskedLM",),
     "mha.models.model": ("Model", "load_model"),
