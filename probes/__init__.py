@@ -16,6 +16,7 @@ from probes.syntax import (  # noqa: F401  # registered by being imported
     coordination,
     dependency,
     distractors,
+    long_range,
     negation,
     preposition,
     temporal,
