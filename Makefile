@@ -18,7 +18,7 @@ TOOLS := $(VENV)/.tools
 BROWSER := $(VENV)/.browser
 # compat: otherwise a plain folder called reports/ in the current directory shadows ours
 PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
-ROOMS := mha probes reports experiments
+ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
 	kills docs docs-commands clean

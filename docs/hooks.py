@@ -196,7 +196,11 @@ def key_text(section: type[BaseModel], key: str) -> str:
 
 def _docstring(module: str, *names: str) -> str:
     """Return the docstring of what has these names in a module of ours, values too; "" where there is none."""
-    found: Any = _module(module) if module.partition(".")[0] in ("mha", "probes", "reports", "experiments") else None
+    found: Any = (
+        _module(module)
+        if module.partition(".")[0] in ("mha", "probes", "reports", "experiments", "headscope")
+        else None
+    )
     for name in names:
         found = found.members.get(name) if found else None
     return found.docstring.value if found is not None and found.docstring else ""

@@ -32,7 +32,7 @@ KEPT: Final = ("CHANGELOG.md", "reports/published/reactions", "reports/tables/sc
 def retired_phrases(root: Path = ROOT) -> Iterator[str]:
     """Yield every retired phrase of the tree in `root` as "file:line: phrase (write: ...)"."""
     texts = ("*.md", "docs/*.md", "reports/published/*/report.md", "reports/**/*.j2")
-    code = (f"{room}/**/*.py" for room in ("mha", "probes", "reports", "experiments"))
+    code = (f"{room}/**/*.py" for room in ("mha", "probes", "reports", "experiments", "headscope"))
     for path in sorted({path for pattern in (*texts, *code) for path in root.glob(pattern)}):
         name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
         for line, part in _strings(text) if path.suffix == ".py" else [(1, text)]:

@@ -1,4 +1,4 @@
-"""What one imports in a notebook: a model, the scores of its heads, and a run that is there already."""
+"""What `headscope` offers in notebooks and programs: models, corpora, probes, scores, runs, views, comparisons."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from experiments.config.file import resolve_paths
-from experiments.config.sections import GENERATED
+from experiments.compare.compare import compare as pairs_of
+from experiments.compare.compare import open_sides
+from experiments.compare.sides import shortened
+from experiments.config.file import resolve_paths, validated
+from experiments.config.sections import GENERATED, CorpusPart
+from experiments.heads.view import write_text_view
+from experiments.inputs.corpora import open_part
 from experiments.record.progress import Progress, silent
 from experiments.run.config import checked
 from experiments.run.run import run
 from experiments.training.train import find_training
 from mha import Model, load_model
 from mha.training.checkpoints import find_checkpoint
-from probes.corpora.corpus import NAMED
+from probes.corpora.corpus import NAMED, Corpus
+from probes.registry import Probe, get_probe, register
 from reports import Run
+from reports.compare.record import RunPair
+from reports.notebook.page import Page
+
+Kind = TypeVar("Kind", bound=Probe)
 
 CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."
@@ -31,6 +41,27 @@ def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, dev
     """
     folder = find_training(Path(name).expanduser())
     return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed, device=device)
+
+
+def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpus:
+    """Return the documents that `score` would read of a corpus, which is given in the same ways.
+
+    Raises ConfigError for a table that no config would take, CorpusError for what is not there or cannot be read.
+    """
+    return open_part(validated(CorpusPart, _part(source), CALLED))
+
+
+@overload
+def probe(asked: str) -> Probe: ...
+@overload
+def probe(asked: type[Kind]) -> type[Kind]: ...
+def probe(asked: str | type[Probe]) -> Probe | type[Probe]:
+    """Return the probe of a name, or register a class of your own, `@hs.probe`, for runs to ask for.
+
+    `hs.probe("dependency").targets(document)` gives the right words of a document. Raises UnknownProbeError for a name
+    that no probe has, ValueError for a class of a name that another has.
+    """
+    return get_probe(asked) if isinstance(asked, str) else register(asked)
 
 
 def open_run(folder: str | Path) -> Run:
@@ -84,6 +115,37 @@ def score(
     with tempfile.TemporaryDirectory() as temporary:
         folder = run(config, Path(temporary), progress=progress, model=opened, page=False)
         return replace(Run.open(folder), folder=Path(name))
+
+
+def view(
+    texts: str | Sequence[str] = (),
+    model: Model | str | Run = "minilm",
+    out: str | Path | None = None,
+    *,
+    target: str = "",
+    maps: str = "weights",
+) -> Page:
+    """Return a page of every head on texts of your own, which a notebook shows; with `out` it is written there.
+
+    Of a run, its model is shown with the roles that it found. `target` is what the decoder of an encoder-decoder is
+    told, and `maps` one of `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "view.html" if out is None else Path(out)
+        shown = {"runs": [model.folder]} if isinstance(model, Run) else {"models": [model]}
+        given = [texts] if isinstance(texts, str) else [*texts]
+        write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
+        return Page(path.read_text(encoding="utf-8"))
+
+
+def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = False) -> RunPair:
+    """Hold one run against another: which roles are kept, moved, lost and gained, which accuracies differ.
+
+    Runs are given as such or as folders, or as a checkpoint, "RUN@seed-2@step-500". Heads are those of the same name,
+    or with `match` those with the nearest maps. Raises CompareError for runs that were not asked the same.
+    """
+    given = [run if isinstance(run, Run) else str(run) for run in (one, other)]
+    return pairs_of(open_sides(given), shortened([str(getattr(run, "folder", run)) for run in given]), match=match)[0]
 
 
 def _asked(probes: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:

@@ -91,4 +91,4 @@ def _is_mistake(error: Exception) -> bool:
     """Return whether an error is one of those that headscope raises for people, not a fault of its own."""
     if isinstance(error, OSError | UsageError) or _lacks_memory(error):
         return True
-    return type(error).__module__.partition(".")[0] in ("mha", "probes", "reports", "experiments")
+    return type(error).__module__.partition(".")[0] in ("mha", "probes", "reports", "experiments", "headscope")

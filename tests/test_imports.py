@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("mha", "probes", "reports", "experiments")
+ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 MOST = 15
 "Python files in a folder at the most, its __init__ aside."
 

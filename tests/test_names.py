@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("mha", "probes", "reports", "experiments")
+ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 
 
 def public_classes(source: str) -> list[str]:

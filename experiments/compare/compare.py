@@ -16,6 +16,7 @@ import pandas as pd
 from experiments.compare.differences import differences, head_changes, role_changes
 from experiments.compare.sides import CompareError, Side, open_side, shortened
 from experiments.record.progress import Progress, silent
+from reports import Run
 from reports.compare.page import change_table, write_comparison
 from reports.compare.record import COMPARED, Compared, RunPair
 from reports.formats import count, day
@@ -35,14 +36,14 @@ class Partners:
     text: str
 
 
-def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
+def open_sides(runs: Sequence[str | Run], progress: Progress = silent) -> list[Side]:
     """Open runs, each a folder, or a checkpoint of one that has biographies: RUN@seed-2@step-500.
 
     Raises CompareError for fewer than two, and for runs that were not asked the same as the first.
     """
-    if len(names) < 2:
-        raise CompareError(f"a comparison takes two runs or more, got {len(names)}")
-    sides = [open_side(name) for name in each("runs opened", names, progress)]
+    if len(runs) < 2:
+        raise CompareError(f"a comparison takes two runs or more, got {len(runs)}")
+    sides = [open_side(run) for run in each("runs opened", runs, progress)]
     for other in sides[1:]:
         refuse_unlike(sides[0], other)
     return sides

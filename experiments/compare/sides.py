@@ -111,15 +111,16 @@ def role_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[np.array([is_role((probe, variant, label), n) for (probe, label, variant), n in asked], bool)]
 
 
-def open_side(name: str) -> Side:
-    """Open a run folder, or a checkpoint of one: RUN@seed-2@step-500.
+def open_side(given: str | Run) -> Side:
+    """Open a run folder, or a checkpoint of one: RUN@seed-2@step-500; a run that is open is taken as it is.
 
     Without a seed it is that of the first training, without a step the last one. Raises CompareError for a seed or
     step that its biographies do not have; RunFolderError and FileNotFoundError for a folder that is no run.
     """
-    found = None if Path(name).is_dir() else NAMED.fullmatch(name)
+    name = given if isinstance(given, str) else given.name
+    found = None if isinstance(given, Run) or Path(name).is_dir() else NAMED.fullmatch(name)
     folder = Path(name if found is None else found["run"])
-    run = Run.open(folder)
+    run = given if isinstance(given, Run) else Run.open(folder)
     if found is None:
         side = _of_scores(name, run)
     else:

@@ -57,7 +57,7 @@ def write_text_view(
     path: Path,
     texts: Sequence[str] = (),
     *,
-    models: Sequence[str] = (),
+    models: Sequence[Model | str] = (),
     runs: Sequence[Path] = (),
     target: str = "",
     maps: str = "weights",
@@ -128,18 +128,19 @@ def _numbered_texts(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _models(
-    names: Sequence[str], runs: Sequence[Run], progress: Progress, *, whole: bool
+    names: Sequence[Model | str], runs: Sequence[Run], progress: Progress, *, whole: bool
 ) -> list[tuple[Model, Mapping[str, KnownRole], list[str]]]:
     """Return each model with the roles of its heads, and where these come from."""
     if runs and not names:
         opened = each("models opened", runs, progress)
         return [(open_model_of(run), known_roles(run), [_source(run)]) for run in opened]
-    loaded = [load_model(name, whole=whole) for name in each("models opened", names or ["minilm"], progress)]
+    given = each("models opened", names or ["minilm"], progress)
+    loaded = [one if isinstance(one, Model) else load_model(one, whole=whole) for one in given]
     weights = [(model.sha256, model.source) for model in loaded]
     for run in runs:
         if _weights(run) not in weights:
             raise ViewError(
-                f"{run.folder} is a run of {run.record.model.name}, not of {' or '.join(names)}; "
+                f"{run.folder} is a run of {run.record.model.name}, not of {' or '.join(one.name for one in loaded)}; "
                 "without --model its own is shown"
             )
     found = [next((run for run in runs if _weights(run) == own), None) for own in weights]

@@ -11,7 +11,7 @@ import pytest
 from experiments.run.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("mha", "probes", "reports", "experiments")
+ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 CODE = (*ROOMS, "docs", "tests")
 
 DOTTED = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments import load, open_run, score
 from experiments.config.config import ConfigError
+from headscope import load, open_run, score
 from reports import Run
 
 SPLITS = (

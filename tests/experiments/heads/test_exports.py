@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from datasets import load_from_disk
 
-from experiments import export, open_run
 from experiments.heads.exports import ExportError
+from headscope import export, open_run
 from reports import Run
 
 

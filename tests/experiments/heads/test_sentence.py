@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments import ablate, attention, load
+from headscope import ablate, attention, load
 from mha import Ablate, MaskedLM, Model, align, collate, intervene, record
 
 TEXT = "The king saw the dogs ."

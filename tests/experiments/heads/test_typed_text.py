@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from experiments import ablate, attention, load
 from experiments.heads.explain import explain_head
 from experiments.heads.flow import write_flow
 from experiments.heads.typed_text import TypedError, cut, find_word
 from experiments.heads.view import write_text_view
+from headscope import ablate, attention, load
 from mha import Model
 
 READERS: dict[str, Callable[[Model, str, Path], Any]] = {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from experiments import load
 from experiments.config.config import TrainingConfig
 from experiments.config.train_config import TrainSection
 from experiments.training.train import train_seeds
+from headscope import load
 from mha import record
 from mha.training.checkpoints import is_whole, list_checkpoints, read_record
 
