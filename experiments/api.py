@@ -24,8 +24,9 @@ from mha.training.checkpoints import find_checkpoint
 from probes.corpora.corpus import NAMED, Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
-from reports.compare.record import RunPair
-from reports.notebook.page import Page
+from reports.compare.page import change_table
+from reports.notebook.offline import Page
+from reports.tables.text_table import TextTable
 
 Kind = TypeVar("Kind", bound=Probe)
 
@@ -138,14 +139,19 @@ def view(
         return Page(path.read_text(encoding="utf-8"))
 
 
-def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = False) -> RunPair:
-    """Hold one run against another: which roles are kept, moved, lost and gained, which accuracies differ.
+def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = False) -> TextTable:
+    """Hold one run against another: the roles that are moved, lost or gained, and accuracies that differ significantly.
+
+    `frame` has every label and direction (`reports.compare.record.COMPARED`), `note` what came out in sentences.
 
     Runs are given as such or as folders, or as a checkpoint, "RUN@seed-2@step-500". Heads are those of the same name,
     or with `match` those with the nearest maps. Raises CompareError for runs that were not asked the same.
     """
     given = [run if isinstance(run, Run) else str(run) for run in (one, other)]
-    return pairs_of(open_sides(given), shortened([str(getattr(run, "folder", run)) for run in given]), match=match)[0]
+    titles = shortened([str(getattr(run, "folder", run)) for run in given])
+    (pair,) = pairs_of(open_sides(given), titles, match=match)
+    table = change_table(pair)
+    return replace(table, title=" → ".join(titles), frame=pair.rows, note=" ".join([*pair.sentences, *pair.notes]))
 
 
 def _asked(probes: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:

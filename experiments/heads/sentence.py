@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,8 @@ FIRST, LAST = "[CLS]", "[SEP]"
 class Attention:
     """The maps of all heads on one sentence, at word level.
 
-    `print` and notebooks show, of every head, the word that its words look at most; `attention.head("3-5")` is one map.
+    A notebook shows them as pictures, layers as rows; `attention.head("3-5")` is one map, `attention.plot("3-5")` its
+    chart.
     """
 
     model: str
@@ -43,10 +45,12 @@ class Attention:
         return pd.DataFrame(self._map(name), index=[*self.words], columns=[FIRST, *self.words, LAST])
 
     def plot(self, name: str) -> Any:
-        """Return the map of one head as an Altair chart: words as rows, what they attend to as columns."""
+        """Return the map of one head as a chart: words as rows, what they attend to as columns."""
+        from reports.notebook.offline import Plot
         from reports.notebook.run_charts import map_chart
 
-        return map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
+        title = f"{self.model}, head {name}"
+        return Plot(map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), title))
 
     def strongest(self, name: str) -> TextTable:
         """Return what every word attends to most in one head, and how much of its attention that is."""
@@ -60,6 +64,11 @@ class Attention:
     def _map(self, name: str) -> npt.NDArray[np.float32]:
         layers, heads = self.maps.shape[:2]
         return np.asarray(self.maps[find_head(name, self.model, layers, heads)])
+
+    def _repr_html_(self) -> str:
+        from reports.notebook.offline import mosaic
+
+        return f"<p>{html.escape(repr(self))}: darker is more</p>{mosaic(self.maps)}"
 
     def __repr__(self) -> str:
         """What there is, in one line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -72,6 +73,15 @@ class Model:
                 f"{self.name}: {out} of its {self.layers * self.heads} heads were taken out, and one that is not there "
                 "has no score: take the full-size model with the same outputs, which mha.causal.pruning.zeroed makes"
             )
+
+    def _repr_html_(self) -> str:
+        told = {
+            **{"architecture": self.architecture, "heads": f"{self.layers} layers of {self.heads}"},
+            **{"weights": f"{self.source}, sha256 {self.sha256[:12]}", "longest input": f"{self.max_pieces} pieces"},
+            **({"notes": " ".join(self.notes)} if self.notes else {}),
+        }
+        rows = "".join(f"<tr><th>{what}</th><td>{html.escape(value)}</td></tr>" for what, value in told.items())
+        return f"<table><caption>{html.escape(self.name)}</caption>{rows}</table>"
 
     @property
     def layers_of_weights(self) -> int:

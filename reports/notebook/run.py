@@ -43,15 +43,17 @@ class Run(RunFolder):
     def plot(
         self, label: str | None = None, probe: str | None = None, variant: str | None = None, *, ax: Any = None
     ) -> Any:
-        """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
+        """Return a chart: all heads on one label, or without a label the best heads beside their baselines.
 
         Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
         say which. With `ax` it is drawn on these axes of Matplotlib, which are returned. Raises ValueError where the
         run scored no such thing.
         """
+        from reports.notebook.offline import Plot
         from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
 
-        return best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
+        drawn = best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
+        return Plot(drawn) if ax is None else drawn
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"

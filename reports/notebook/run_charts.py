@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
+from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, RAMP_COLOURS
 from reports.scores.best_heads import BestHead, best_heads, by_margin, page_scores
 from reports.scores.best_table import best_frame, find_question, requested_probes
 
@@ -76,9 +76,10 @@ def head_chart(
 
 
 def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> Any:
-    """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins.
+    """Return the best heads with their intervals beside their strongest rivals as an Altair chart.
 
-    With `axes` of Matplotlib they are drawn there.
+    A rival is a baseline, a control, the lexical table or a rule of grammar. The MOST surest margins are shown; with
+    `axes` of Matplotlib they are drawn there.
     """
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
@@ -87,6 +88,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     if probe is None:
         order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
     rows = best_frame(found)[[*_FIELDS]].assign(role=order)
+    rows["rival_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
     which = f"best heads{'' if probe is None else f' of {probe}'}"
     if axes is not None:
         from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
@@ -95,24 +97,18 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=order, title=None))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
-    fill = alt.condition("datum.grade > 0", alt.value(HEAD_BLUE), alt.value("white"))
-    dots = base.mark_point(color=HEAD_BLUE, size=45, opacity=1).encode(
-        x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), fill=fill, tooltip=[*NUMBERS]
+    dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(
+        x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
-    baseline = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
-    table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
-    rule = base.mark_point(shape="triangle", color=MUTED, size=35).encode(x="rule_accuracy:Q")
-    told = (
-        "dot: best head with 95 % interval, filled with a grade; bar: strongest baseline; diamond: lexical table; "
-        "triangle: rule of grammar"
-    )
+    rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="rival_accuracy:Q")
+    told = "dot: the selected head, with its 95 % interval; bar: the strongest rival without the model"
     many = (
         f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
         if len(found) < len(every)
         else ""
     )
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + baseline + table + rule + dots).properties(width=380, title=title)
+    return (span + rival + dots).properties(width=380, title=title)
 
 
 _FIELDS: Final = (

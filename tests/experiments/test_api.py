@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from experiments.config.config import ConfigError
-from headscope import load, open_run, score
+from headscope import compare, corpus, load, open_run, probe, score, view
+from probes import registry
 from reports import Run
 
 SPLITS = (
@@ -80,3 +81,43 @@ def test_a_pipeline_gives_a_list_of_texts_its_trees_and_the_run_keeps_them(
     assert {"nsubj", "obj", "det"} <= set(run.scores["label"])
     (kept,) = (tmp_path / "parsed" / "annotated").glob("texts-*.conllu")
     assert kept.read_text("utf-8").count("\tobj\t") == 6
+
+
+def test_runs_in_memory_are_compared(found: Run, tiny: Path) -> None:
+    same = compare(found, found)
+    assert (len(same.rows), set(same.frame["difference"].dropna())) == (0, {0.0})
+    permuted = score(load(str(tiny), "permuted"), SPLITS[0], ["position", "dependency"], report=SPLITS[1], **SMALL)
+    other = compare(found, permuted)
+    assert other.title == "quick → scores"
+    chosen = permuted.scores[permuted.scores["selected"] & (permuted.scores["split"] == "report")]
+    told = other.frame.set_index(["probe", "label", "variant"])["other_head"].to_dict()
+    assert told.items() <= chosen.set_index(["probe", "label", "variant"])["name"].to_dict().items()
+    assert (other.frame["difference"] != 0).any()
+
+
+def test_a_corpus_is_that_which_a_run_reads(found: Run) -> None:
+    assert corpus(SPLITS[1]).fingerprint == found.record.corpus("report").fingerprint
+    assert corpus(["The keys are here.", "So are we."]).size()["sentences"] == 2
+    with pytest.raises(ConfigError, match="documents"):
+        corpus({"name": "grammar", "documents": 0})
+
+
+def test_a_probe_of_ones_own_is_asked_for_by_its_name(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("probes.registry._registry", dict(registry._registry))
+
+    @probe
+    class First(type(probe("dependency"))):  # type: ignore[misc]
+        name = "first"
+
+    run = score(str(tiny), SPLITS[0], "first", report=SPLITS[1], **SMALL)
+    assert set(run.scores["probe"]) == {"first"}
+    with pytest.raises(ValueError, match="two probes are called 'first'"):
+        probe(First)
+
+
+def test_a_view_of_a_run_has_its_roles_and_is_written_where_it_is_to_be(tiny: Path, tmp_path: Path) -> None:
+    run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="viewed", **SMALL)
+    page = view("the dog sees a cat", run, tmp_path / "view.html")
+    assert (tmp_path / "view.html").read_text("utf-8") == page.html
+    assert "viewed" in page.html
+    assert "viewed" not in view(["the dog sees a cat", "a cat sleeps"], str(tiny)).html

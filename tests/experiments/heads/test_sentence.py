@@ -48,7 +48,7 @@ def test_the_strongest_word_of_each_word_is_named_with_its_share(model: Model) -
 
 def test_a_map_is_drawn_with_a_cell_a_pair_of_words_in_their_order(model: Model) -> None:
     text = "the king saw the king"
-    spec = attention(model, text).plot("1-1").to_dict()
+    spec = attention(model, text).plot("1-1").chart.to_dict()
     (cells,) = spec["datasets"].values()
     assert len(cells) == 5 * 7
     assert spec["encoding"]["y"]["sort"] == ["0 the", "1 king", "2 saw", "3 the", "4 king"]

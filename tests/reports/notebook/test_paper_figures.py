@@ -18,11 +18,11 @@ def run(written_run: Path) -> Run:
 
 @pytest.mark.parametrize(("form", "begins"), [*zip(FORMATS, (b"%PDF", b"\x89PNG", b"<svg"), strict=True)])
 def test_a_chart_is_drawn_in_every_form(form: str, begins: bytes, run: Run) -> None:
-    assert picture(run.plot("obj").to_dict(), form).startswith(begins)
+    assert picture(run.plot("obj").chart.to_dict(), form).startswith(begins)
 
 
 def test_colours_of_the_style_sheet_are_colours_on_paper(run: Run) -> None:
-    spec = run.plot("obj").to_dict() | {"background": "var(--right)", "width": "container"}
+    spec = run.plot("obj").chart.to_dict() | {"background": "var(--right)", "width": "container"}
     drawn = picture(spec, "svg").decode()
     assert "var(" not in drawn
     assert "#0072b2" in drawn
@@ -38,11 +38,15 @@ def test_axes_show_the_numbers_of_the_run(run: Run) -> None:
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in frames] == [(chosen.head, chosen.layer)]
 
 
-def test_best_heads_on_axes_have_their_intervals_and_baselines(run: Run) -> None:
+def test_best_heads_on_axes_stand_beside_the_strongest_of_baseline_table_and_rule(run: Run) -> None:
     axes = run.plot(probe="agreement", ax=Figure().add_subplot())
     rows = [row for row in best_heads(run.scores, "agreement") if row.n]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert sorted(names) == sorted(f"{row.label} · {row.variant}  {row.name}" for row in rows)
     (bars,) = [line for line in axes.get_lines() if line.get_marker() == "|"]
-    by_name = {f"{row.label} · {row.variant}  {row.name}": row.baseline_accuracy for row in rows}
+    rivals = {
+        f"{row.label} · {row.variant}  {row.name}": (row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+        for row in rows
+    }
+    by_name = {name: np.nanmax(found) for name, found in rivals.items()}
     assert np.allclose(bars.get_xdata(), [by_name[name] for name in names], equal_nan=True)

@@ -44,7 +44,7 @@ def test_a_label_is_asked_in_the_variant_with_the_largest_sure_margin_unless_one
 
 
 def test_a_chart_of_a_label_has_a_cell_a_head_with_its_numbers(run: Run):
-    (rows,) = run.plot("det", "dependency", "head->dependent").to_dict()["datasets"].values()
+    (rows,) = run.plot("det", "dependency", "head->dependent").chart.to_dict()["datasets"].values()
     report = run.scores[(run.scores["label"] == "det") & (run.scores["variant"] == "head->dependent")]
     report = report[report["split"] == "report"].set_index("name")
     assert len(rows) == run.layers * run.heads
@@ -53,5 +53,5 @@ def test_a_chart_of_a_label_has_a_cell_a_head_with_its_numbers(run: Run):
 
 
 def test_a_chart_of_best_heads_has_a_role_a_row(run: Run):
-    (rows,) = run.plot(probe="coreference").to_dict()["datasets"].values()
+    (rows,) = run.plot(probe="coreference").chart.to_dict()["datasets"].values()
     assert len({row["role"] for row in rows}) == len(rows) == 8
