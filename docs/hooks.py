@@ -196,11 +196,8 @@ def key_text(section: type[BaseModel], key: str) -> str:
 
 def _docstring(module: str, *names: str) -> str:
     """Return the docstring of what has these names in a module of ours, values too; "" where there is none."""
-    found: Any = (
-        _module(module)
-        if module.partition(".")[0] in ("mha", "probes", "reports", "experiments", "headscope")
-        else None
-    )
+    ours = module.partition(".")[0] in ("mha", "probes", "reports", "experiments", "headscope")
+    found: Any = _module(module) if ours else None
     for name in names:
         found = found.members.get(name) if found else None
     return found.docstring.value if found is not None and found.docstring else ""
@@ -265,7 +262,7 @@ def probes_page() -> str:
 def python_page() -> str:
     """Return the page of the Python API; mkdocstrings fills in the docstrings of what the rooms export."""
     parts = []
-    for room in map(__import__, ("mha", "probes", "reports")):
+    for room in map(__import__, ("headscope", "mha", "probes", "reports")):
         parts += [f"## {room.__name__} {{ #{room.__name__} }}", prose(room.__doc__ or "")]
         parts += [f"::: {room.__name__}.{name}" for name in sorted(room.__all__, key=str.lower)]
     return _page("Python API", *parts)

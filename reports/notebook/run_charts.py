@@ -101,7 +101,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="rival_accuracy:Q")
-    told = "dot: the selected head, with its 95 % interval; bar: the strongest rival without the model"
+    told = "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
     many = (
         f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
         if len(found) < len(every)
