@@ -133,7 +133,7 @@ def view(
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)
-        shown = {"runs": [model.folder]} if isinstance(model, Run) else {"models": [model]}
+        shown = {"runs": [model]} if isinstance(model, Run) else {"models": [model]}
         given = [texts] if isinstance(texts, str) else [*texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
         return Page(path.read_text(encoding="utf-8"))

@@ -58,7 +58,7 @@ def write_text_view(
     texts: Sequence[str] = (),
     *,
     models: Sequence[Model | str] = (),
-    runs: Sequence[Path] = (),
+    runs: Sequence[Path | Run] = (),
     target: str = "",
     maps: str = "weights",
     together: bool = False,
@@ -83,7 +83,9 @@ def write_text_view(
             f"{sources} models on {side_by_side} texts are {count} panels, and at most {MOST} stand side by side"
         )
     panels, notes = [], []
-    opened = _models(models, [Run.open(folder) for folder in runs], progress, whole=bool(target))
+    opened = _models(
+        models, [run if isinstance(run, Run) else Run.open(run) for run in runs], progress, whole=bool(target)
+    )
     shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
     for model, roles, told in opened:

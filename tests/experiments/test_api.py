@@ -116,7 +116,7 @@ def test_a_probe_of_ones_own_is_asked_for_by_its_name(tiny: Path, monkeypatch: p
 
 
 def test_a_view_of_a_run_has_its_roles_and_is_written_where_it_is_to_be(tiny: Path, tmp_path: Path) -> None:
-    run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="viewed", **SMALL)
+    run = score(str(tiny), SPLITS[0], "position", name="viewed", **SMALL)
     page = view("the dog sees a cat", run, tmp_path / "view.html")
     assert (tmp_path / "view.html").read_text("utf-8") == page.html
     assert "viewed" in page.html
