@@ -35,7 +35,7 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     Raises ConfigError where it cannot be read.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.toml")))
         raise ConfigError(f"{path}: no such config; headscope comes with {shipped}, in {CONFIGS}") from None
@@ -43,6 +43,13 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}: is a folder, expected a file") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
+    return toml_of(text, path, changes)
+
+
+def toml_of(text: str, path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what the text of the config file `path` says, as `read_toml`."""
+    try:
+        found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # beside what is no TOML: numbers and tables without end
         raise ConfigError(f"{path}: not TOML: {error}") from None
     for change in changes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.config.config import Config, ConfigError, flat_keys, resolved
-from experiments.config.file import read_toml
+from experiments.config.file import toml_of
 from experiments.inputs.open_model import open_model
 from experiments.record.progress import silent
 from experiments.run.config import RunConfig, checked
@@ -77,9 +77,8 @@ def open_model_of(run: Run) -> Model:
     Measures of files have no part in it: they are code, and may be a stranger's.
     """
     path = run.folder / "config.toml"
-    values = {
-        key: value for key, value in read_toml(path, ()).items() if key in {*RunConfig.model_fields} - {"measures"}
-    }
+    known = {*RunConfig.model_fields} - {"measures"}
+    values = {key: value for key, value in toml_of(run.config, path).items() if key in known}
     config = checked(values, path.parent, path)
     config = config.model_copy(update={"model": config.model.model_copy(update={"device": "cpu"})})
     if config.model.source == "train" and config.train is not None:
