@@ -158,9 +158,9 @@ def test_every_module_has_a_subject() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("experiments.statements.rule.HOLDS", "reports.statements.claim_tables.HOLDS"),
-        ("experiments.statements.rule.FAILS", "reports.statements.claim_tables.FAILS"),
-        ("experiments.statements.rule.OPEN", "reports.statements.claim_tables.OPEN"),
+        ("experiments.statements.rule.HOLDS", "reports.statements.claim_record.HOLDS"),
+        ("experiments.statements.rule.FAILS", "reports.statements.claim_record.FAILS"),
+        ("experiments.statements.rule.OPEN", "reports.statements.claim_record.OPEN"),
     ],
 )
 def test_what_reports_calls_as_another_room_does_is_the_same(one: str, other: str) -> None:

@@ -58,8 +58,7 @@ def claim(
     Example: headscope claim claims/heads
     """
     with loading():
-        from experiments.claims.run.registry import load_claim
-        from experiments.claims.run.study import run_claims
+        from experiments.claims.study import load_claim, run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
     with shown() as progress:

@@ -32,7 +32,6 @@ from reports.statements.sandbox_record import (
     drawn_rates,
     kind,
     mixed_rows,
-    not_a_record,
     null_rows,
     power_rows,
     rate_names,
@@ -67,12 +66,8 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
-    record = read_record(folder)
-    try:
-        for page in each("page: texts", (sandbox_page(record),), step):
-            write_page(folder, page)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise not_a_record(folder / "sandbox.json", error) from error
+    for page in each("page: texts", (read_record(folder, sandbox_page),), step):
+        write_page(folder, page)
     return folder / "index.html"
 
 

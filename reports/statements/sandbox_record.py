@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scipy import stats
 
 from reports.formats import interval, percent
-from reports.messages import one_line
 from reports.statements.sandbox_tables import check_sandbox
+from reports.statements.statement import Made, read_json_record
 from reports.tables.estimate import Estimate
 
 Record = Mapping[str, Any]
@@ -57,24 +56,14 @@ def in_percent(rate: Estimate) -> str:
     return f"{percent(rate.value)} {interval(rate.low, rate.high)}".strip()
 
 
-def read_record(folder: Path) -> dict[str, Any]:
-    """Read sandbox.json of a folder, which must hold one JSON object."""
-    path = folder / "sandbox.json"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; make one with 'headscope sandbox'")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise ValueError(f"{path}:{line}: not valid JSON ({error}); make it again with 'headscope sandbox'") from error
-    if not isinstance(record, dict):
-        got = type(record).__name__
-        raise ValueError(f"{path}: expected a JSON object, got {got}; make it again with 'headscope sandbox'")
-    try:
-        check_sandbox(record, str(path))
-    except (KeyError, TypeError, AttributeError, UnicodeError) as error:  # the last of characters that no text has
-        raise not_a_record(path, error) from error
-    return record
+def read_record(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
+    """Return what `make` makes of sandbox.json in a folder; ValueError says what is wrong with it."""
+
+    def checked(record: dict[str, Any]) -> Made:
+        check_sandbox(record, "wrong row")
+        return make(record)
+
+    return read_json_record(folder / "sandbox.json", "the sandbox", "sandbox", checked)
 
 
 def alpha(record: Record) -> float:
@@ -85,12 +74,6 @@ def alpha(record: Record) -> float:
 def tested_margin(record: Record) -> float:
     """Return the margin of the rule that was tested."""
     return float(record.get("rule", {}).get("margin", 0.0))
-
-
-def not_a_record(path: Path, error: Exception) -> ValueError:
-    """Return what is said of a record that is not whole."""
-    what = f"not a record of the sandbox ({type(error).__name__}: {error}); make it again with 'headscope sandbox'"
-    return ValueError(one_line(f"{path}: {what}"))
 
 
 def power_rows(record: Record) -> list[Row]:

@@ -12,7 +12,7 @@ import pandas as pd
 from probes.corpora.gap import HEADER
 from probes.corpora.winogender import FILLED
 from probes.pairs.readers import TABLE_KEYS
-from reports.statements.claim_tables import MEANS
+from reports.statements.claim_record import MEANS
 from reports.tables.files import replace_file
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published"

@@ -20,7 +20,7 @@ from experiments.claims.averaging import (
     explained,
     one_distribution,
 )
-from experiments.claims.claim import Work
+from experiments.statements.claim import Work
 from mha import record
 
 SECTION = AveragingSection(

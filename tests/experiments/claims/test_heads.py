@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from experiments.claims import heads
-from experiments.claims.claim import Work
 from experiments.claims.heads import HeadCountSection, check_equal_size, slopes
-from experiments.claims.record import ClaimError
+from experiments.statements.claim import ClaimError, Work
 
 TRAIN = {"data": {"name": "grammar"}, "steps": 1, "seeds": (0, 1, 2), "encoder": {"model": 16}}
 CORPUS = {"select": {"name": "grammar", "documents": 6}}

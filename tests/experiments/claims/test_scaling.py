@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from experiments.claims import scaling
-from experiments.claims.claim import Work
 from experiments.claims.scaling import END, START, ScalingSection
+from experiments.statements.claim import Work
 
 SECTION = ScalingSection.model_validate(
     {

@@ -9,9 +9,8 @@ import torch
 from torch import nn
 
 from experiments.claims import compute, loop, recurrence
-from experiments.claims.claim import Work
-from experiments.claims.record import ClaimError
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.claim import ClaimError, Work
 from mha import MultiHeadAttention
 
 TINY = {"model": 8, "heads": 4, "lengths": (4, 8), "tokens": 16, "rounds": 4}

@@ -95,7 +95,7 @@ def test_a_finding_is_drawn_from_planted_tables(finding):
 @pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
 def test_where_nothing_was_measured_no_statement_has_a_number(finding):
     nothing = {
-        name: ClaimRecord({"claim": name}, (), ()) if name.startswith(CLAIM) else planted_run()
+        name: ClaimRecord((), (), record={"claim": name}) if name.startswith(CLAIM) else planted_run()
         for name in finding.readings
     }
     numbers = finding.numbers(nothing)

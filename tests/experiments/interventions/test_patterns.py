@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.claim import Work
 from experiments.interventions import patterns
 from experiments.interventions.patterns import PatternsSection
+from experiments.statements.claim import Work
 from mha.causal.fixed_patterns import PATTERNS
 
 SECTION = PatternsSection.model_validate(

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.claims.claim import Work
 from experiments.config.train_config import TrainSection
 from experiments.interventions import syntax
 from experiments.interventions.syntax import (
@@ -26,6 +25,7 @@ from experiments.interventions.syntax import (
     best_head_attachment,
     held_out_arcs,
 )
+from experiments.statements.claim import Work
 from mha import Encoder, record
 from probes.scoring.tally import Sums
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.claims.claim import ClaimSection, Work
 from experiments.config.config import (
     NAME,
     ControlsSection,
@@ -31,6 +30,7 @@ from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
 from experiments.run.scope import Part
+from experiments.statements.claim import ClaimSection, Work
 from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes.pairs.grammar_pairs import grammar_pairs
