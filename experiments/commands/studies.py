@@ -101,10 +101,9 @@ def reproduce(
     Example: headscope reproduce htut-2019
     """
     with loading():
-        from experiments.reproduce.registry import select_findings
+        from experiments.reproduce.registry import print_summary, select_findings
         from experiments.reproduce.reproduce import rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
-        from experiments.reproduce.summary import print_summary
         from experiments.reproduce.untrained import Invocation, before_the_run
         from experiments.statements.subject import Subject
 

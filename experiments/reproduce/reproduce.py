@@ -7,6 +7,7 @@ from pathlib import Path
 
 from experiments.config.config import ConfigError
 from experiments.record.progress import Progress, silent
+from experiments.reproduce.judge import with_verdicts
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading
 from experiments.reproduce.record import (
     Entry,
@@ -20,7 +21,6 @@ from experiments.reproduce.record import (
 )
 from experiments.reproduce.registry import all_findings
 from experiments.reproduce.untrained import Invocation, hangs_on_untrained, to_measure
-from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
 from experiments.statements.rule import CONTROLS, SEEDS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from experiments.statements.estimates import Estimate, mean_of
 from probes.evidence.leads import independent_difference
+from reports.statements.finding_record import UNMEASURED
 from reports.statements.statement import FAILS as FAILS
 from reports.statements.statement import HOLDS as HOLDS
 from reports.statements.statement import OPEN as OPEN
@@ -14,9 +15,6 @@ from reports.statements.statement import Rule as Rule
 
 SAME = Rule(above=0.999, below=1.001, unit="times")
 "Products that are counted: a ratio of 1, but for rounding of a division."
-
-UNMEASURED = "not measured"
-"The verdict where the number lies in the range, and what untrained weights have is not known."
 
 CONTROLS = ("random", "permuted")
 "Sources of weights that training did not make: initialised anew, and the trained ones permuted within each matrix."

@@ -32,6 +32,8 @@ VERDICTS: Final = (
 "On a finding, in the order in which they are counted."
 
 REPRODUCED, WEAKER, DIFFERS, NOT_REPRODUCED, UNMEASURED, UNTESTABLE = VERDICTS
+"""WEAKER also of a statement below the paper's own bar; UNMEASURED of one whose number lies in the range, while what
+untrained weights have is not known."""
 
 FINDINGS: Final = Table(
     "One row for each statement of a finding and model. Numbers are in `unit`, those that decide in `decides_unit`.",

@@ -39,8 +39,7 @@ from reports.statements.sandbox_record import (
     tested_margin,
 )
 from reports.statements.sandbox_tables import SANDBOX_TABLES
-from reports.statements.sandbox_text import by_model, false_finds, needed_words, shown
-from reports.statements.sandbox_words import (
+from reports.statements.sandbox_text import (
     ABOUT,
     BESIDE_TEXT,
     COVERAGE_TEXT,
@@ -54,7 +53,11 @@ from reports.statements.sandbox_words import (
     RULE,
     SHORTCUT_TEXT,
     WEIGHTS_TEXT,
+    by_model,
     conservative,
+    false_finds,
+    needed_words,
+    shown,
 )
 from reports.tables.estimate import Estimate
 

@@ -6,13 +6,14 @@ import pkgutil
 import pytest
 
 import tests.experiments.findings as here
-from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judge
+from experiments.reproduce.judge import judge
 from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings
 from experiments.statements.finding import Measured, Missing
 from experiments.statements.paper_sentence import InClaim
 from experiments.statements.rule import ControlNumbers, LearnedRule
 from reports.statements.claim_record import ClaimRecord
+from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED, WEAKER
 from tests.experiments.findings.planted import in_claims, planted_run
 
 NO_PAPERS = ("planted", "conftest")

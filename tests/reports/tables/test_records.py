@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from experiments.claims.study import _write as write_claim
-from experiments.sandbox.folder import _write as write_sandbox
+from experiments.sandbox.study import _write as write_sandbox
 from experiments.statements.claim import claim_measure
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
