@@ -34,7 +34,7 @@ from reports.page.columns import run_tables
 from reports.scores.glossary import MEANING
 from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
-from reports.statements.sandbox_tables import SANDBOX_TABLES
+from reports.statements.sandbox_record import SANDBOX_TABLES
 from reports.tables.table import Table
 
 ROOT = Path(__file__).parents[1]

@@ -38,7 +38,7 @@ def exits_with_2() -> Iterator[None]:
         sys.exit(2)
 
 
-TOLD: Final = {HOLDS: "met", FAILS: "**missed**", OPEN: ""}
+REACHED: Final = {HOLDS: "met", FAILS: "**missed**", OPEN: ""}
 "What a table says of the verdict on a goal."
 
 
@@ -51,7 +51,7 @@ def goal(name: str, value: float | None, *, above: float | None = None, below: f
 
 def goal_table(goals: Iterable[JudgedStatement]) -> list[str]:
     """Return the lines of a table of goals."""
-    rows = [f"| {one.text} | {_value(one.estimate.value)} | {one.rule} | {TOLD[one.verdict]} |" for one in goals]
+    rows = [f"| {one.text} | {_value(one.estimate.value)} | {one.rule} | {REACHED[one.verdict]} |" for one in goals]
     return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *rows]
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -18,10 +18,10 @@ from experiments.statements.trained import (
     ScoredSection,
     agreement_accuracy,
     by_seed,
+    each_training,
     heads_of,
     parameters,
     specialised,
-    trainings,
 )
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
@@ -61,14 +61,8 @@ def folder_of(heads: int) -> str:
 
 def measure(section: HeadCountSection, work: Work) -> ClaimRecord:
     """Train encoders that differ in the number of heads alone, and measure every one."""
-    found: dict[int, dict[int, Any]] = {}
-    for heads in section.heads:
-        folders = trainings(section, work, folder_of(heads), heads=heads)
-        found[heads] = {}
-        for done, (seed, folder) in enumerate(folders.items()):
-            name = f"{folder_of(heads)} seed {seed}"
-            found[heads][seed] = work.part(name, partial(examine, section, folder))
-            work.progress(f"measure {folder_of(heads)}", done + 1, len(folders))
+    examined = partial(examine, section)
+    found = {heads: each_training(section, work, folder_of(heads), examined, heads=heads) for heads in section.heads}
     size = check_equal_size(found)
     return ClaimRecord(
         _measures(found, section), _statements(found, section), [f"Every model has {size:,} parameters."]

@@ -19,7 +19,7 @@ from experiments.claims.heads import folder_of
 from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, by_seed, trainings
+from experiments.statements.trained import TrainedSection, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import Ablate, Batch, Encoder, Model, align, collate, intervene, load_model, record
 from probes import Corpus
@@ -56,11 +56,8 @@ class MixingSection(TrainedSection):
 
 def measure(section: MixingSection, work: Work) -> ClaimRecord:
     """Switch heads and pairs of heads off in every trained encoder, and see what changes where."""
-    folders = trainings(section, work, folder_of(section.heads), heads=section.heads)
-    found: dict[int, dict[str, Any]] = {}
-    for done, (seed, folder) in enumerate(folders.items()):
-        found[seed] = work.part(f"seed {seed}", partial(_examine, section, folder))
-        work.progress("mixing", done + 1, len(folders))
+    examined = partial(_examine, section)
+    found = each_training(section, work, folder_of(section.heads), examined, heads=section.heads)
     told = {name: by_seed(found, name) for name in (*STAGES, "maps", "fan_in")}
     stages = tuple(row for name, said in STAGES.items() for row in rows_of(told[name], said))
     measures = [

@@ -15,7 +15,7 @@ from experiments.claims.heads import folder_of
 from experiments.statements.claim import Claim, Work, claim_measure, rounds_of, rows_of
 from experiments.statements.estimates import difference, mean_of, ratio
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, by_seed, trainings
+from experiments.statements.trained import TrainedSection, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from experiments.training.texts import open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -50,18 +50,11 @@ class ScalingSection(TrainedSection):
 def measure(section: ScalingSection, work: Work) -> ClaimRecord:
     """Look at random scores first, then at encoders trained in both ways."""
     drawn = {dimension: _draw(section, dimension) for dimension in section.dimensions}
-    folders = {
-        WITH: trainings(section, work, folder_of(section.heads), heads=section.heads),
-        WITHOUT: trainings(section, work, f"{folder_of(section.heads)}-unscaled", heads=section.heads, scale=False),
+    label, examined = folder_of(section.heads), partial(_examine, batches=held_out(section))
+    found = {
+        WITH: each_training(section, work, label, examined, heads=section.heads),
+        WITHOUT: each_training(section, work, f"{label}-unscaled", examined, heads=section.heads, scale=False),
     }
-    batches = held_out(section)
-    found: dict[str, dict[int, Any]] = {}
-    for way, ones in folders.items():
-        found[way] = {}
-        for seed, folder in ones.items():
-            name = f"{'with' if way == WITH else 'without'} seed {seed}"
-            found[way][seed] = work.part(name, partial(_examine, folder, batches))
-            work.progress(f"scaling, {way}", len(found[way]), len(ones))
     measures = [*_drawn_measures(drawn), *_trained_measures(found)]
     return ClaimRecord(measures, [*_drawn_statements(section, drawn), *_trained_statements(found)])
 

@@ -13,7 +13,7 @@ from experiments.interventions.syntax import NONE, folder_of
 from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import difference, ratio
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, trainings
+from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 from mha.causal.fixed_patterns import PATTERNS, fixed_heads
@@ -39,16 +39,12 @@ def measure(section: PatternsSection, work: Work) -> ClaimRecord:
     """Train encoders whose heads learn all patterns, and others whose first seven heads of every layer learn none."""
     found: dict[str, dict[int, Any]] = {}
     for condition, label, fixed in ((LEARNT, folder_of(NONE), ()), (FIXED, "fixed", PATTERNS)):
-        folders = trainings(section, work, label, train={"fixed": fixed})
-        found[condition] = {}
-        for seed, folder in folders.items():
-            part = partial(examine, section, folder, fixed)
-            found[condition][seed] = work.part(f"{label} seed {seed}", part)
-            work.progress(f"measure {condition}", len(found[condition]), len(folders))
+        examined = partial(examine, section, fixed)
+        found[condition] = each_training(section, work, label, examined, train={"fixed": fixed})
     return ClaimRecord(_measures(found), _statements(found))
 
 
-def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) -> dict[str, float]:
+def examine(section: PatternsSection, fixed: tuple[str, ...], training: Path) -> dict[str, float]:
     """Return loss and agreement of the last checkpoint of a training, its heads fixed as they were."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))

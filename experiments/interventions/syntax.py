@@ -19,7 +19,7 @@ from experiments.inputs.corpora import open_part
 from experiments.statements.claim import Claim, Work, claim_measure
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, trainings
+from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -196,11 +196,7 @@ def measure(section: SyntaxSection, work: Work) -> ClaimRecord:
         }
 
     for cell, arcs in section.cells.items():
-        folders = trainings(section, work, folder_of(cell), train={"arcs": arcs})
-        found[cell] = {}
-        for seed, folder in folders.items():
-            found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
-            work.progress(f"measure {cell}", len(found[cell]), len(folders))
+        found[cell] = each_training(section, work, folder_of(cell), partial(follow, examine), train={"arcs": arcs})
     return ClaimRecord(course_measures(found, MEASURES), _statements(found, section))
 
 

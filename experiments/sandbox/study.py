@@ -25,18 +25,17 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
-from experiments.sandbox.checks import planted_by_weights, whole_run, with_roles
 from experiments.sandbox.needed import needed_items
-from experiments.sandbox.null_runs import null_corpora, null_runs
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
+from experiments.sandbox.whole_runs import null_corpora, null_runs, planted_by_weights, whole_run, with_roles
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.simulation import Pool
 from probes.evidence.statistics import VerdictRule
 from reports.run.replacing import replacing
 from reports.statements.sandbox_page import write_sandbox_page
-from reports.statements.sandbox_tables import check_sandbox
+from reports.statements.sandbox_record import check_sandbox
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]

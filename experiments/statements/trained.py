@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -83,6 +83,18 @@ def trainings(
 
     config = TrainingConfig(name=label, train=changed)
     return train_seeds(config, out, resume=work.resume or shared, on_progress=noted(show))
+
+
+def each_training(
+    section: TrainedSection, work: Work, label: str, examine: Callable[[Path], Any], **changes: Any
+) -> dict[int, Any]:
+    """Return what `examine` finds of every seed's training, a part of the work each; `changes` are for `trainings`."""
+    folders = trainings(section, work, label, **changes)
+    found: dict[int, Any] = {}
+    for seed, folder in folders.items():
+        found[seed] = work.part(f"{label} seed {seed}", partial(examine, folder))
+        work.progress(f"measure {label}", len(found), len(folders))
+    return found
 
 
 def parameters(model: Model) -> int:

@@ -25,6 +25,7 @@ from reports.statements.sandbox_goals import (
     lead,
 )
 from reports.statements.sandbox_record import (
+    SANDBOX_TABLES,
     Record,
     Row,
     alpha,
@@ -38,7 +39,6 @@ from reports.statements.sandbox_record import (
     read_record,
     tested_margin,
 )
-from reports.statements.sandbox_tables import SANDBOX_TABLES
 from reports.statements.sandbox_text import (
     ABOUT,
     BESIDE_TEXT,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
-from reports.statements import sandbox_tables as tables
+from reports.statements import sandbox_record as tables
 from reports.statements.sandbox_goals import needed_text
 from reports.statements.sandbox_record import ANY, RIGHT_NO, WRONG_NO, Row, rate_names
 from reports.tables.cells import Cell, TextColumn

@@ -32,7 +32,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, better: float) -> None:
             "all": 4 * count,
         }
 
-    monkeypatch.setattr(heads, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(heads, "examine", examine)
 
 
@@ -48,8 +48,8 @@ def test_the_verdicts_follow_loss_agreement_and_roles(
     assert loss.estimate.value == pytest.approx(-2 * better + 0.006)
     assert "8 heads a layer reach a lower loss than with 2 heads" in loss.text
     assert found.noticed == ["Every model has 100 parameters."]
-    assert [cell["at"] for cell in found.measures[0].cells()] == [1, 2, 8]
-    assert found.measures[3].cells()[0]["value"] == 0.5
+    assert [cell.at for cell in found.measures[0].cells] == [1, 2, 8]
+    assert found.measures[3].cells[0].number.value == 0.5
 
 
 def test_the_slope_is_the_rise_for_every_doubling() -> None:

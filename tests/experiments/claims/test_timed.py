@@ -118,9 +118,9 @@ def test_the_verdicts_follow_the_times(
     assert {one.verdict for one in timed} == {verdict}
     assert timed[0].estimate.value == pytest.approx(slower)
     assert module is not loop or threads == {1, 2}
-    ratios = [cell["value"] for cell in found.measures[-1].cells()]
+    ratios = [cell.number.value for cell in found.measures[-1].cells]
     assert ratios == pytest.approx([slower] * len(ratios))
     if module is compute:
         assert (found.statements[0].kind, found.statements[0].estimate.value) == ("identity", 1.0)
-        entries = {(cell["condition"], cell["at"]): cell["value"] for cell in found.measures[1].cells()}
+        entries = {(cell.condition, cell.at): cell.number.value for cell in found.measures[1].cells}
         assert [entries[name, 8] for name in ("1 head", "4 heads")] == [8, 32]

@@ -120,11 +120,11 @@ def _decided(rule: Rule, *, inside: bool) -> float:
     return rule.below - (0.1 if inside else -0.1)
 
 
-def rules_in(claim: str) -> Mapping[str, Rule]:
-    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+def rules_in(claim: str) -> Mapping[str, str]:
+    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings in words."""
     every = [one for finding in all_findings().values() for one in finding.statements]
     return {
-        one.measure.opening: one.rule
+        one.measure.opening: one.rule.words()
         for one in every
         if isinstance(one.measure, InClaim) and one.measure.claim == claim
     }

@@ -64,7 +64,7 @@ def verdicts(found: Mapping[str, Any], work: Work, monkeypatch: pytest.MonkeyPat
         assert train["arcs"] == section.cells[cell]
         return {seed: Path(cell) / str(seed) for seed in section.train.seeds}
 
-    monkeypatch.setattr(syntax, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(syntax, "held_out_arcs", lambda *_: [])
     monkeypatch.setattr(syntax, "follow", lambda _, folder: found[folder.parent.name][int(folder.name)])
     result = syntax.measure(SECTION, work)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from experiments.sandbox import Scale, run_study, study
-from experiments.sandbox.checks import planted_by_weights
 from experiments.sandbox.population import BYSTANDERS, MARGINS, ROLES, STRONGEST, Sandbox, head_of
 from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy, StudyError
+from experiments.sandbox.whole_runs import planted_by_weights
 from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus
 from probes.evidence.planted import Follows, Knows

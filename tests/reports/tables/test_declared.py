@@ -16,7 +16,7 @@ from reports.page.columns import run_tables
 from reports.page.dataset_card import CANONICAL, EXPORTED_SCORES
 from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
-from reports.statements.sandbox_tables import SANDBOX_TABLES
+from reports.statements.sandbox_record import SANDBOX_TABLES
 from reports.tables.column import Column
 from reports.tables.json_schema import VERSION, json_schema
 from reports.tables.table import Table
