@@ -102,9 +102,8 @@ def reproduce(
     """
     with loading():
         from experiments.reproduce.registry import print_summary, select_findings
-        from experiments.reproduce.reproduce import rejudge
+        from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
-        from experiments.reproduce.untrained import Invocation, before_the_run
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]

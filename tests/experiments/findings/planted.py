@@ -121,7 +121,7 @@ def _decided(rule: Rule, *, inside: bool) -> float:
 
 
 def rules_in(claim: str) -> Mapping[str, str]:
-    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings in words."""
+    """Return the openings of the statements of a claim that findings stand on, with the words of their rules."""
     every = [one for finding in all_findings().values() for one in finding.statements]
     return {
         one.measure.opening: one.rule.words()
