@@ -168,6 +168,7 @@ _NUMBER = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 3}
 CLAIM = json.dumps(
     {
         **{"name": "heads", "claim": "More heads help.", "source": "Sea 2020", "limits": ["small"], "headscope": "0.1"},
+        "noticed": [],
         "statements": [
             {
                 **{"text": "It helps.", "number": "difference", "rule": "above 0", "verdict": "holds", "kind": "claim"},
