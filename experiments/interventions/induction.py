@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, Row
-from experiments.claims.trained import trainings
 from experiments.interventions.in_context import SINK_AT
 from experiments.interventions.induction_measures import (
     COPIED,
@@ -27,7 +24,10 @@ from experiments.interventions.induction_measures import (
 from experiments.interventions.induction_statements import ONE, TWO, Course, abruptness, statements
 from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS
 from experiments.interventions.syntax import course_measures
+from experiments.statements.claim import Claim, Work, claim_measure
+from experiments.statements.trained import trainings
 from experiments.training.checkpoints import read_checkpoints
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
 
 COURSES = (
     (INDUCTION, "induction head: accuracy", "%"),
@@ -43,7 +43,7 @@ COURSES = (
 "Key, name on the page, and unit of what is measured at every checkpoint."
 
 
-def measure(section: InductionSection, work: Work) -> ClaimResult:
+def measure(section: InductionSection, work: Work) -> ClaimRecord:
     """Train decoders of one and of two layers, follow each through its checkpoints, and ablate heads at the end."""
     courses: dict[str, dict[int, Any]] = {}
     effects: dict[str, dict[int, Any]] = {}
@@ -59,7 +59,7 @@ def measure(section: InductionSection, work: Work) -> ClaimResult:
             last = partial(ablations, checkpoints[-1], texts)
             effects[depth][seed] = work.part(f"{depth} seed {seed} ablations", last)
             work.progress(f"measure {depth}", len(courses[depth]), len(folders))
-    return ClaimResult(_measures(courses, effects), statements(courses, effects[TWO]), _noticed(effects, texts))
+    return ClaimRecord(_measures(courses, effects), statements(courses, effects[TWO]), _noticed(effects, texts))
 
 
 FOLDERS = {ONE: "one-layer", TWO: "two-layers"}
@@ -80,7 +80,7 @@ def _measures(
 ) -> list[ClaimMeasure]:
     told = course_measures(courses, COURSES)
     told += [
-        ClaimMeasure(
+        claim_measure(
             f"{name} at the end",
             unit,
             tuple(
@@ -94,7 +94,7 @@ def _measures(
         if key in (SCORE, EARLY, COPIED)
     ]
     told.append(
-        ClaimMeasure(
+        claim_measure(
             "abruptness (steps of the rise over steps before it)",
             "times",
             tuple(
@@ -110,7 +110,7 @@ def _measures(
         for role in ROLES
         for seed, one in by.items()
     ]
-    return [*told, ClaimMeasure(f"heads with a role ({100 * HAS_ROLE:.0f} % of queries)", "heads", tuple(counts))]
+    return [*told, claim_measure(f"heads with a role ({100 * HAS_ROLE:.0f} % of queries)", "heads", counts)]
 
 
 def _noticed(effects: Mapping[str, Mapping[int, Any]], texts: DecoderTexts | None) -> list[str]:

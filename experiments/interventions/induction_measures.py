@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from experiments.claims.trained import TrainedSection
 from experiments.config.train_config import TextsSection
 from experiments.interventions.in_context import early_and_late, score_batches, sink_share
 from experiments.interventions.repeated_pieces import DUPLICATE, INDUCTION, PREVIOUS, Head, RepeatedPieces
+from experiments.statements.trained import TrainedSection
 from experiments.training.checkpoints import Checkpoint
 from mha import Encoder, load_encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from experiments.claims.record import ClaimStatement
-from experiments.claims.trained import by_seed
 from experiments.interventions.in_context import SINK_AT
 from experiments.interventions.induction_measures import COPIED, HAS_ROLE, LEFT, SCORE, SINKS
 from experiments.interventions.repeated_pieces import INDUCTION
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import by_seed
+from reports.statements.statement import JudgedStatement, judged
 
 ONE, TWO = "one layer of the same size", "two layers"
 
@@ -58,7 +58,7 @@ def fall(course: Course, start: float, end: float) -> float:
     return float(after - before)
 
 
-def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int, Any]) -> list[ClaimStatement]:
+def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int, Any]) -> list[JudgedStatement]:
     """Return the statements about courses (depth -> seed) and about ablations of two layers."""
     return [*_of_heads(courses), *_of_context(courses), *_of_ablations(effects), _of_sinks(courses[TWO])]
 
@@ -67,22 +67,22 @@ def _at_end(course: Mapping[int, Course], key: str) -> dict[int, float]:
     return by_seed({seed: {key: one[key][-1]} for seed, one in course.items()}, key)
 
 
-def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatement]:
+def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[JudgedStatement]:
     found = "queries whose most attended piece is the one after the same piece before, selected head, at the end"
     return [
-        ClaimStatement(
+        judged(
             "With two layers a head attends to what followed the same piece before",
             f"{found}, {TWO}",
             mean_of([*_at_end(courses[TWO], INDUCTION).values()]),
             Rule(above=HAS_ROLE, unit="%"),
         ),
-        ClaimStatement(
+        judged(
             "With one layer of the same size no head does",
             f"{found}, {ONE}",
             mean_of([*_at_end(courses[ONE], INDUCTION).values()]),
             Rule(below=NONE_AT_MOST, unit="%"),
         ),
-        ClaimStatement(
+        judged(
             "The head arises within half of the steps that it took to begin",
             "steps from a quarter to three quarters of its rise, over the steps to a quarter",
             mean_of([abruptness(course) for course in courses[TWO].values()]),
@@ -91,19 +91,19 @@ def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatemen
     ]
 
 
-def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatement]:
+def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[JudgedStatement]:
     spans = {seed: rise(course) for seed, course in courses[TWO].items()}
     falls = {
         depth: {seed: fall(by[seed], *spans[seed]) for seed in spans if seed in by} for depth, by in courses.items()
     }
     return [
-        ClaimStatement(
+        judged(
             "While the head arises, the in-context learning score falls, further than with one layer of the same size",
             f"change of the score from a quarter to three quarters of the rise, {TWO} − {ONE}, paired by seed",
             difference(falls[TWO], falls[ONE]),
             Rule(below=-0.1, unit="nats"),
         ),
-        ClaimStatement(
+        judged(
             "Two layers have more in-context learning than one of the same size",
             f"in-context learning score at the end, {TWO} − {ONE}, paired by seed",
             difference(*(_at_end(courses[depth], SCORE) for depth in (TWO, ONE))),
@@ -112,25 +112,25 @@ def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatem
     ]
 
 
-def _of_ablations(effects: Mapping[int, Any]) -> list[ClaimStatement]:
+def _of_ablations(effects: Mapping[int, Any]) -> list[JudgedStatement]:
     def less(key: str) -> Estimate:
         pairs = {seed: one[key] for seed, one in effects.items() if key in one}
         return difference(*({seed: pair[number] for seed, pair in pairs.items()} for number in range(2)))
 
     return [
-        ClaimStatement(
+        judged(
             "Without its induction head a decoder has less in-context learning than without another head",
             "in-context learning score, the head ablated − another of its layer ablated, paired by seed",
             less(SCORE),
             Rule(above=0.0, unit="nats"),
         ),
-        ClaimStatement(
+        judged(
             "Without its induction head it copies less of what comes a second time than without another head",
             "second time predicted, the head ablated − another of its layer ablated, paired by seed",
             less(COPIED),
             Rule(below=0.0),
         ),
-        ClaimStatement(
+        judged(
             "The induction head is built on a head that attends to the token before",
             "queries at which it attends to what followed before, that head ablated − another of its layer ablated, "
             "paired by seed",
@@ -140,8 +140,8 @@ def _of_ablations(effects: Mapping[int, Any]) -> list[ClaimStatement]:
     ]
 
 
-def _of_sinks(courses: Mapping[int, Course]) -> ClaimStatement:
-    return ClaimStatement(
+def _of_sinks(courses: Mapping[int, Course]) -> JudgedStatement:
+    return judged(
         "With so few texts there are no attention sinks",
         f"pairs of head and text whose mean attention to the first piece is above {SINK_AT:g}, at the end, {TWO}",
         mean_of([*_at_end(courses, SINKS).values()]),

@@ -13,12 +13,11 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.interventions.syntax import NONE, folder_of
+from experiments.statements.claim import Claim, ClaimError, Work, claim_measure, rows_of
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.training.checkpoints import read_checkpoints
 from experiments.training.texts import open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -29,6 +28,8 @@ from mha.encoder.weights import load_encoder
 from mha.models.circuits import layers_of
 from mha.training.task import Task, evaluation_batches
 from mha.training.train import train
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord
+from reports.statements.statement import JudgedStatement, judged
 
 FULL, GOOD, RANDOM, BAD = "all heads", "good half", "random half", "bad half"
 RESET = "bad half, heads randomly initialised"
@@ -59,7 +60,7 @@ class SubnetworksSection(TrainedSection):
     "Of these pairs."
 
 
-def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
+def measure(section: SubnetworksSection, work: Work) -> ClaimRecord:
     """Take half of the heads out of every trained encoder in three ways, and train what is left further."""
     retraining = Retraining(section, work.out / work.name / TRAININGS)
     folders = trainings(section, work, folder_of(NONE))
@@ -67,7 +68,7 @@ def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
     for seed, folder in folders.items():
         found[seed] = work.part(f"subnetworks seed {seed}", partial(retraining.follow, seed, folder))
         work.progress("subnetworks", len(found), len(folders))
-    return ClaimResult(_measures(found), _statements(found))
+    return ClaimRecord(_measures(found), _statements(found))
 
 
 def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
@@ -171,7 +172,7 @@ def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float
 def _measures(found: Results) -> list[ClaimMeasure]:
     conditions = list(next(iter(found.values())))
     return [
-        ClaimMeasure(
+        claim_measure(
             title,
             unit,
             tuple(
@@ -191,7 +192,7 @@ def _kept(found: Results, condition: str) -> list[float]:
     return [(ours[seed] - CHANCE) / known[seed] for seed in sorted(ours)]
 
 
-def _statements(found: Results) -> list[ClaimStatement]:
+def _statements(found: Results) -> list[JudgedStatement]:
     differences = (
         (
             "Before retraining the bad half of the heads has a higher loss than the good half",
@@ -215,7 +216,7 @@ def _statements(found: Results) -> list[ClaimStatement]:
         ),
     )
     statements = [
-        ClaimStatement(
+        judged(
             f"The {name}, trained further, keeps nine tenths of the agreement beyond chance of all heads",
             f"accuracy − 50 % after retraining, {name} / {FULL}, mean over seeds",
             mean_of(_kept(found, name)),
@@ -226,7 +227,7 @@ def _statements(found: Results) -> list[ClaimStatement]:
     for text, (ours, theirs, when), rule in differences:
         estimate = difference(_of(found, ours, when, "loss"), _of(found, theirs, when, "loss"))
         number = f"evaluation loss {when}, {ours} − {theirs}, paired by seed"
-        statements.append(ClaimStatement(text, number, estimate, rule))
+        statements.append(judged(text, number, estimate, rule))
     return statements
 
 

@@ -13,14 +13,13 @@ import numpy.typing as npt
 import torch
 from pydantic import Field, model_validator
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
-from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection, TrainSection
 from experiments.inputs.corpora import open_part
+from experiments.statements.claim import Claim, Work, claim_measure
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -32,6 +31,8 @@ from probes import get_probe
 from probes.scoring.prepared import Exam
 from probes.scoring.score import Settings
 from probes.scoring.tally import Pooled
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 TO_HEAD = "dependent->head"
 "The direction of a word to the word that it depends on."
@@ -177,7 +178,7 @@ def folder_of(cell: str) -> str:
     return cell.replace(" ", "-")
 
 
-def measure(section: SyntaxSection, work: Work) -> ClaimResult:
+def measure(section: SyntaxSection, work: Work) -> ClaimRecord:
     """Train the encoders of every cell, cell by cell, and follow each through its checkpoints."""
     attachment, batches = Attachment(section.select, section.report), held_out_arcs(section.train, section.batches)
     found: dict[str, dict[int, Any]] = {}
@@ -195,12 +196,8 @@ def measure(section: SyntaxSection, work: Work) -> ClaimResult:
         }
 
     for cell, arcs in section.cells.items():
-        folders = trainings(section, work, folder_of(cell), train={"arcs": arcs})
-        found[cell] = {}
-        for seed, folder in folders.items():
-            found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
-            work.progress(f"measure {cell}", len(found[cell]), len(folders))
-    return ClaimResult(course_measures(found, MEASURES), _statements(found, section))
+        found[cell] = each_training(section, work, folder_of(cell), partial(follow, examine), train={"arcs": arcs})
+    return ClaimRecord(course_measures(found, MEASURES), _statements(found, section))
 
 
 def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path) -> dict[str, list[Any]]:
@@ -218,7 +215,7 @@ def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) ->
         points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))
         return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points if value is not None)
 
-    return [ClaimMeasure(name, unit, rows(key), axis="step") for key, name, unit in measured]
+    return [claim_measure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
 def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:
@@ -230,8 +227,8 @@ def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
     return difference(at_end(found, cell, measure), at_end(found, NONE, measure))
 
 
-def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
-    works = ClaimStatement(
+def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]:
+    works = judged(
         "Punished throughout, words attend less to what depends on them and to what they depend on",
         f"attention on arcs at the end, {PUNISHED} − {NONE}, paired by seed",
         _against_none(found, PUNISHED, ATTENTION),
@@ -239,7 +236,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
         kind="measurement",
         why="it says that the term does what it is for",
     )
-    never = ClaimStatement(
+    never = judged(
         "Punished throughout, agreement across a noun of the other number is not learnt",
         f"accuracy at the end, {PUNISHED}; 50 % by chance",
         mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
@@ -259,7 +256,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
         (REWARDED, AGREEMENT, Rule(below=0.0), "Rewarded throughout, agreement is worse at the end"),
         (REWARDED, LOSS, Rule(above=0.0, unit="nats"), "Rewarded throughout, the loss is higher at the end"),
     )
-    beside = ClaimStatement(
+    beside = judged(
         "Punished throughout, agreement is worse than where attention on control arcs is punished",
         f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
         difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
@@ -268,10 +265,10 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
     return [works, never, beside, *(_statement(found, *one) for one in compared)]
 
 
-def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> ClaimStatement:
+def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> JudgedStatement:
     name = "accuracy" if measure == AGREEMENT else "evaluation loss"
     number = f"{name} at the end, {cell} − {NONE}, paired by seed"
-    return ClaimStatement(text, number, _against_none(found, cell, measure), rule)
+    return judged(text, number, _against_none(found, cell, measure), rule)
 
 
 CLAIM = Claim(

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from experiments.claims.run.registry import load_claim
-from experiments.claims.run.study import run_claim
+from experiments.claims.study import load_claim, run_claim
 from experiments.config.config import Config, ConfigError
 from experiments.config.file import read_toml
 from experiments.record.progress import Progress, silent

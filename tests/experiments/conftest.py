@@ -12,12 +12,12 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from experiments.claims.claim import Work
 from experiments.cli import main
 from experiments.record.parts import Parts
 from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.statements.claim import Work
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate

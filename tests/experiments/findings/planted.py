@@ -14,7 +14,8 @@ from experiments.statements.paper_sentence import AGREEMENT, InClaim
 from experiments.statements.rule import Rule
 from reports import Run
 from reports.run.record import RunRecord
-from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, ConditionMean
+from reports.statements.statement import JudgedStatement, Number
 from reports.tables.scores import BEHAVIOUR, SCORES
 
 Row = Mapping[str, Any]
@@ -84,7 +85,7 @@ def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
 
 def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
     """Return records of claims with a number for every statement of a finding: within its rule, or outside of it."""
-    statements: dict[str, list[RecordedStatement]] = {}
+    statements: dict[str, list[JudgedStatement]] = {}
     cells: dict[str, dict[str, list[ConditionMean]]] = {}
     for one in finding.statements:
         assert isinstance(one.measure, InClaim)
@@ -93,7 +94,7 @@ def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
         of_claim = cells.setdefault(asked.claim, {})
         if asked.at is None:
             text = f"{asked.opening} {asked.ending}"
-            told = RecordedStatement(text, "what is measured", "", "", number, "claim", "")
+            told = JudgedStatement(text, "what is measured", "", "", number)
             statements.setdefault(asked.claim, []).append(told)
         else:
             of_claim.setdefault(asked.opening, []).append(ConditionMean("", asked.at, number))
@@ -101,9 +102,9 @@ def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
         of_claim.setdefault(AGREEMENT, []).append(learned)
     return {
         f"claim-{claim}": ClaimRecord(
-            {"claim": claim},
-            tuple(statements.get(claim, ())),
-            tuple(RecordedMeasure(name, "", "seed", "", tuple(means), ()) for name, means in measures.items()),
+            [ClaimMeasure(name, "", "seed", "", tuple(means), ()) for name, means in measures.items()],
+            statements.get(claim, ()),
+            record={"claim": claim},
         )
         for claim, measures in cells.items()
     }
@@ -119,11 +120,11 @@ def _decided(rule: Rule, *, inside: bool) -> float:
     return rule.below - (0.1 if inside else -0.1)
 
 
-def rules_in(claim: str) -> Mapping[str, Rule]:
-    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+def rules_in(claim: str) -> Mapping[str, str]:
+    """Return the openings of the statements of a claim that findings stand on, with the words of their rules."""
     every = [one for finding in all_findings().values() for one in finding.statements]
     return {
-        one.measure.opening: one.rule
+        one.measure.opening: one.rule.words()
         for one in every
         if isinstance(one.measure, InClaim) and one.measure.claim == claim
     }

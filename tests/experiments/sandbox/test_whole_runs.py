@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from experiments.run.run import run
-from experiments.sandbox import null_runs
-from experiments.sandbox.null_runs import NullRuns, null_config
+from experiments.sandbox import whole_runs
+from experiments.sandbox.whole_runs import NullRuns, null_config
 from reports import read_scores
 
 KEY = ["probe", "variant", "label", "split", "layer", "head"]
@@ -27,7 +27,7 @@ def few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
         heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
         return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads})
 
-    monkeypatch.setattr(null_runs, "null_config", few)
+    monkeypatch.setattr(whole_runs, "null_config", few)
 
 
 @pytest.mark.slow
@@ -36,7 +36,7 @@ def test_scores_are_those_of_a_whole_run(few_permutations: None, tmp_path: Path)
     shared = NullRuns("grammar", 50)
     shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
-    folder = run(null_runs.null_config("grammar", "random", 1, 50), tmp_path, page=False)
+    folder = run(whole_runs.null_config("grammar", "random", 1, 50), tmp_path, page=False)
     theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
     for column in ("accuracy", "p_adjusted", "margin", "excluded", "stability"):
         np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.claims.claim import Work
-from experiments.claims.trained import (
+from experiments.run.config import load_config
+from experiments.statements.claim import Work
+from experiments.statements.trained import (
     ScoredSection,
     TrainedSection,
     agreement_accuracy,
@@ -17,7 +18,6 @@ from experiments.claims.trained import (
     specialised,
     trainings,
 )
-from experiments.run.config import load_config
 from mha import MaskedLM, load_model
 from mha.training.checkpoints import find_checkpoint, read_record
 from probes.evidence.statistics import VerdictRule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.claims.claim import ClaimSection, Work
 from experiments.config.config import (
     NAME,
     ControlsSection,
@@ -31,6 +30,7 @@ from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
 from experiments.run.scope import Part
+from experiments.statements.claim import ClaimSection, Work
 from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes.pairs.grammar_pairs import grammar_pairs
@@ -83,6 +83,18 @@ def trainings(
 
     config = TrainingConfig(name=label, train=changed)
     return train_seeds(config, out, resume=work.resume or shared, on_progress=noted(show))
+
+
+def each_training(
+    section: TrainedSection, work: Work, label: str, examine: Callable[[Path], Any], **changes: Any
+) -> dict[int, Any]:
+    """Return what `examine` finds of every seed's training, a part of the work each; `changes` are for `trainings`."""
+    folders = trainings(section, work, label, **changes)
+    found: dict[int, Any] = {}
+    for seed, folder in folders.items():
+        found[seed] = work.part(f"{label} seed {seed}", partial(examine, folder))
+        work.progress(f"measure {label}", len(found), len(folders))
+    return found
 
 
 def parameters(model: Model) -> int:
