@@ -138,7 +138,7 @@ class ImportanceMeasure(BehaviourMeasure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
-        from probes.causal.importance import importance_table, taylor_table
+        from probes.causal.gradients import importance_table, taylor_table
 
         told, checks, shape = [], [], (run.model.layers, run.model.heads)
         for one in self.opened(run).weighed():

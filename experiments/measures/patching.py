@@ -152,8 +152,7 @@ class PatchingMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
-        from probes.causal.patch_table import patch_table
-        from probes.causal.patching import measure_patching, patch_items
+        from probes.causal.patching import measure_patching, patch_items, patch_table
         from probes.scoring.aligned import Dropped
 
         swaps, left_out = _swaps(self.items, self.seed)
@@ -217,7 +216,7 @@ def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
 
 def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[str, Any]:
     """Return what holds for all heads together; shares of sentences in which the right answer is preferred."""
-    from probes.causal.patch_table import direct_agreement, estimate_agreement
+    from probes.causal.patching import direct_agreement, estimate_agreement
 
     direct = direct_agreement(items, effects, run.effort)
     agreement = {"estimate": asdict(estimate_agreement(items, effects, run.effort))}

@@ -79,7 +79,7 @@ class SlopesMeasure(BehaviourMeasure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the slopes of all behaviours."""
-        from probes.causal.slopes import slope_table, weight_slopes
+        from probes.causal.gradients import slope_table, weight_slopes
 
         frames, shape = [], (run.model.layers, run.model.heads)
         for behaviour in self.opened(run):

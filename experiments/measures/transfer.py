@@ -153,7 +153,7 @@ class TransferMeasure(BehaviourMeasure):
 
         Raises ModelError for a model without a masked-LM head, and BehaviourError for pairs that ask for no verb.
         """
-        from probes.causal.donors import draw_donors, verb_numbers
+        from probes.causal.transfer import draw_donors, verb_numbers
 
         for one in self.opened(run) if self.behaviours else ():
             draw_donors(verb_numbers(one)[0], self.seed)  # raises now what it would raise after all heads are scored
@@ -164,8 +164,7 @@ class TransferMeasure(BehaviourMeasure):
         return tables_of(transfer=[self._table(run, one) for one in self.opened(run)])
 
     def _table(self, run: RunContext, whole: Behaviour) -> pd.DataFrame:
-        from probes.causal.donors import draw_donors, verb_numbers
-        from probes.causal.transfer import measure_transfer, transfer_table
+        from probes.causal.transfer import draw_donors, measure_transfer, transfer_table, verb_numbers
 
         behaviour, unfit = verb_numbers(whole)
         donors, without = draw_donors(behaviour, self.seed)

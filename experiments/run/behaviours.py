@@ -18,7 +18,7 @@ from mha import MaskedLM, Model
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
-from probes.causal.importance import Slopes, slopes
+from probes.causal.gradients import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs

@@ -21,9 +21,8 @@ from mha.device import find_device
 from mha.pieces import align
 from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
-from probes.causal.donors import draw_donors
 from probes.causal.patching import measure_patching
-from probes.causal.transfer import measure_transfer
+from probes.causal.transfer import draw_donors, measure_transfer
 from probes.registry import probe_names
 from reports import Run
 from tests.probes.causal import test_transfer as sentences

@@ -11,8 +11,19 @@ from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
-from probes.causal.patch_table import ALL, direct_agreement, estimate_agreement, patch_table
-from probes.causal.patching import ROLES, SPECIAL, Effects, PatchItem, _texts, measure_patching, patch_items
+from probes.causal.patching import (
+    ALL,
+    ROLES,
+    SPECIAL,
+    Effects,
+    PatchItem,
+    _texts,
+    direct_agreement,
+    estimate_agreement,
+    measure_patching,
+    patch_items,
+    patch_table,
+)
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind
 from probes.pairs.number_swaps import NumberSwap

@@ -13,8 +13,15 @@ from mha.causal.sweep import head_outputs
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
 from probes.causal.behaviours import BehaviourError, Predictions, Prompt, preferences
-from probes.causal.donors import Donors, draw_donors, verb_numbers
-from probes.causal.transfer import VERSIONS, Margins, measure_transfer, transfer_table
+from probes.causal.transfer import (
+    VERSIONS,
+    Donors,
+    Margins,
+    draw_donors,
+    measure_transfer,
+    transfer_table,
+    verb_numbers,
+)
 from probes.evidence.question import Effort
 from probes.minimal_pairs import AGREEMENT, PLURAL, REFLEXIVES, SINGULAR, Kind, MinimalPair
 from probes.records import frozen_ints
