@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from probes.causal.ablation_table import DamagingHeads
-from probes.causal.attention_effect import ROLES
+from probes.causal.attention_vs_effect import ROLES
 from reports import Run
 from reports.compare.target_tables import EFFECTS, POSITION, TARGETS, RoleTarget
 from reports.tables.table import last_step

@@ -14,13 +14,13 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
+from reports.measures.effects import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.measures.method import Method
-from reports.measures.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
-from reports.tables.ablations import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
 from reports.tables.cells import Cell, TextColumn, columns_of
+from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
 from reports.tables.shared_columns import LEVEL, VALUE
 from reports.tables.text_table import TextTable
 
@@ -115,7 +115,7 @@ class AblationMeasure(Measure):
     "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
-    random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
+    random heads; where nothing is said those that match a behaviour (`probes.causal.attention_vs_effect.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
     that they have a grade, or the one with the largest margin where there is none."""
@@ -161,7 +161,7 @@ class AblationMeasure(Measure):
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
         from experiments.run.behaviours import Behaviours, downstream
-        from probes.causal.attention_effect import ROLES
+        from probes.causal.attention_vs_effect import ROLES
 
         for one in Behaviours.of(run, self.behaviours, self.items).weighed():
             own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)

@@ -12,18 +12,16 @@ from experiments.config.section import EMBEDDING
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
+from reports.measures.effects import cost_text, scale_of
 from reports.measures.method import Method
-from reports.measures.scales import cost_text, scale_of
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (
-    BEHAVIOUR,
     FRACTIONS,
     ITEMS,
     MEASURE,
     ONE_HEAD,
-    RUN,
-    UNIT,
     ends,
     flag,
     fraction,
@@ -47,8 +45,6 @@ MOST: Final = 8
 ROLES: Final = 3
 "Labels that are named of a head."
 
-_ABOUT: Final = ("model", "step", "behaviour")
-_RUN: Final = (*RUN, BEHAVIOUR, UNIT)
 _PRICE: Final = number("price", "What an open head costs while gates are learned, in the unit.")
 _WEIGHTS: Final = flag("weights", "Whether the model's weights were trained along with the gates.")
 
@@ -59,9 +55,9 @@ def _check_left(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 GATES: Final = Table(
     "One row for each behaviour, price and head.",
-    (*_ABOUT, "price", "layer", "head"),
+    (*BY_BEHAVIOUR, "price", "layer", "head"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         _PRICE,
         _WEIGHTS,
         *ONE_HEAD,
@@ -72,9 +68,9 @@ GATES: Final = Table(
 
 PATHS: Final = Table(
     "One row for each behaviour, measure and price: the model with its learned gates, on held-out items.",
-    (*_ABOUT, "measure", "price"),
+    (*BY_BEHAVIOUR, "measure", "price"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         MEASURE,
         _PRICE,
         _WEIGHTS,

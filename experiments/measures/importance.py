@@ -12,21 +12,19 @@ from pydantic import Field
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
+from reports.measures.effects import NumberScale
 from reports.measures.method import Method
-from reports.measures.scales import NumberScale
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.column import Column
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (
-    BEHAVIOUR,
     CORRELATIONS,
     FRACTIONS,
     ITEMS,
     NOT_NEGATIVE,
     ONE_HEAD,
-    RUN,
-    UNIT,
     VALUE,
     correlation,
     ends,
@@ -43,9 +41,6 @@ if TYPE_CHECKING:
 MOST: Final = 8
 "Heads that a table has at the most."
 
-_ABOUT: Final = ("model", "step", "behaviour")
-_RUN: Final = (*RUN, BEHAVIOUR, UNIT)
-
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     return (
@@ -56,9 +51,9 @@ def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
 
 IMPORTANCE: Final = Table(
     "One row for each behaviour and head.",
-    (*_ABOUT, "layer", "head"),
+    (*BY_BEHAVIOUR, "layer", "head"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         *ONE_HEAD,
         *ITEMS,
         number(
@@ -73,9 +68,9 @@ IMPORTANCE: Final = Table(
 
 TAYLOR: Final = Table(
     "One row for each behaviour: how well predicted costs agree with measured ones over heads.",
-    _ABOUT,
+    BY_BEHAVIOUR,
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         text("series", "Terms of the Taylor series that predict, such as first order."),
         whole("heads", "Number of heads that are compared."),
         *ITEMS,

@@ -115,10 +115,7 @@ class MinimalPairsMeasure(Measure):
             made = decide(run.lm, corpus.stream(), method=method, batch_pieces=scoring.batch_pieces, step=step)
             decided[corpus.name] = made
             facts[corpus.name] = {"items": items, "decided": len(made.made), "fingerprint": fingerprint}
-            dropped = Dropped()
-            for one in made.left_out:
-                dropped.add(one.reason, one.source)
-            run.journal.drop(corpus.name, SCOPE, dropped)
+            run.journal.drop(corpus.name, SCOPE, Dropped.of(made.left_out))
         run.fact(self.name, facts)
         return {"behaviour": pair_table(decided, replicates=scoring.replicates, seed=run.config.seed)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -157,10 +157,7 @@ class PatchingMeasure(Measure):
 
         swaps, left_out = _swaps(self.items, self.seed)
         items, unfit = patch_items(run.lm, swaps)
-        dropped = Dropped()
-        for one in (*left_out, *unfit):
-            dropped.add(one.reason, one.source)
-        run.note_dropped("report", "sentence", self.name, dropped)
+        run.note_dropped("report", "sentence", self.name, Dropped.of([*left_out, *unfit]))
         if not items:
             reasons = ", ".join(Counter(one.reason for one in unfit))
             raise PatchingError(f"patching: {run.model.name} can be tested on none of {len(swaps)}: {reasons}")
@@ -216,12 +213,8 @@ def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
 
 def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[str, Any]:
     """Return what holds for all heads together; shares of sentences in which the right answer is preferred."""
-    from probes.causal.patching import direct_agreement, estimate_agreement
+    from probes.causal.patching import agreements
 
-    direct = direct_agreement(items, effects, run.effort)
-    agreement = {"estimate": asdict(estimate_agreement(items, effects, run.effort))}
-    agreement["direct"] = {} if direct is None else asdict(direct)
-    told = {f"{of}_{name}": number for of, numbers in agreement.items() for name, number in numbers.items()}
     return {
         "items": len(items),
         "clusters": len({item.source for item in items}),
@@ -229,7 +222,7 @@ def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[st
         "corrupted": float(effects.corrupted.mean()),
         "right_clean": float((effects.clean > 0).double().mean()),
         "right_corrupted": float((effects.corrupted > 0).double().mean()),
-        **{name: float(number) for name, number in told.items()},
+        **{name: float(number) for name, number in agreements(items, effects, run.effort).items()},
         "why_no_direct": effects.why_not,
     }
 

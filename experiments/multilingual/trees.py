@@ -23,7 +23,7 @@ from experiments.multilingual.tree_measures import (
 from experiments.statements.estimates import difference
 from experiments.statements.rule import Rule
 from mha import Model
-from probes.states.trees import spearman
+from probes.evidence.statistics import spearman
 
 OWN, OTHER, TOGETHER = "own language", "each other language", "all other languages together"
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from mha.causal.interventions import Ablate
 from mha.causal.sweep import PIECES, Sweep, TextBatch, head_outputs, sweeping
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
-from reports.tables.ablations import KINDS, SELECTED_BY
+from reports.tables.effects import KINDS, SELECTED_BY
 
 Heads = tuple[tuple[int, int], ...]
 "Heads that are ablated together: (layer, head), from 0; none leaves the model as it is."
@@ -115,7 +115,7 @@ class HeadSet:
     """Heads that are ablated together."""
 
     kind: str
-    "One of `reports.tables.ablations.KINDS`."
+    "One of `reports.tables.effects.KINDS`."
     name: str
     "The head's name, from 1 (3-5); the layer's number, from 1; or what the heads were chosen for."
     heads: Heads

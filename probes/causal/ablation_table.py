@@ -17,7 +17,7 @@ from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
-from reports.tables.ablations import ABLATION_CONTRASTS
+from reports.tables.effects import ABLATION_CONTRASTS
 from reports.tables.shared_columns import MEASURES, RUN
 from reports.tables.table import Table
 

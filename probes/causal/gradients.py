@@ -11,14 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from scipy.stats import rankdata
 from torch import Tensor
 
 from mha.causal.interventions import gated
@@ -30,8 +28,10 @@ from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
 from probes.causal.behaviours import BATCH_PIECES, Behaviour, Embedding, embeddings
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
+from probes.evidence.statistics import pearson, spearman
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
+from reports.tables.effects import TOKENS
 
 DIRECTIONS = 8
 "Random directions in which the embedding of a text is followed; the standard error over n texts is in the interval."
@@ -169,24 +169,11 @@ def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: 
     drawn = [resamples.means(value.sums(one)) for one in (predicted, cost)]
     row = value.about | {"series": SECOND if slopes.directed else FIRST, "heads": len(cost)}
     told = [one.mean(1)[None] for one in (predicted, cost)]
-    for name, (x, y), (seen, other) in (("spearman", map(_ranks, drawn), map(_ranks, told)), ("pearson", drawn, told)):
-        found = correlations(x, y)
+    for name, correlation in (("spearman", spearman), ("pearson", pearson)):
+        found = correlation(*drawn)
         low, high = resamples.interval(found[:, None])[:, 0] if np.isfinite(found).all() else (np.nan, np.nan)
-        row |= {name: correlations(seen, other)[0], f"{name}_low": low, f"{name}_high": high}
+        row |= {name: correlation(*told)[0], f"{name}_low": low, f"{name}_high": high}
     return pd.DataFrame([row])
-
-
-def correlations(first: Numbers, second: Numbers) -> Numbers:
-    """Return [row], Pearson's r of each row of two tables; NaN where one of both does not vary."""
-    x, y = (part - part.mean(1, keepdims=True) for part in (first, second))
-    below = np.sqrt((x**2).sum(1) * (y**2).sum(1))
-    found: Numbers = np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
-    return found
-
-
-def _ranks(table: Numbers) -> Numbers:
-    ranks: Numbers = np.asarray(rankdata(table, axis=1), np.float64)
-    return ranks
 
 
 def flat(of_items: Tensor) -> Numbers:
@@ -198,10 +185,6 @@ def flat(of_items: Tensor) -> Numbers:
 def value_of(behaviour: Behaviour, of_items: Numbers) -> AblatedMeasure:
     """Return the measure of a behaviour's value, which knows the clusters of its items."""
     return next(one for one in measures(behaviour, of_items) if one.name == VALUE)
-
-
-TOKENS: Final = ("[CLS]", "[SEP]", "other")
-"What is attended to; [CLS] and [SEP] stand for the special tokens before and after the words of any model."
 
 
 def weight_slopes(

@@ -26,10 +26,11 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
+from probes.causal.ablation_table import two_sided
 from probes.causal.behaviours import BATCH_PIECES, text_batch
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
-from probes.evidence.statistics import Bootstrap, Resamples, SignFlips, adjust
+from probes.evidence.statistics import Bootstrap, Resamples, SignFlips, adjust, spearman
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
@@ -246,18 +247,6 @@ ALL = "all places"
 "The role of a row that is about all places at once."
 
 
-@dataclass(frozen=True)
-class PatchingAgreement:
-    """How far a quick measure of all heads agrees with patching them."""
-
-    rho: float
-    "Spearman's rank correlation over heads of their shares; NaN where one of both is constant."
-    low: float
-    high: float
-    slope: float
-    "Least-squares slope through the origin of the quick shares on the patched ones: 1 where they are equally large."
-
-
 def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> pd.DataFrame:
     """Return a row a role and head: the share of the answer that the head restores there.
 
@@ -275,7 +264,8 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
             continue
         gained, quick = (sums.ratio(one) for one in (sums.gained, sums.estimated))
         low, high = sums.interval(effort)
-        p, p_label = _tests(sums, effort)
+        places = range(len(sums.clusters))
+        p, p_label = two_sided(SignFlips.draw(places, effort.flips, effort.seed), places, sums.gained)
         told = {"role": role, "n": sums.items, "clusters": len(sums.clusters), "share": gained, "estimate": quick}
         told |= {"ci_low": low, "ci_high": high, "p": p, "p_label": p_label}
         told |= {"direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan}
@@ -285,16 +275,17 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def estimate_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> PatchingAgreement:
-    """Return how far the first-order estimate of all heads agrees with patching them at all places at once."""
-    sums = _sums(items, effects, ALL)
-    return _agreement(sums, sums.estimated, effort)
+def agreements(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> dict[str, float]:
+    """Return how far quick measures of all heads agree with patching them at all places at once.
 
-
-def direct_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> PatchingAgreement | None:
-    """Return how far direct logit attribution agrees with patching; None where it could not be told."""
+    The first-order estimate and, where that can be told, direct logit attribution: `rho` is Spearman's rank correlation
+    over heads of their shares, with its interval, and `slope` the least-squares slope through the origin of the quick
+    shares on the patched ones, 1 where they are equally large. NaN where one of both is constant.
+    """
     sums = _sums(items, effects, ALL)
-    return None if sums.direct is None else _agreement(sums, sums.direct, effort)
+    quick = {"estimate": sums.estimated} | ({} if sums.direct is None else {"direct": sums.direct})
+    found = {name: _agreement(sums, one, effort) for name, one in quick.items()}
+    return {f"{name}_{key}": number for name, numbers in found.items() for key, number in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -356,24 +347,11 @@ def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
     )
 
 
-def _tests(sums: _Sums, effort: Effort) -> tuple[Numbers, Numbers]:
-    places = range(len(sums.clusters))
-    both = np.concatenate([sums.gained, -sums.gained], axis=1)
-    found = SignFlips.draw(places, effort.flips, effort.seed).test(places, both, np.zeros((len(both), 1)))
-    up, down = found.p.reshape(2, -1)
-    return np.minimum(2 * np.minimum(up, down), 1), found.p_label.reshape(2, -1).min(0)
-
-
-def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> PatchingAgreement:
-    from scipy import stats
-
+def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> dict[str, float]:
     true, told = sums.ratio(sums.gained), sums.ratio(quick)
     if not sums.known or np.ptp(true) == 0 or np.ptp(told) == 0:
-        return PatchingAgreement(np.nan, np.nan, np.nan, np.nan)
+        return dict.fromkeys(("rho", "low", "high", "slope"), np.nan)
     resamples = sums.resamples(effort)
-    pairs = zip(resamples.means(sums.gained), resamples.means(quick), strict=True)
-    drawn = np.array([[stats.spearmanr(one, other).statistic] for one, other in pairs])
-    low, high = resamples.interval(drawn)[:, 0]
-    return PatchingAgreement(
-        float(stats.spearmanr(true, told).statistic), low, high, float(true @ told / (true @ true))
-    )
+    drawn = spearman(resamples.means(sums.gained), resamples.means(quick))
+    low, high = resamples.interval(drawn[:, None])[:, 0]
+    return {"rho": float(spearman(true, told)), "low": low, "high": high, "slope": float(true @ told / (true @ true))}

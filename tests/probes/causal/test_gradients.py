@@ -25,7 +25,6 @@ from probes.causal.gradients import (
     TOKENS,
     Slopes,
     by_layer,
-    correlations,
     importance_table,
     slope_table,
     slopes,
@@ -33,6 +32,7 @@ from probes.causal.gradients import (
     weight_slopes,
 )
 from probes.evidence.question import Effort
+from probes.evidence.statistics import pearson
 from probes.minimal_pairs import Kind, MinimalPair
 
 WORDS = ["the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog"]
@@ -232,7 +232,7 @@ def test_where_nothing_varies_there_is_no_correlation() -> None:
     row = taylor_table(weighed(), drawn_slopes(), values, EFFORT).iloc[0]
     assert np.isnan([row.spearman, row.spearman_low, row.pearson, row.pearson_high]).all()
     table = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0]])
-    np.testing.assert_allclose(correlations(table, table), [1, np.nan])
+    np.testing.assert_allclose(pearson(table, table), [1, np.nan])
 
 
 def text(words: int, seed: int) -> Pieces:
