@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
-from experiments.claims.trained import by_seed, trainings
+from experiments.claims.trained import trainings
 from experiments.interventions.induction_measures import (
     COPIED,
     DUPLICATE,
@@ -30,7 +30,7 @@ from experiments.interventions.induction_measures import (
     ablations,
     course_of,
 )
-from experiments.interventions.syntax import course_measures
+from experiments.interventions.syntax import at_end, course_measures
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.training.checkpoints import read_checkpoints
@@ -83,23 +83,19 @@ def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int
     return [*_of_heads(courses), *_of_context(courses), *_of_ablations(effects), _of_sinks(courses[TWO])]
 
 
-def _at_end(course: Mapping[int, Course], key: str) -> dict[int, float]:
-    return by_seed({seed: {key: one[key][-1]} for seed, one in course.items()}, key)
-
-
 def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatement]:
     found = "queries whose most attended piece is the one after the same piece before, selected head, at the end"
     return [
         ClaimStatement(
             "With two layers a head attends to what followed the same piece before",
             f"{found}, {TWO}",
-            mean_of([*_at_end(courses[TWO], INDUCTION).values()]),
+            mean_of([*at_end(courses[TWO], INDUCTION).values()]),
             Rule(above=HAS_ROLE, unit="%"),
         ),
         ClaimStatement(
             "With one layer of the same size no head does",
             f"{found}, {ONE}",
-            mean_of([*_at_end(courses[ONE], INDUCTION).values()]),
+            mean_of([*at_end(courses[ONE], INDUCTION).values()]),
             Rule(below=NONE_AT_MOST, unit="%"),
         ),
         ClaimStatement(
@@ -126,7 +122,7 @@ def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[ClaimStatem
         ClaimStatement(
             "Two layers have more in-context learning than one of the same size",
             f"in-context learning score at the end, {TWO} − {ONE}, paired by seed",
-            difference(*(_at_end(courses[depth], SCORE) for depth in (TWO, ONE))),
+            difference(*(at_end(courses[depth], SCORE) for depth in (TWO, ONE))),
             Rule(below=-0.1, unit="nats"),
         ),
     ]
@@ -164,7 +160,7 @@ def _of_sinks(courses: Mapping[int, Course]) -> ClaimStatement:
     return ClaimStatement(
         "With so few texts there are no attention sinks",
         f"pairs of head and text whose mean attention to the first piece is above {SINK_AT:g}, at the end, {TWO}",
-        mean_of([*_at_end(courses, SINKS).values()]),
+        mean_of([*at_end(courses, SINKS).values()]),
         Rule(below=0.01, unit="%"),
     )
 

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement
 from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
-from experiments.interventions.syntax import NONE, folder_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
 from experiments.statements.estimates import difference, ratio
 from experiments.statements.rule import Rule
 from experiments.training.checkpoints import read_checkpoints
@@ -44,7 +44,7 @@ def measure(section: PatternsSection, work: Work) -> ClaimResult:
             part = partial(examine, section, folder, fixed)
             found[condition][seed] = work.part(f"{label} seed {seed}", part)
             work.progress(f"measure {condition}", len(found[condition]), len(folders))
-    return ClaimResult(_measures(found), _statements(found))
+    return ClaimResult(condition_measures(found, MEASURED), _statements(found))
 
 
 def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) -> dict[str, float]:
@@ -60,16 +60,12 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 "Condition -> seed -> what was measured."
 
 
-def _measures(found: Results) -> list[ClaimMeasure]:
-    told = (
-        ("loss", "evaluation loss", "nats"),
-        ("agreement", "agreement", "%"),
-        ("across", "agreement across a noun of the other number", "%"),
-    )
-    return [
-        ClaimMeasure(title, unit, tuple(row for way in found for row in rows_of(by_seed(found[way], name), way)))
-        for name, title, unit in told
-    ]
+MEASURED = (
+    ("loss", "evaluation loss", "nats"),
+    ("agreement", "agreement", "%"),
+    ("across", "agreement across a noun of the other number", "%"),
+)
+"Key, name on the page, and unit of what is measured."
 
 
 def _statements(found: Results) -> list[ClaimStatement]:

@@ -14,9 +14,9 @@ import torch
 from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
+from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement
 from experiments.claims.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
-from experiments.interventions.syntax import NONE, folder_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.training.checkpoints import read_checkpoints
@@ -67,7 +67,9 @@ def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
     for seed, folder in folders.items():
         found[seed] = work.part(f"subnetworks seed {seed}", partial(retraining.follow, seed, folder))
         work.progress("subnetworks", len(found), len(folders))
-    return ClaimResult(_measures(found), _statements(found))
+    by_condition = {way: {seed: one[way] for seed, one in found.items()} for way in next(iter(found.values()))}
+    measured = (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
+    return ClaimResult(condition_measures(by_condition, measured), _statements(by_condition))
 
 
 def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
@@ -160,28 +162,12 @@ class Retraining:
         }
 
 
-Results = Mapping[int, Mapping[str, Mapping[str, float]]]
-"Seed -> condition -> what was measured."
+Results = Mapping[str, Mapping[int, Mapping[str, float]]]
+"Condition -> seed -> what was measured."
 
 
 def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float]:
-    return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
-
-
-def _measures(found: Results) -> list[ClaimMeasure]:
-    conditions = list(next(iter(found.values())))
-    return [
-        ClaimMeasure(
-            title,
-            unit,
-            tuple(
-                row
-                for condition in conditions
-                for row in rows_of(by_seed({seed: one[condition] for seed, one in found.items()}, name), condition)
-            ),
-        )
-        for name, title, unit in (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
-    ]
+    return by_seed(found[f"{condition}, {when}"], name)
 
 
 def _kept(found: Results, condition: str) -> list[float]:

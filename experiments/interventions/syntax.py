@@ -14,7 +14,7 @@ import torch
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
+from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rows_of
 from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection, TrainSection
@@ -221,13 +221,25 @@ def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) ->
     return [ClaimMeasure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
-def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:
+def condition_measures(
+    found: Mapping[str, Mapping[int, Mapping[str, float]]], measured: Sequence[tuple[str, str, str]]
+) -> list[ClaimMeasure]:
+    """Return what was measured (key, name and unit) once for each condition and seed."""
+    return [
+        ClaimMeasure(
+            name, unit, tuple(row for way, seeds in found.items() for row in rows_of(by_seed(seeds, key), way))
+        )
+        for key, name, unit in measured
+    ]
+
+
+def at_end(courses: Mapping[int, Course], measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
-    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses[cell].items()}, measure)
+    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses.items()}, measure)
 
 
 def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
-    return difference(at_end(found, cell, measure), at_end(found, NONE, measure))
+    return difference(at_end(found[cell], measure), at_end(found[NONE], measure))
 
 
 def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
@@ -242,7 +254,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
     never = ClaimStatement(
         "Punished throughout, agreement across a noun of the other number is not learnt",
         f"accuracy at the end, {PUNISHED}; 50 % by chance",
-        mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
+        mean_of([*at_end(found[PUNISHED], ACROSS).values()]),
         Rule(below=CHANCE_AT_MOST, unit="%"),
     )
     compared = (
@@ -262,7 +274,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
     beside = ClaimStatement(
         "Punished throughout, agreement is worse than where attention on control arcs is punished",
         f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
-        difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
+        difference(at_end(found[PUNISHED], AGREEMENT), at_end(found[CONTROL], AGREEMENT)),
         Rule(below=0.0),
     )
     return [works, never, beside, *(_statement(found, *one) for one in compared)]

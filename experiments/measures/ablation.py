@@ -14,7 +14,7 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
-from reports.measures.effects import Row, behaviour_text, cost_text, is_distance, scale_of
+from reports.measures.effects import Row, behaviour_text, cost_text, highest, is_distance, scale_of, significant
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
@@ -262,8 +262,7 @@ def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
 
 def _summary(rows: pd.DataFrame) -> str:
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
-    sure = heads.loc[heads["p_adjusted"] < LEVEL, "cost"]
-    costly, helping = (sure > 0).sum(), (sure < 0).sum()
+    costly, helping = map(len, significant(heads))
     few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
     told = f"With all heads: {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}."
     if is_distance(one):
@@ -278,9 +277,8 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
     groups = _groups(rows)
     first, heads, layers = (groups[0], *(groups[0][groups[0]["kind"] == kind] for kind in ("head", "layer")))
     yield Paragraph(_summary(first))
-    ordered = heads.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
-    helping = ordered[(ordered["cost"] < 0) & (ordered["p_adjusted"] < LEVEL)].tail(HELPING)
-    chosen = pd.concat([ordered.head(COSTLY), helping]).drop_duplicates("name")
+    ordered = highest(heads)
+    chosen = pd.concat([ordered.head(COSTLY), significant(ordered)[1].tail(HELPING)]).drop_duplicates("name")
     also = "" if is_distance(first.iloc[0]) else ", then those without which the model is significantly better"
     title = f"The heads that cost most{also} (way: {first['way'].iloc[0]}); 95 % intervals"
     titles, costs = _columns(groups)
@@ -316,8 +314,7 @@ def _more(row: Row) -> bool:
 
 
 def _difference(row: Row) -> str:
-    told = scale_of(row).cost
-    return f"{told(row['difference'])} [{told(row['ci_low'])}, {told(row['ci_high'])}]"
+    return scale_of(row).with_interval(row["difference"], row["ci_low"], row["ci_high"])
 
 
 def _random(row: Row) -> str:

@@ -18,6 +18,7 @@ from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, legend, over
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
+from reports.measures.effects import highest
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
@@ -294,14 +295,10 @@ def _summary(compared: pd.DataFrame) -> str:
     )
 
 
-def _costly(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
-
-
 def _verdicts(roles: Mapping[tuple[str, ...], pd.DataFrame]) -> TextTable:
     told = []
     for role, rows in roles.items():
-        heads = {verdict: of["name"].tolist() for verdict, of in _costly(rows).groupby("verdict")}
+        heads = {verdict: of["name"].tolist() for verdict, of in highest(rows).groupby("verdict")}
         neither, unknown = (len(heads.get(one, ())) for one in (NEITHER, UNKNOWN))
         named = [names(heads.get(one, ()), 6) for one in (BOTH, ATTENDS, EFFECT)]
         told.append((_named(role), role[0], *named, f"{neither}" + f", and {unknown} not known" * bool(unknown)))
@@ -329,7 +326,7 @@ def _rho(row: Mapping[Any, Any] | None) -> str | Cell:
 
 def _heads(rows: pd.DataFrame) -> TextTable:
     rank = rows["verdict"].map({BOTH: 0, ATTENDS: 1, EFFECT: 2}).fillna(3)
-    heads = _costly(rows).assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
+    heads = highest(rows).assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
     return TextTable.of("Heads that attend, then those with an effect, then those that cost most", HEADS, heads)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -12,7 +12,7 @@ from experiments.config.section import EMBEDDING
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
-from reports.measures.effects import cost_text, scale_of
+from reports.measures.effects import GATE, Row, cost_text, scale_of
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
     from probes.causal.gates import Gated
-
-Row = Mapping[Any, Any]
-"A row of a table, by the names of its columns."
 
 MOST: Final = 8
 "Heads that a cell names at the most; twice as many survivors have a row."
@@ -86,11 +83,7 @@ PATHS: Final = Table(
 )
 
 TERMS: Final = (
-    (
-        "gate",
-        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
-        "section 2.2).",
-    ),
+    GATE,
     (
         "learned gates",
         "Hard-Concrete gates (Louizos et al. 2018; Voita et al. 2019, section 6: temperature 0.33, stretched to "

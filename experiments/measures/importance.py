@@ -12,7 +12,7 @@ from pydantic import Field
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
-from reports.measures.effects import NumberScale
+from reports.measures.effects import GATE, NumberScale, highest
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
@@ -80,11 +80,7 @@ TAYLOR: Final = Table(
 )
 
 TERMS: Final = (
-    (
-        "gate",
-        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
-        "section 2.2).",
-    ),
+    GATE,
     (
         "importance",
         "The mean over items of |d value / d gate| at gates of 1 (Michel et al. 2019, equation 2): every item has "
@@ -176,7 +172,7 @@ class ImportanceMeasure(BehaviourMeasure):
             return
         known = []
         for behaviour, rows in every.groupby("behaviour", sort=False):
-            top = _ordered(rows)["name"].head(MOST)
+            top = highest(rows, "importance")["name"].head(MOST)
             known.append(f"{sum(name in specialised for name in top)} of {len(top)} ({behaviour})")
         yield (
             "Heads with the largest gradient importance that are specialised in a role of language: "
@@ -186,10 +182,6 @@ class ImportanceMeasure(BehaviourMeasure):
 
 def _scale(rows: pd.DataFrame) -> NumberScale:
     return NumberScale.of(str(rows["unit"].iloc[0]), VALUE)
-
-
-def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
 
 
 def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
@@ -219,7 +211,7 @@ def _most_important(rows: pd.DataFrame) -> TextTable:
         replace(IMPORTANCE["cost"], write=scale.cost).shown(),
     )
     title = f"The most important heads for {rows['behaviour'].iloc[0]}, in {scale.unit}; 95 % intervals"
-    return TextTable.of(title, columns, _ordered(rows).head(MOST).to_dict("records"))
+    return TextTable.of(title, columns, highest(rows, "importance").head(MOST).to_dict("records"))
 
 
 def _summary(rows: pd.DataFrame, taylor: Mapping[Any, Any] | None) -> str:

@@ -16,6 +16,7 @@ from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, HeadMap, Matrix, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, percent, signed, signed_percent
+from reports.measures.effects import NumberScale, significant
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
@@ -172,7 +173,7 @@ class PatchingMeasure(Measure):
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return
-        ranked = every.reindex(every["share"].abs().sort_values(ascending=False, kind="stable").index)
+        ranked = every.loc[every["share"].abs().sort_values(ascending=False, kind="stable").index]
         ranked = ranked.dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
@@ -188,10 +189,9 @@ class PatchingMeasure(Measure):
         every = patched[patched["role"] == ALL] if len(patched) else patched
         if every.empty:
             return
-        gains = ((every["p_adjusted"] < LEVEL) & (every["share"] > 0)).sum()
         yield (
-            f"Patched from a sentence whose subject has the other number, {gains} of {len(every)} heads, each alone, "
-            "restore a significant part of the preference for the correct verb form."
+            f"Patched from a sentence whose subject has the other number, {len(significant(every, 'share')[0])} of "
+            f"{len(every)} heads, each alone, restore a significant part of the preference for the correct verb form."
         )
 
 
@@ -283,14 +283,13 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
             "and no share can be estimated."
         )
         return
-    sure = ranked[ranked["p_adjusted"] < LEVEL]
-    gains, losses = (sure[sure["share"] * sign > 0]["name"].tolist() for sign in (1, -1))
-    first = ranked.to_dict("records")[0]
+    gains, losses = (heads["name"].tolist() for heads in significant(ranked, "share"))
+    first = ranked.iloc[0]
+    between = NumberScale.interval(signed, first["ci_low"], first["ci_high"])
     yield (
         f"Of {len(every)} heads {len(gains)} restore a significant part ({names(gains, 6)}), and {len(losses)} "
         f"significantly reduce the answer ({names(losses, 6)}). The strongest is {first['name']}: "
-        f"{signed(first['share'])} % of the "
-        f"difference{', ' + interval if (interval := _interval(first)) else ''}."
+        f"{signed(first['share'])} % of the difference{',' * bool(between)}{between}."
     )
 
 
@@ -304,8 +303,3 @@ def _quick(facts: Mapping[str, Any]) -> Iterator[str]:
             )
     if facts.get("why_no_direct"):
         yield f"No direct logit attribution: {facts['why_no_direct']}."
-
-
-def _interval(row: Mapping[Any, Any]) -> str:
-    low, high = row["ci_low"], row["ci_high"]
-    return f"[{signed(low)}, {signed(high)}]" if low == low else ""

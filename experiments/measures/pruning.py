@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
-from reports.measures.effects import behaviour_text, scale_of
+from reports.measures.effects import Row, behaviour_text, scale_of
 from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, ORDERS
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.causal.ablation import Heads
     from probes.causal.pruning import Order
-
-Row = Mapping[Any, Any]
-"A row of a table, by the names of its columns."
 
 RANDOM: Final = ORDERS[2]
 ORDER_NAMES: Final = dict(zip(ORDERS, ("by importance", "by own cost", "at random"), strict=True))

@@ -167,7 +167,8 @@ class TransferMeasure(BehaviourMeasure):
         run.note_dropped("report", behaviour.name, self.name, Dropped.of([*unfit, *without]))
         step = run.counter(f"transfer, {behaviour.name}", len(donors.recipients))
         margins = measure_transfer(behaviour, donors, step=step)
-        return transfer_table(behaviour, donors, margins, run.effort, alpha=run.config.verdict.alpha)
+        shape, alpha = (run.model.layers, run.model.heads), run.config.verdict.alpha
+        return transfer_table(behaviour, donors, margins, shape, run.effort, alpha=alpha)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

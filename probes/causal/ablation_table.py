@@ -219,36 +219,21 @@ TIE = 1e-9
 "Costs that differ by no more are equal: rounding."
 
 
-@dataclass(frozen=True)
-class DamagingHeads:
-    """What heads that do at least half as much damage as one head cost of a behaviour.
+def damaging_heads(name: str, costs: pd.Series, damage: pd.Series) -> dict[str, float]:
+    """Return what heads that do at least half as much damage as head `name` cost of a behaviour.
 
-    A model that is damaged loses some of everything: these heads tell what a behaviour loses by that alone.
+    A model that is damaged loses some of everything: these heads tell what a behaviour loses by that alone. Both series
+    have a number for each head, by name; `damage` is what it costs of any text. Compared is with heads whose damage is
+    not less than the head's own by more than half of that, or by the median of all heads if that is more: nearly
+    harmless heads are compared with all. They are counted, and have a mean cost, NaN for fewer than FEWEST, between
+    whose ends lies the cost of 95 % of such heads if costs are normal (a prediction interval).
     """
-
-    damage: float
-    "What the head costs of any text; NaN where that was not measured."
-    damaging: int
-    "Other heads that do at least half as much damage."
-    damaging_cost: float
-    "Mean cost of these heads, in the behaviour's unit; NaN for fewer than FEWEST."
-    damaging_low: float
-    damaging_high: float
-    "Between them lies the cost of 95 % of such heads, if costs are normal (a prediction interval)."
-
-    @classmethod
-    def of(cls, name: str, costs: pd.Series, damage: pd.Series) -> DamagingHeads:
-        """Compare head `name` with the others; both series have a number for each head, by name.
-
-        Compared is with heads whose damage is not less than the head's own by more than half of that, or by the median
-        of all heads if that is more: nearly harmless heads are compared with all.
-        """
-        own = float(damage.get(name, math.nan))
-        enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
-        others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
-        n = len(others)
-        if n < FEWEST:
-            return cls(own, n, math.nan, math.nan, math.nan)
+    own = float(damage.get(name, math.nan))
+    enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
+    others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
+    n, mean, half = len(others), math.nan, math.nan
+    if n >= FEWEST:
         mean = float(others.mean())
         half = float(t.ppf(0.975, n - 1) * others.std(ddof=1) * math.sqrt(1 + 1 / n))
-        return cls(own, n, mean, mean - half, mean + half)
+    ends = {"damaging_low": mean - half, "damaging_high": mean + half}
+    return {"damage": own, "damaging": n, "damaging_cost": mean, **ends}

@@ -22,7 +22,6 @@ from torch import Tensor
 
 from mha.causal.interventions import Patch
 from mha.causal.sweep import PIECES, Sweep, head_outputs, sweeping
-from mha.parallel import in_order
 from probes.causal.ablation_table import ACCURACY, VALUE, measures
 from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Predictions
 from probes.evidence.question import Effort
@@ -176,18 +175,6 @@ SAME, OTHER, MEAN = VERSIONS = ("same", "other", "mean")
 mean over masked verbs, in which both answers weigh the same."""
 
 
-@dataclass(frozen=True)
-class Margins:
-    """Log-odds in nats of the right verb form against the wrong one."""
-
-    intact: Numbers
-    "[recipient]"
-    patched: Numbers
-    "[version, head, recipient] In the order of VERSIONS, and of heads layer by layer."
-    shape: tuple[int, int]
-    "Layers and heads."
-
-
 def measure_transfer(
     behaviour: Predictions,
     donors: Donors,
@@ -195,11 +182,13 @@ def measure_transfer(
     batch_pieces: int = BATCH_PIECES,
     side_by_side: int = PIECES,
     step: Callable[[int], None] = lambda items: None,
-) -> Margins:
+) -> Numbers:
     """Give every head, one after the other, what it gave at the masked verbs of the donors of each recipient.
 
-    Neither `batch_pieces` nor `side_by_side` (pieces of a batch, and of its copies) change a number but by rounding.
-    `step` is told how many recipients were done.
+    Returned are the log-odds in nats of the right verb form against the wrong one, [1 + version * head, recipient]: the
+    intact model's, then those of VERSIONS in their order, heads layer by layer. Neither `batch_pieces` nor
+    `side_by_side` (pieces of a batch, and of its copies) change a number but by rounding. `step` is told how many
+    recipients were done.
     """
     outputs = masked_outputs(behaviour)
     plural = torch.tensor([kind.number for kind in behaviour.kinds] == np.array(behaviour.kinds[0].number))
@@ -207,14 +196,10 @@ def measure_transfer(
     asked = received(behaviour, donors)
     same, other = (outputs[torch.tensor(one)] for one in (donors.same, donors.other))
     given = torch.stack([same, other, mean.expand_as(same)])
-    batches, shape = asked.batches(batch_pieces), (outputs.shape[1], outputs.shape[2])
-    found = np.empty((1 + given.shape[0] * shape[0] * shape[1], len(asked.prompts)))
     with sweeping(asked.reader) as sweep:
         work = partial(_margins, sweep, asked, given, side_by_side)
-        for batch, values in zip(batches, in_order(work, batches), strict=True):
-            found[:, batch] = values.cpu().double().numpy()
-            step(len(batch))
-    return Margins(found[0], found[1:].reshape(len(VERSIONS), -1, len(asked.prompts)), shape)
+        found: Numbers = asked.measured(work, 1 + given[:, 0, ..., 0].numel(), batch_pieces, step).numpy()
+    return found
 
 
 def masked_outputs(behaviour: Predictions) -> Float[Tensor, "item layer head head_dim"]:
@@ -253,9 +238,15 @@ def _patches(given: Float[Tensor, "version item layer head head_dim"], places: T
 
 
 def transfer_table(
-    behaviour: Predictions, donors: Donors, margins: Margins, effort: Effort, *, alpha: float = 0.05
+    behaviour: Predictions,
+    donors: Donors,
+    margins: Numbers,
+    shape: tuple[int, int],
+    effort: Effort,
+    *,
+    alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Return one row a head; margins are in nats, accuracies and `points` in shares.
+    """Return one row a head; margins are in nats, accuracies and `points` in shares. `shape` is (layers, heads).
 
     `transfer` is the mean margin with the output of a donor of the same answer less that with a donor of the other
     answer; `over_mean` is the former less that with the mean output; `points` the same difference of accuracies as
@@ -265,16 +256,15 @@ def transfer_table(
     count as none there.
     """
     asked = received(behaviour, donors)
-    values = np.concatenate([margins.intact[None], margins.patched.reshape(-1, len(asked.prompts))])
-    value, credit = (one for one in measures(asked, values) if one.name in (VALUE, ACCURACY))
-    same, other, mean = margins.patched
+    value, credit = (one for one in measures(asked, margins) if one.name in (VALUE, ACCURACY))
+    patched, right = (one.values[1:].reshape(len(VERSIONS), -1, len(asked.prompts)) for one in (value, credit))
+    same, other, mean = patched
     transfer, over_mean = same - other, same - mean
     p, p_adjusted = value.two_sided(_beyond_rounding(transfer), effort)
     _, p_over_mean = value.two_sided(_beyond_rounding(over_mean), effort)
-    right = credit.values[1:].reshape(margins.patched.shape)
     columns = {
-        **{**named_heads(margins.shape), **value.about, "matched": donors.matched.mean()},
-        **dict(zip(("intact", *VERSIONS), (values[0].mean(), *margins.patched.mean(2)), strict=True)),
+        **{**named_heads(shape), **value.about, "matched": donors.matched.mean()},
+        **dict(zip(("intact", *VERSIONS), (margins[0].mean(), *patched.mean(2)), strict=True)),
         **value.estimate(transfer, effort, "transfer", "transfer"),
         **value.estimate(over_mean, effort, "over_mean", "over_mean"),
         "accuracy": credit.values[0].mean(),

@@ -135,8 +135,7 @@ def test_transfer_is_that_of_the_cpu() -> None:
     expected = measure_transfer(behaviour, donors)
     lm.module.to(NAME)
     found = measure_transfer(behaviour, donors)
-    np.testing.assert_allclose(found.intact, expected.intact, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(found.patched, expected.patched, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 def assert_alike(one: pd.DataFrame, other: pd.DataFrame, name: str) -> None:
