@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -23,14 +21,18 @@ from mha.training.vocabulary import SPECIAL, Vocabulary, VocabularySettings, tra
 LENGTH, WHOLE = 16, 8
 
 
+def drawn(std: float, **shape: int) -> Encoder:
+    """Return a decoder whose weights are drawn with that spread."""
+    torch.manual_seed(0)
+    encoder = Encoder(EncoderConfig(**{"heads": 2, "causal": True, **shape}), lm_head=True).eval()
+    for parameter in encoder.parameters():
+        torch.nn.init.normal_(parameter, std=std)
+    return encoder
+
+
 @pytest.fixture
 def decoder() -> Encoder:
-    torch.manual_seed(0)
-    shape = EncoderConfig(vocab=20, layers=1, heads=2, model=8, feed_forward=8, positions=LENGTH, causal=True)
-    encoder = Encoder(shape, lm_head=True).eval()
-    for parameter in encoder.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
-    return encoder
+    return drawn(0.5, vocab=20, layers=1, model=8, feed_forward=8, positions=LENGTH)
 
 
 def batch(blocks: list[int]) -> MaskedBatch:
@@ -40,7 +42,7 @@ def batch(blocks: list[int]) -> MaskedBatch:
     return MaskedBatch(pieces, places, torch.tensor([blocks]), masked, pieces[0, masked + 1])
 
 
-def late_minus_early(logits: torch.Tensor, pieces: torch.Tensor) -> float:
+def late_minus_early(logits: Tensor, pieces: Tensor) -> float:
     log = logits.double().log_softmax(-1)
     loss = [-float(log[at, pieces[at + 1]]) for at in range(LENGTH - 1)]
     return sum(loss[12:15]) / 3 - sum(loss[2:4]) / 2
@@ -87,29 +89,22 @@ def test_no_special_piece_is_predicted_and_short_texts_are_left_out(tmp_path: Pa
         assert len(first) == len(part.pieces)  # what follows [CLS] is predicted
 
 
-@pytest.fixture
-def two_layers() -> Encoder:
-    torch.manual_seed(0)
-    return Encoder(
-        EncoderConfig(vocab=20, layers=2, heads=2, model=8, feed_forward=8, positions=WHOLE, causal=True), lm_head=True
-    ).eval()
-
-
 def rows(*blocks: list[int]) -> MaskedBatch:
     pieces = torch.randint(5, 20, (len(blocks), WHOLE), generator=torch.Generator().manual_seed(1))
     nothing = torch.zeros(0, dtype=torch.int64)
     return MaskedBatch(pieces, pieces, torch.tensor(blocks), nothing, nothing)
 
 
-def to_first(*weights: float) -> torch.Tensor:
+def to_first(*weights: float) -> Tensor:
     pattern = torch.zeros(len(weights), WHOLE, WHOLE)
     for text, weight in enumerate(weights):
         pattern[text, :, 0], pattern[text, :, 1] = weight, 1 - weight
     return pattern
 
 
-def test_a_head_has_a_sink_in_the_texts_in_which_it_attends_to_the_first_token(two_layers: Encoder) -> None:
+def test_a_head_has_a_sink_in_the_texts_in_which_it_attends_to_the_first_token() -> None:
     whole = rows([0] * WHOLE, [0] * WHOLE)
+    two_layers = drawn(0.3, vocab=20, layers=2, model=8, feed_forward=8, positions=WHOLE)
     planted = [
         Attend(0, {0: to_first(0.31, 0.29), 1: to_first(0.9, 0.9)}),
         Attend(1, {0: to_first(0.0, 0.0), 1: to_first(0.1, 0.2)}),
@@ -134,14 +129,7 @@ def texts(vocabulary: Vocabulary) -> RepeatedPieces:
 
 @pytest.fixture
 def two_layer_decoder(vocabulary: Vocabulary) -> Encoder:
-    shape = EncoderConfig(
-        vocab=vocabulary.size, layers=2, heads=2, model=16, feed_forward=16, positions=PLACES, causal=True
-    )
-    torch.manual_seed(0)
-    encoder = Encoder(shape, lm_head=True).eval()
-    for parameter in encoder.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return encoder
+    return drawn(0.3, vocab=vocabulary.size, layers=2, model=16, feed_forward=16, positions=PLACES)
 
 
 def test_every_query_stands_twice_and_what_followed_it_follows_again(

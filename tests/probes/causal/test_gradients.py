@@ -1,7 +1,5 @@
 """Slopes by gates and by attention weights: finite differences, one text at a time, padding, and heads of known use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

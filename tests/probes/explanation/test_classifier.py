@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -22,10 +20,10 @@ from probes.explanation.classifier import (
 REAL = torch.tensor([[True, True, True], [True, True, False]])
 
 
-def planted(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def planted(count: int, seed: int, size: int = 6) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return vectors of five pieces of which one has a mark, and beside it says the answer; the others say noise."""
     generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(count, 5, 6, generator=generator)
+    vectors = torch.randn(count, 5, size, generator=generator)
     vectors[..., 0] = 0
     place = torch.randint(5, (count,), generator=generator)
     answer = torch.randint(2, (count,), generator=generator).float()

@@ -1,7 +1,5 @@
 """Importance of pieces beside one sentence at a time and finite differences, and how far rankings agree."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,23 +1,16 @@
-from __future__ import annotations
-
 import pytest
 import torch
 
 from mha.models.masked_prediction import MaskedLM
 from probes.explanation.classifier import TrainedClassifier
 from probes.explanation.measure import LONGEST, SubjectNumberTask, measures, numbered_sentences, read_task
+from tests.probes.explanation.test_classifier import planted as vectors_of
 
 
 def planted(count: int, seed: int) -> SubjectNumberTask:
     """Return sentences of five pieces; one is marked and says the answer, and embeddings do not have the mark."""
-    generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(count, 5, 8, generator=generator)
-    vectors[..., 0] = 0
-    place = torch.randint(5, (count,), generator=generator)
-    plural = torch.randint(2, (count,), generator=generator).float()
-    vectors[torch.arange(count), place, 0] = 4
-    vectors[torch.arange(count), place, 1] = 2 * plural - 1
-    return SubjectNumberTask(vectors, vectors[..., 1:].clone(), torch.ones(count, 5, dtype=torch.bool), plural)
+    vectors, real, plural = vectors_of(count, seed, size=8)
+    return SubjectNumberTask(vectors, vectors[..., 1:].clone(), real, plural)
 
 
 def measured(train: SubjectNumberTask, test: SubjectNumberTask) -> dict[str, float]:
