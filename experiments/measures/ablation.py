@@ -151,11 +151,11 @@ class AblationMeasure(Measure):
 
         scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
-            sets, elsewhere = self._sets(run, one, scores, labels)
+            sets = self._sets(run, one, scores, labels)
             for way in self.ways:
                 values = one.without([every.heads for every in sets], way)
                 costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
-                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort, elsewhere=elsewhere))
+                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort))
         return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
@@ -170,24 +170,21 @@ class AblationMeasure(Measure):
             for one in downstream(run, part, self.downstream, self.items):
                 yield one, ()
 
-    def _sets(
-        self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]
-    ) -> tuple[list[HeadSet], dict[str, int]]:
-        """Return what is switched off, and how many random heads of each label are of other layers than its own."""
+    def _sets(self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]) -> list[HeadSet]:
+        """Return what is switched off."""
         from probes.causal.ablation import against_random, choose_heads, random_sets, single_heads, whole_layers
 
-        shape, elsewhere = one.shape, {}
+        shape = one.shape
         sets = single_heads(*shape) + (whole_layers(*shape) if self.layers else [])
         for label in labels if self.draws else ():
             chosen, by = choose_heads(scores, label, self.top)
             drawn = random_sets(chosen, shape, self.draws, (run.config.seed,))
-            if drawn is None:
+            if not drawn:
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are selected" if chosen else "no head is selected"
                 run.note(f"ablation: {many} by {label}, so none are compared with random ones")
                 continue
             sets += against_random(label, chosen, by, drawn)
-            elsewhere[label] = drawn.elsewhere
-        return sets, elsewhere
+        return sets
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

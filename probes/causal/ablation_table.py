@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,21 +177,15 @@ def two_sided(flips: SignFlips, clusters: Sequence[int], sums: Numbers) -> Numbe
 
 
 def contrast_table(
-    behaviour: Behaviour,
-    way: str,
-    sets: Sequence[HeadSet],
-    values: Numbers,
-    effort: Effort,
-    *,
-    elsewhere: Mapping[str, int],
+    behaviour: Behaviour, way: str, sets: Sequence[HeadSet], values: Numbers, effort: Effort
 ) -> pd.DataFrame:
     """Return chosen heads against random ones, one row a measure and chosen set, as in ABLATION_CONTRASTS.
 
-    `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with, and
-    `elsewhere` says of each name how many of their heads are of other layers. The difference is the cost of the chosen
-    heads less the mean cost of the random sets, item by item, with an interval of resampled clusters. p is the share of
-    sets, the chosen one among them, that cost at least as much as it: (1 + count) / (1 + draws) (Phipson and Smyth
-    2010).
+    `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with. The
+    difference is the cost of the chosen heads less the mean cost of the random sets, item by item, with an interval of
+    resampled clusters. p is the share of sets, the chosen one among them, that cost at least as much as it:
+    (1 + count) / (1 + draws) (Phipson and Smyth 2010). `elsewhere` counts the heads of a random set that are of other
+    layers than the chosen ones.
     """
     frames = []
     for measured in measures(behaviour, values):
@@ -201,12 +196,19 @@ def contrast_table(
                 continue
             drawn, own = cost[random].mean(1), cost[number].mean()
             told = {"way": way, "measure": measured.name, "name": chosen.name, "by": chosen.by, **measured.about}
-            told |= {"heads": " ".join(map(head_name, chosen.heads)), "elsewhere": elsewhere[chosen.name]}
+            told |= {
+                "heads": " ".join(map(head_name, chosen.heads)),
+                "elsewhere": (_layers(chosen) - _layers(sets[random[0]])).total(),
+            }
             told |= {"draws": len(random), "cost": own, "random_cost": drawn.mean(), "random_least": drawn.min()}
             told |= {"random_most": drawn.max(), "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
             less = (cost[number] - cost[random].mean(0))[None]
             frames.append(pd.DataFrame(told | measured.estimate(less, effort, "difference")))
     return joined(frames, ABLATION_CONTRASTS)
+
+
+def _layers(one: HeadSet) -> Counter[int]:
+    return Counter(layer for layer, _ in one.heads)
 
 
 def joined(frames: Sequence[pd.DataFrame], table: Table) -> pd.DataFrame:
