@@ -222,12 +222,12 @@ def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) ->
 
 
 def condition_measures(
-    found: Mapping[str, Mapping[int, Mapping[str, float]]], measured: Sequence[tuple[str, str, str]]
+    conditions: Mapping[str, Mapping[int, Mapping[str, float]]], measured: Sequence[tuple[str, str, str]]
 ) -> list[ClaimMeasure]:
     """Return what was measured (key, name and unit) once for each condition and seed."""
     return [
         ClaimMeasure(
-            name, unit, tuple(row for way, seeds in found.items() for row in rows_of(by_seed(seeds, key), way))
+            name, unit, tuple(row for way, seeds in conditions.items() for row in rows_of(by_seed(seeds, key), way))
         )
         for key, name, unit in measured
     ]

@@ -12,7 +12,7 @@ import pandas as pd
 from experiments.config.section import GRAMMAR
 from experiments.measures.ablation import AblationMeasure
 from experiments.measures.importance import ImportanceMeasure
-from experiments.measures.patching import ALL, PatchingMeasure
+from experiments.measures.patching import PatchingMeasure
 from experiments.measures.transfer import TransferMeasure
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
@@ -23,7 +23,7 @@ from reports.measures.method import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, columns_of
-from reports.tables.effects import ATTENTION_VERDICTS
+from reports.tables.effects import ALL_PLACES, ATTENTION_VERDICTS
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -269,7 +269,7 @@ def _beside(run: RunContext, behaviour: Behaviour, read: Read) -> dict[str, pd.S
         (TransferMeasure, "transfer", TRANSFERRED),
     ):
         rows = read.of(kind).get(table, pd.DataFrame({"behaviour": []}))
-        whole = rows[rows["role"] == ALL].assign(behaviour=GRAMMAR) if "role" in rows else rows
+        whole = rows[rows["role"] == ALL_PLACES].assign(behaviour=GRAMMAR) if "role" in rows else rows
         own = whole[whole["behaviour"] == behaviour.name]
         found |= {mine: own.set_index(PLACE)[name] for name, mine in columns.items() if len(own)}
     return found

@@ -22,6 +22,7 @@ from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import TextColumn
+from reports.tables.effects import ALL_PLACES
 from reports.tables.shared_columns import (
     CLUSTERS,
     LEVEL,
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from probes.causal.patching import Effects, PatchItem
     from probes.minimal_pairs import LeftOut
     from probes.pairs.number_swaps import NumberSwap
-
-ALL: Final = "all places"
-"The role of the rows that are about all places at once."
 
 SHOWN: Final = 12
 "Heads that the table has at the most."
@@ -170,7 +168,7 @@ class PatchingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL] if len(patched) else patched
+        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
         ranked = every.loc[every["share"].abs().sort_values(ascending=False, kind="stable").index]
@@ -186,7 +184,7 @@ class PatchingMeasure(Measure):
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL] if len(patched) else patched
+        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
         yield (
@@ -239,7 +237,7 @@ def _map(run: RunFolder, every: pd.DataFrame) -> Matrix:
 
 
 def _strongest(patched: pd.DataFrame, ranked: pd.DataFrame) -> TextTable:
-    roles = [str(role) for role in patched["role"].drop_duplicates() if role != ALL]
+    roles = [str(role) for role in patched["role"].drop_duplicates() if role != ALL_PLACES]
     shares = {(row["name"], row["role"]): float(row["share"]) for row in patched.to_dict("records")}
     columns = (
         PATCHING["name"].shown("Head", "row", css="head"),

@@ -36,6 +36,7 @@ from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
 from probes.records import IntArray, frozen_ints
 from probes.scoring.tally import Numbers
+from reports.tables.effects import ALL_PLACES
 
 SPECIAL = "[CLS], [SEP]"
 
@@ -243,10 +244,6 @@ def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece 
     return found
 
 
-ALL = "all places"
-"The role of a row that is about all places at once."
-
-
 def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> pd.DataFrame:
     """Return a row a role and head: the share of the answer that the head restores there.
 
@@ -258,7 +255,7 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
     """
     shape = (effects.whole.shape[1], effects.whole.shape[2])
     frames = []
-    for role in (ALL, *ROLES):
+    for role in (ALL_PLACES, *ROLES):
         sums = _sums(items, effects, role)
         if not len(sums.clusters):
             continue
@@ -282,7 +279,7 @@ def agreements(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> 
     over heads of their shares, with its interval, and `slope` the least-squares slope through the origin of the quick
     shares on the patched ones, 1 where they are equally large. NaN where one of both is constant.
     """
-    sums = _sums(items, effects, ALL)
+    sums = _sums(items, effects, ALL_PLACES)
     quick = {"estimate": sums.estimated} | ({} if sums.direct is None else {"direct": sums.direct})
     found = {name: _agreement(sums, one, effort) for name, one in quick.items()}
     return {f"{name}_{key}": number for name, numbers in found.items() for key, number in numbers.items()}
@@ -325,7 +322,7 @@ class _Sums:
 
 def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
     """Return the sums of the items that have a role; estimates of all places are those of all roles together."""
-    if role == ALL:
+    if role == ALL_PLACES:
         chosen = np.ones(len(items), bool)
         gained, estimated = effects.whole, effects.estimated.sum(-1)
     else:
@@ -341,7 +338,7 @@ def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
         np.add.at(totals, member, found)
         return totals
 
-    direct = summed(effects.direct) if role == ALL and effects.direct is not None else None
+    direct = summed(effects.direct) if role == ALL_PLACES and effects.direct is not None else None
     return _Sums(
         int(chosen.sum()), list(clusters), summed(effects.gap)[:, 0], summed(gained), summed(estimated), direct
     )

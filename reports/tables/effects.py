@@ -57,6 +57,9 @@ ATTENTION_VERDICTS: Final = (
 """attends: the head has a grade in the label of a role, in its variant. effect: without the head the behaviour is
 significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
+ALL_PLACES: Final = "all places"
+"The role of a row of patching that is about all places at once."
+
 _WAY: Final = text("way", "What the heads' output is replaced by: zero, its mean, or that of another text (resampled).")
 _ABOUT: Final = (*BY_BEHAVIOUR, "way", "measure")
 
