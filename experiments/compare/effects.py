@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
 
-from probes.causal.ablation_table import DamagingHeads
-from probes.causal.attention_effect import ROLES
+from probes.causal.ablation_table import damaging_heads
+from probes.causal.attention_vs_effect import ROLES
 from reports import Run
 from reports.compare.target_tables import EFFECTS, POSITION, TARGETS, RoleTarget
 from reports.tables.table import last_step
@@ -106,7 +106,7 @@ def _effect(name: str, rows: pd.DataFrame, damage: pd.Series) -> dict[str, Any]:
     beside = rows[(rows["layer"] == row["layer"]) & (rows["name"] != name)]
     place = {"median_cost": float(rows["cost"].median()), "layer_cost": float(beside["cost"].mean())}
     rank = int((rows["cost"] > row["cost"]).sum()) + 1
-    beside_damage = asdict(DamagingHeads.of(name, rows.set_index("name")["cost"], damage))
+    beside_damage = damaging_heads(name, rows.set_index("name")["cost"], damage)
     return {str(key): value for key, value in row.items()} | place | {"rank": rank, "heads": len(rows)} | beside_damage
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from pydantic import Field
 
-from experiments.interventions.syntax import NONE, folder_of
-from experiments.statements.claim import Claim, Work, claim_measure, rows_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
+from experiments.statements.claim import Claim, Work
 from experiments.statements.estimates import difference, ratio
 from experiments.statements.rule import Rule
 from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 from mha.causal.fixed_patterns import PATTERNS, fixed_heads
-from reports.statements.claim_record import ClaimMeasure, ClaimRecord
+from reports.statements.claim_record import ClaimRecord
 from reports.statements.statement import JudgedStatement, judged
 
 LEARNT, FIXED = "learnt", "7 of 8 fixed"
@@ -41,7 +41,7 @@ def measure(section: PatternsSection, work: Work) -> ClaimRecord:
     for condition, label, fixed in ((LEARNT, folder_of(NONE), ()), (FIXED, "fixed", PATTERNS)):
         examined = partial(examine, section, fixed)
         found[condition] = each_training(section, work, label, examined, train={"fixed": fixed})
-    return ClaimRecord(_measures(found), _statements(found))
+    return ClaimRecord(condition_measures(found, MEASURED), _statements(found))
 
 
 def examine(section: PatternsSection, fixed: tuple[str, ...], training: Path) -> dict[str, float]:
@@ -57,16 +57,12 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 "Condition -> seed -> what was measured."
 
 
-def _measures(found: Results) -> list[ClaimMeasure]:
-    told = (
-        ("loss", "evaluation loss", "nats"),
-        ("agreement", "agreement", "%"),
-        ("across", "agreement across a noun of the other number", "%"),
-    )
-    return [
-        claim_measure(title, unit, tuple(row for way in found for row in rows_of(by_seed(found[way], name), way)))
-        for name, title, unit in told
-    ]
+MEASURED = (
+    ("loss", "evaluation loss", "nats"),
+    ("agreement", "agreement", "%"),
+    ("across", "agreement across a noun of the other number", "%"),
+)
+"Key, name on the page, and unit of what is measured."
 
 
 def _statements(found: Results) -> list[JudgedStatement]:

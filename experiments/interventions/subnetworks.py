@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from experiments.interventions.syntax import NONE, folder_of
-from experiments.statements.claim import Claim, ClaimError, Work, claim_measure, rows_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
+from experiments.statements.claim import Claim, ClaimError, Work
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.statements.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
@@ -28,7 +28,7 @@ from mha.encoder.weights import load_encoder
 from mha.models.circuits import layers_of
 from mha.training.task import Task, evaluation_batches
 from mha.training.train import train
-from reports.statements.claim_record import ClaimMeasure, ClaimRecord
+from reports.statements.claim_record import ClaimRecord
 from reports.statements.statement import JudgedStatement, judged
 
 FULL, GOOD, RANDOM, BAD = "all heads", "good half", "random half", "bad half"
@@ -68,7 +68,9 @@ def measure(section: SubnetworksSection, work: Work) -> ClaimRecord:
     for seed, folder in folders.items():
         found[seed] = work.part(f"subnetworks seed {seed}", partial(retraining.follow, seed, folder))
         work.progress("subnetworks", len(found), len(folders))
-    return ClaimRecord(_measures(found), _statements(found))
+    by_condition = {way: {seed: one[way] for seed, one in found.items()} for way in next(iter(found.values()))}
+    measured = (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
+    return ClaimRecord(condition_measures(by_condition, measured), _statements(by_condition))
 
 
 def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
@@ -161,28 +163,12 @@ class Retraining:
         }
 
 
-Results = Mapping[int, Mapping[str, Mapping[str, float]]]
-"Seed -> condition -> what was measured."
+Results = Mapping[str, Mapping[int, Mapping[str, float]]]
+"Condition -> seed -> what was measured."
 
 
 def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float]:
-    return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
-
-
-def _measures(found: Results) -> list[ClaimMeasure]:
-    conditions = list(next(iter(found.values())))
-    return [
-        claim_measure(
-            title,
-            unit,
-            tuple(
-                row
-                for condition in conditions
-                for row in rows_of(by_seed({seed: one[condition] for seed, one in found.items()}, name), condition)
-            ),
-        )
-        for name, title, unit in (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
-    ]
+    return by_seed(found[f"{condition}, {when}"], name)
 
 
 def _kept(found: Results, condition: str) -> list[float]:

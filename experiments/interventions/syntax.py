@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection, TrainSection
 from experiments.inputs.corpora import open_part
-from experiments.statements.claim import Claim, Work, claim_measure
+from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
@@ -218,13 +218,25 @@ def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) ->
     return [claim_measure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
-def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:
+def condition_measures(
+    conditions: Mapping[str, Mapping[int, Mapping[str, float]]], measured: Sequence[tuple[str, str, str]]
+) -> list[ClaimMeasure]:
+    """Return what was measured (key, name and unit) once for each condition and seed."""
+    return [
+        claim_measure(
+            name, unit, tuple(row for way, seeds in conditions.items() for row in rows_of(by_seed(seeds, key), way))
+        )
+        for key, name, unit in measured
+    ]
+
+
+def at_end(courses: Mapping[int, Course], measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
-    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses[cell].items()}, measure)
+    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses.items()}, measure)
 
 
 def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
-    return difference(at_end(found, cell, measure), at_end(found, NONE, measure))
+    return difference(at_end(found[cell], measure), at_end(found[NONE], measure))
 
 
 def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]:
@@ -239,7 +251,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]
     never = judged(
         "Punished throughout, agreement across a noun of the other number is not learnt",
         f"accuracy at the end, {PUNISHED}; 50 % by chance",
-        mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
+        mean_of([*at_end(found[PUNISHED], ACROSS).values()]),
         Rule(below=CHANCE_AT_MOST, unit="%"),
     )
     compared = (
@@ -259,7 +271,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]
     beside = judged(
         "Punished throughout, agreement is worse than where attention on control arcs is punished",
         f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
-        difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
+        difference(at_end(found[PUNISHED], AGREEMENT), at_end(found[CONTROL], AGREEMENT)),
         Rule(below=0.0),
     )
     return [works, never, beside, *(_statement(found, *one) for one in compared)]

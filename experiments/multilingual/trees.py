@@ -22,7 +22,7 @@ from experiments.statements.claim import Claim, Work, claim_measure
 from experiments.statements.estimates import difference
 from experiments.statements.rule import Rule
 from mha import Model
-from probes.states.trees import spearman
+from probes.evidence.statistics import spearman
 from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
 from reports.statements.statement import JudgedStatement, judged
 

@@ -22,7 +22,7 @@ from reports.compare.target_sentences import (
 )
 from reports.compare.target_tables import ANSWERS, EFFECTS, RoleTarget, TargetRecord, read_record, write_record
 from reports.formats import names, p_value, percent
-from reports.measures.scales import behaviour_text, scale_of
+from reports.measures.effects import behaviour_text, scale_of
 from reports.progress import Step, each, silent
 from reports.scores.glossary import PRECISION_AND_LIFT
 from reports.scores.selected_head import CAUTION, TERMS, question_cell

@@ -21,9 +21,8 @@ from mha.device import find_device
 from mha.pieces import align
 from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
-from probes.causal.donors import draw_donors
 from probes.causal.patching import measure_patching
-from probes.causal.transfer import measure_transfer
+from probes.causal.transfer import draw_donors, measure_transfer
 from probes.registry import probe_names
 from reports import Run
 from tests.probes.causal import test_transfer as sentences
@@ -136,8 +135,7 @@ def test_transfer_is_that_of_the_cpu() -> None:
     expected = measure_transfer(behaviour, donors)
     lm.module.to(NAME)
     found = measure_transfer(behaviour, donors)
-    np.testing.assert_allclose(found.intact, expected.intact, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(found.patched, expected.patched, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 def assert_alike(one: pd.DataFrame, other: pd.DataFrame, name: str) -> None:

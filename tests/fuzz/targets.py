@@ -19,7 +19,8 @@ from experiments.run.config import load_config, load_training
 from experiments.training.checkpoints import training_events
 from mha import Encoder, EncoderConfig
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
-from mha.models.folders import ModelError, read_model_config
+from mha.models.folders import read_model_config
+from mha.models.packages import ModelError
 from mha.models.tokenizer import load_tokenizer
 from mha.planted.heads import word_model
 from mha.training.checkpoints import CheckpointError, find_resumable, read_record, read_state

@@ -15,8 +15,8 @@ from experiments.run.behaviours import Behaviours
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
 from mha.encoder.encoder import Encoder
-from mha.models.folders import ModelError
 from mha.models.masked_prediction import MaskedLM
+from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
 
 Around = Callable[..., RunContext]

@@ -7,14 +7,14 @@ from scipy.stats import spearmanr
 from mha import MaskedLM, record
 from mha.models.circuits import layers_of
 from mha.pieces import Pieces
-from probes.causal.attention_effect import (
+from probes.causal.attention_vs_effect import (
     ATTENDS,
     BOTH,
     EFFECT,
     NEITHER,
     UNKNOWN,
     Role,
-    link,
+    attention_vs_effect,
     rank_correlations,
     write_norms,
 )
@@ -51,7 +51,7 @@ def costs() -> pd.DataFrame:
 
 
 def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> None:
-    found = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.05)
+    found = attention_vs_effect(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.05)
     assert set(found.behaviour) == {"grammar"}
     for variant, expected in {
         "verb->subject": [BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN],
@@ -61,7 +61,7 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
         assert rows.name.tolist() == ["1-1", "1-2", "2-1", "2-2", "3-1"]
         assert rows.verdict.tolist() == expected
         np.testing.assert_allclose(rows.accuracy, [0.0, 0.1, 0.2, 0.3, 0.4])
-    stricter = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.005)
+    stricter = attention_vs_effect(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.005)
     assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [ATTENDS, ATTENDS, NEITHER]
 
 
@@ -70,7 +70,7 @@ def test_what_heads_transfer_stands_beside_what_they_cost() -> None:
     numbers = {"transfer": [2.0, 0.1, 0, 1], "transfer_low": [1.0, -1, 0, 0.5], "transfer_high": [3.0, 1, 0, 2]}
     measured = {name: pd.Series(values, index=places) for name, values in numbers.items()}
     measured["transfer_significant"] = pd.Series([True, False, False, True], index=places)
-    found = link(scores(), {"grammar": costs()}, {"grammar": measured}, roles=[ROLE])
+    found = attention_vs_effect(scores(), {"grammar": costs()}, {"grammar": measured}, roles=[ROLE])
     rows = found[found.variant == "verb->subject"]
     for name, values in numbers.items():
         np.testing.assert_array_equal(rows[name], [*values, np.nan])

@@ -1,6 +1,8 @@
-"""Gradient importance of heads: how much a behaviour changes with a head's gate, item by item (Michel et al. 2019).
+"""How much a behaviour changes with the gates of heads, and with single attention weights: gradients, item by item.
 
-Its tables have it beside what the heads truly cost, and how far Taylor's series tells the one from the other.
+The importance of heads is that of Michel et al. 2019; its tables have it beside what the heads truly cost, and how far
+Taylor's series tells the one from the other. Where single weights do not matter, attention is a no-op
+(Clark et al. 2019, who hold the gradients of the weights on [SEP] against those on other tokens).
 """
 
 from __future__ import annotations
@@ -15,17 +17,21 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from scipy.stats import rankdata
 from torch import Tensor
 
 from mha.causal.interventions import gated
 from mha.causal.sweep import TextBatch
+from mha.hooks import watch
+from mha.pieces import CLS, SEP
+from mha.watches import Seen
 from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
 from probes.causal.behaviours import BATCH_PIECES, Behaviour, Embedding, embeddings
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
+from probes.evidence.statistics import pearson, spearman
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
+from reports.tables.effects import TOKENS
 
 DIRECTIONS = 8
 "Random directions in which the embedding of a text is followed; the standard error over n texts is in the interval."
@@ -163,24 +169,11 @@ def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: 
     drawn = [resamples.means(value.sums(one)) for one in (predicted, cost)]
     row = value.about | {"series": SECOND if slopes.directed else FIRST, "heads": len(cost)}
     told = [one.mean(1)[None] for one in (predicted, cost)]
-    for name, (x, y), (seen, other) in (("spearman", map(_ranks, drawn), map(_ranks, told)), ("pearson", drawn, told)):
-        found = correlations(x, y)
+    for name, correlation in (("spearman", spearman), ("pearson", pearson)):
+        found = correlation(*drawn)
         low, high = resamples.interval(found[:, None])[:, 0] if np.isfinite(found).all() else (np.nan, np.nan)
-        row |= {name: correlations(seen, other)[0], f"{name}_low": low, f"{name}_high": high}
+        row |= {name: correlation(*told)[0], f"{name}_low": low, f"{name}_high": high}
     return pd.DataFrame([row])
-
-
-def correlations(first: Numbers, second: Numbers) -> Numbers:
-    """Return [row], Pearson's r of each row of two tables; NaN where one of both does not vary."""
-    x, y = (part - part.mean(1, keepdims=True) for part in (first, second))
-    below = np.sqrt((x**2).sum(1) * (y**2).sum(1))
-    found: Numbers = np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
-    return found
-
-
-def _ranks(table: Numbers) -> Numbers:
-    ranks: Numbers = np.asarray(rankdata(table, axis=1), np.float64)
-    return ranks
 
 
 def flat(of_items: Tensor) -> Numbers:
@@ -192,3 +185,81 @@ def flat(of_items: Tensor) -> Numbers:
 def value_of(behaviour: Behaviour, of_items: Numbers) -> AblatedMeasure:
     """Return the measure of a behaviour's value, which knows the clusters of its items."""
     return next(one for one in measures(behaviour, of_items) if one.name == VALUE)
+
+
+def weight_slopes(
+    behaviour: Behaviour,
+    layers: int,
+    heads: int,
+    *,
+    directions: int = DIRECTIONS,
+    seed: int = 0,
+    batch_pieces: int = BATCH_PIECES,
+    step: Callable[[int], None] = lambda texts: None,
+) -> Float[Tensor, "item token layer head"]:
+    """Return the mean of |d value / d alpha| over the weights alpha of each head on each of TOKENS.
+
+    Every weight is moved alone: its row no longer sums to 1. In the unit of the value, in double precision; of a
+    sentence embedding, whose value has no slope, the length of the derivative of the embedding of length 1, from random
+    `directions` as in `slopes`. NaN where a text has no such token. No parameter gets a gradient.
+    """
+    count = directions if isinstance(behaviour, Embedding) else 1
+    work, kinds = partial(_weight_sums, behaviour, count, seed), len(TOKENS)
+    of_all = behaviour.measured(work, kinds * (layers * heads + 1), batch_pieces, step)
+    sums, weights = of_all[:-kinds].view(kinds, layers, heads, -1), of_all[-kinds:]
+    mean = (sums / weights[:, None, None]).permute(3, 0, 1, 2)
+    return mean * math.sqrt(math.pi / 2) if isinstance(behaviour, Embedding) else mean
+
+
+def _weight_sums(
+    behaviour: Behaviour, directions: int, seed: int, batch: Sequence[int]
+) -> Float[Tensor, "number text"]:
+    """Return the sums of absolute slopes of each text by token, layer and head, then the number of weights by token."""
+    texts = behaviour.texts(batch)
+    moved: list[Tensor] = []
+
+    def move(seen: Seen) -> Tensor:
+        moved.append(torch.zeros_like(seen.tensor, requires_grad=True))
+        return seen.tensor + moved[-1]
+
+    with torch.enable_grad():
+        with watch(behaviour.reader.module, move):
+            output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
+        followed_values = followed(behaviour, batch, texts, output, directions, seed)
+        found = sum(
+            torch.stack(torch.autograd.grad(one.sum(), moved, retain_graph=True)).abs() for one in followed_values
+        )
+    assert isinstance(found, Tensor)
+    keys = _tokens(behaviour, batch, texts.ids.shape[1]).to(found)
+    rows = keys.sum(1)
+    sums = torch.einsum("lthqk,tq,tsk->slht", found / len(followed_values), rows, keys)
+    return torch.cat([sums.flatten(0, 2), keys.sum(2).T * rows.sum(1)])
+
+
+def _tokens(behaviour: Behaviour, batch: Sequence[int], width: int) -> Float[Tensor, "text token piece"]:
+    """Return 1 where a piece is one of TOKENS; padding is none."""
+    found = torch.zeros(len(batch), len(TOKENS), width)
+    for row, text in enumerate(batch):
+        word = torch.from_numpy(behaviour.prompts[text].text.word)
+        for place, here in enumerate((word == CLS, word == SEP, word >= 0)):
+            found[row, place, : len(word)] = here.to(found)
+    return found
+
+
+def slope_table(
+    behaviour: Behaviour, slopes: Float[Tensor, "item token layer head"], shape: tuple[int, int], effort: Effort
+) -> pd.DataFrame:
+    """Return one row a token and head; `shape` is (layers, heads).
+
+    `slope` is the mean over items, with an interval of resampled clusters. Tokens that not all texts have are left out:
+    a model that puts no [CLS] before its texts has no rows of it.
+    """
+    frames = []
+    for place, token in enumerate(TOKENS):
+        of_items = flat(slopes[:, place])
+        if bool(torch.isnan(slopes[:, place]).any()):
+            continue
+        value = value_of(behaviour, of_items)
+        told = {"token": token, **value.about, **value.estimate(of_items, effort, "slope")}
+        frames.append(pd.DataFrame(named_heads(shape) | told))
+    return pd.concat(frames, ignore_index=True)

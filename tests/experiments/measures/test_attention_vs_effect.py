@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.link import LINK, VERDICTS, LinkMeasure
+from experiments.measures.attention_vs_effect import HEADS_COMPARED, AttentionVsEffectMeasure
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
+from reports.tables.effects import ATTENTION_VERDICTS
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 
@@ -23,7 +24,7 @@ def linked(scored: Scored) -> Run:
 
 
 def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> None:
-    table = linked.tables["link"].set_index("name")
+    table = linked.tables["attention_vs_effect"].set_index("name")
     assert set(table.behaviour) == {"sentence embedding"}
     assert set(table.variant) == {"other words"}
     assert len(table) == linked.layers * linked.heads
@@ -39,7 +40,7 @@ def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> Non
     importance = linked.tables["importance"].set_index("name").importance
     pd.testing.assert_series_equal(table.importance, importance.loc[table.index], check_names=False)
     assert (table.write_norm > 0).all()
-    assert set(table.verdict) <= set(VERDICTS)
+    assert set(table.verdict) <= set(ATTENTION_VERDICTS)
     assert table.patching.isna().all()
 
 
@@ -48,12 +49,12 @@ ROLE = {**ONE_RUN, "behaviour": "pairs", "probe": "agreement", "label": "all", "
 
 def rows() -> pd.DataFrame:
     """One head a verdict; the later, the costlier."""
-    verdicts = pd.Series([*(VERDICTS[place] for place in (1, 0, 2, 3, 4)), ""])
+    verdicts = pd.Series([*(ATTENTION_VERDICTS[place] for place in (1, 0, 2, 3, 4)), ""])
     cost = np.arange(6) / 10 - 0.1
     told = {"n": 50, "accuracy": 0.5, "cost": cost, "cost_low": cost - 0.1, "cost_high": cost + 0.1}
     told |= {"transfer": 0.5, "transfer_low": 0.25, "transfer_high": 1.0, "patching": -0.005}
-    attends, effect = verdicts.str.startswith("attends"), verdicts.isin([VERDICTS[0], VERDICTS[2]])
-    return of_heads(LINK, 3, 2, **ROLE, **told, verdict=verdicts, attends=attends, has_effect=effect)[:5]
+    attends, effect = verdicts.str.startswith("attends"), verdicts.isin([ATTENTION_VERDICTS[0], ATTENTION_VERDICTS[2]])
+    return of_heads(HEADS_COMPARED, 3, 2, **ROLE, **told, verdict=verdicts, attends=attends, has_effect=effect)[:5]
 
 
 def correlations() -> pd.DataFrame:
@@ -65,28 +66,33 @@ def correlations() -> pd.DataFrame:
 def test_heads_that_attend_stand_before_those_with_an_effect_and_these_before_the_rest(
     measured: Callable[..., Run],
 ) -> None:
-    run = measured(link=rows(), link_correlations=correlations())
-    text = told(LinkMeasure, run)
+    run = measured(attention_vs_effect=rows(), attention_vs_effect_correlations=correlations())
+    text = told(AttentionVsEffectMeasure, run)
     assert [line[2:5] for line in text.splitlines() if line[:3] in ("| 1", "| 2", "| 3")][:5] == [
         *("1-2", "1-1", "2-1", "3-1", "2-2")
     ]
     assert "| 1-2 | 1-1 | 2-1 | 1, and 1 not known |" in text
     assert "[0.250, 1.00]" in text
-    (said,) = LinkMeasure.effects(run, Verdicts(RunThresholds(), ()))
+    (said,) = AttentionVsEffectMeasure.effects(run, Verdicts(RunThresholds(), ()))
     assert said == (
         "Over 1 role (a label and direction with its behaviour; a head counts once for each) heads attend in 2 "
         "head–role pairs; in 1 of these ablating the head has a significant effect. In 1 pair it has one although the "
         "head does not attend."
     )
-    (charts,) = (block.charts for block in LinkMeasure.page(run) if hasattr(block, "charts"))
-    assert len(charts[0].spec["data"]["values"]) == len(VERDICTS)
+    (charts,) = (block.charts for block in AttentionVsEffectMeasure.page(run) if hasattr(block, "charts"))
+    assert len(charts[0].spec["data"]["values"]) == len(ATTENTION_VERDICTS)
 
 
 def test_correlations_with_cost_are_told_and_those_of_attention_alone_are_not(measured: Callable[..., Run]) -> None:
     early, late = (correlations().assign(step=step, rho=rho) for step, rho in ((100, 0.9), (200, 0.3)))
-    both = {"link": [rows().assign(step=100), rows().assign(step=200)], "link_correlations": [early, late]}
-    text = told(LinkMeasure, measured(**{name: pd.concat(parts) for name, parts in both.items()}))
+    both = {
+        "attention_vs_effect": [rows().assign(step=100), rows().assign(step=200)],
+        "attention_vs_effect_correlations": [early, late],
+    }
+    text = told(AttentionVsEffectMeasure, measured(**{name: pd.concat(parts) for name, parts in both.items()}))
     assert "ccuracy in the role and cost of ablation |" in text
     assert "| 0.30 [0.10, 0.60] | 0.30 |" in text, "of the last step"
     assert "ttention to the correct word" not in text
-    assert "Agreement of measures" not in told(LinkMeasure, measured(link=rows(), link_correlations=early.iloc[:0]))
+    assert "Agreement of measures" not in told(
+        AttentionVsEffectMeasure, measured(attention_vs_effect=rows(), attention_vs_effect_correlations=early.iloc[:0])
+    )

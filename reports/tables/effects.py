@@ -1,4 +1,4 @@
-"""The tables of ablation: what a behaviour loses without some heads."""
+"""What tables of the effects of heads on behaviours share, and the tables of ablation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,35 @@ KINDS: Final = ("head", "layer", "selected", "random")
 SELECTED_BY: Final = ("specialised", "largest margin")
 "What heads of a label are selected by: the verdict, or their margins on the selection split."
 
+BY_BEHAVIOUR: Final = ("model", "step", "behaviour")
+"What the key of a table about behaviours begins with."
+
+OF_BEHAVIOUR: Final = (*RUN, BEHAVIOUR, UNIT)
+"What the columns of such a table begin with."
+
+TOKENS: Final = ("[CLS]", "[SEP]", "other")
+"""What attention weights are on: the special tokens before and after the words of a text, of any model, and the pieces
+of words."""
+
+ORDERS: Final = ("importance", "cost", "random")
+"""In which order heads are taken out: the least important first (gradient importance), those first that cost least when
+they alone are ablated (scored once, with all others there), or at random."""
+
+ATTENTION_VERDICTS: Final = (
+    "attends, with effect",
+    "attends, no effect",
+    "effect without attention",
+    "neither",
+    "not known",
+)
+"""attends: the head has a grade in the label of a role, in its variant. effect: without the head the behaviour is
+significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
+
+ALL_PLACES: Final = "all places"
+"The role of a row of patching that is about all places at once."
+
 _WAY: Final = text("way", "What the heads' output is replaced by: zero, its mean, or that of another text (resampled).")
-_ABOUT: Final = ("model", "step", "behaviour", "way", "measure")
+_ABOUT: Final = (*BY_BEHAVIOUR, "way", "measure")
 
 
 def _check_ablations(frame: pd.DataFrame, refuse: Refuse) -> None:
@@ -47,9 +74,7 @@ ABLATIONS: Final = Table(
     "One row for each behaviour, way of ablation, measure and set of heads that is ablated.",
     (*_ABOUT, "kind", "name", "draw"),
     (
-        *RUN,
-        BEHAVIOUR,
-        UNIT,
+        *OF_BEHAVIOUR,
         _WAY,
         MEASURE,
         text("kind", "What is ablated: one head, a layer, the heads selected by a label, or random heads.", KINDS),
@@ -78,9 +103,7 @@ ABLATION_CONTRASTS: Final = Table(
     "random heads of the same layers several times.",
     (*_ABOUT, "name"),
     (
-        *RUN,
-        BEHAVIOUR,
-        UNIT,
+        *OF_BEHAVIOUR,
         _WAY,
         MEASURE,
         replace(NAME, meaning="The label that selected the heads."),

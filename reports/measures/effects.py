@@ -1,19 +1,29 @@
-"""How a page writes behaviours, their values and costs: accuracies in percent, all else as it was measured."""
+"""How a page tells the effects of heads on behaviours: their numbers, and which heads come first.
+
+Accuracies are written in percent, all else as it was measured.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from reports.formats import cost, decimal3, percent
-from reports.tables.shared_columns import COSINE, VALUE
+from reports.tables.shared_columns import COSINE, LEVEL, VALUE
 
 Row = Mapping[Any, Any] | pd.Series
 "A row of a table that is about a behaviour: it has behaviour, unit and measure."
+
+GATE: Final = (
+    "gate",
+    "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
+    "section 2.2).",
+)
+"A term and its definition."
 
 ACCURACY = "accuracy"
 "What the unit, or the name of the measure, of an accuracy begins with."
@@ -70,3 +80,14 @@ def behaviour_text(row: Row) -> str:
 def is_distance(row: Row) -> bool:
     """Return whether the behaviour is a distance from the intact model, which is tested against the median head."""
     return str(row["unit"]).startswith(COSINE)
+
+
+def highest(heads: pd.DataFrame, column: str = "cost") -> pd.DataFrame:
+    """Return the rows of heads, the highest in a column first; of equals the lower head."""
+    return heads.sort_values([column, "layer", "head"], ascending=[False, True, True], kind="stable")
+
+
+def significant(heads: pd.DataFrame, column: str = "cost") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of heads whose effect is significantly above 0, and of those where it is below."""
+    sure = heads[heads["p_adjusted"] < LEVEL]
+    return sure[sure[column] > 0], sure[sure[column] < 0]

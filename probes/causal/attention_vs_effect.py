@@ -12,26 +12,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 
 from mha.hooks import watch
 from mha.watches import Seen
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
-from probes.evidence.statistics import expanded_tail
+from probes.evidence.statistics import expanded_tail, spearman
 from probes.scoring.tally import Numbers
+from reports.tables.effects import ATTENTION_VERDICTS
 
-BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = (
-    "attends, with effect",
-    "attends, no effect",
-    "effect without attention",
-    "neither",
-    "not known",
-)
-
-VERDICTS = (BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN)
-"""attends: the head has a grade in the label of the role, in its variant. effect: without the head the behaviour
-is significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
+BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = ATTENTION_VERDICTS
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "transfer", "cost")
 "What is correlated over heads, where it was measured; `cost` is that of ablation."
@@ -87,7 +77,7 @@ def write_norms(behaviour: Behaviour) -> pd.Series:
     return pd.Series(means)
 
 
-def link(
+def attention_vs_effect(
     scores: pd.DataFrame,
     costs: Mapping[str, pd.DataFrame],
     measures: Mapping[str, Mapping[str, pd.Series]],
@@ -129,27 +119,19 @@ def _linked(
     own = of_role[of_role["label"] == role.label].set_index(place)
     rows = own[["name", "n", "accuracy", "mass", "margin"]].join(costs.set_index(place), how="inner")
     counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
-    attends = counts.groupby(place)["grade"].max() > 0
-    tested = counts.groupby(place)["p_adjusted"].max().notna()
+    heads = counts.groupby(place)[["grade", "p_adjusted"]].max().reindex(rows.index)
     for name in ("write_norm", "importance", "patching", "transfer", "transfer_low", "transfer_high"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan
     significant = measures.get("transfer_significant")
     rows["transfer_significant"] = False if significant is None else significant.reindex(rows.index, fill_value=False)
-    rows["attends"] = attends.reindex(rows.index).fillna(value=False)
+    rows["attends"] = heads["grade"] > 0
     rows["has_effect"] = (rows["p_adjusted"] < alpha) & (rows["cost"] > 0)
-    known = tested.reindex(rows.index).fillna(value=False) & rows["p_adjusted"].notna()
-    facts = (rows["attends"].tolist(), rows["has_effect"].tolist(), known.tolist())
-    rows["verdict"] = [_verdict(*one) for one in zip(*facts, strict=True)]
+    known = heads["p_adjusted"].notna() & rows["p_adjusted"].notna()
+    attends, effect = rows["attends"], rows["has_effect"]
+    facts = [~known, attends & effect, attends, effect]
+    rows["verdict"] = np.select(facts, [UNKNOWN, BOTH, ATTENDS, EFFECT], NEITHER)
     about = {"behaviour": behaviour, "probe": role.probe, "label": role.label, "variant": variant}
     return rows.reset_index().assign(**about)
-
-
-def _verdict(attends: bool, effect: bool, known: bool) -> str:
-    if not known:
-        return UNKNOWN
-    if attends:
-        return BOTH if effect else ATTENDS
-    return EFFECT if effect else NEITHER
 
 
 def rank_correlations(linked: pd.DataFrame, *, replicates: int, seed: int) -> pd.DataFrame:
@@ -163,7 +145,7 @@ def rank_correlations(linked: pd.DataFrame, *, replicates: int, seed: int) -> pd
         for one, other, x, y in _pairs(heads):
             low, high = _interval(x, y, replicates, seed)
             about = dict(zip(("behaviour", "probe", "label", "variant"), key, strict=True))
-            rho = _rho(x[None], y[None])[0]
+            rho = float(spearman(x, y))
             rows.append({**about, "one": one, "other": other, "heads": len(x), "rho": rho, "low": low, "high": high})
     return pd.DataFrame(rows)
 
@@ -177,15 +159,7 @@ def _pairs(heads: pd.DataFrame) -> Iterator[tuple[str, str, Numbers, Numbers]]:
 
 def _interval(x: Numbers, y: Numbers, replicates: int, seed: int) -> tuple[float, float]:
     drawn = np.random.default_rng(seed).integers(0, len(x), size=(replicates, len(x)))
-    found = _rho(x[drawn], y[drawn])
+    found = spearman(x[drawn], y[drawn])
     tail = expanded_tail(len(x), 0.95)
     low, high = np.nanquantile(found, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def _rho(x: Numbers, y: Numbers) -> Numbers:
-    """Return [row], Spearman's rho of each row of `x` and `y`; NaN where one does not vary."""
-    first, second = (rankdata(values, axis=1) - (values.shape[1] + 1) / 2 for values in (x, y))
-    with np.errstate(invalid="ignore"):
-        rho: Numbers = (first * second).sum(1) / np.sqrt((first**2).sum(1) * (second**2).sum(1))
-    return rho

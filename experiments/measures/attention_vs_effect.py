@@ -12,16 +12,18 @@ import pandas as pd
 from experiments.config.section import GRAMMAR
 from experiments.measures.ablation import AblationMeasure
 from experiments.measures.importance import ImportanceMeasure
-from experiments.measures.patching import ALL, PatchingMeasure
+from experiments.measures.patching import PatchingMeasure
 from experiments.measures.transfer import TransferMeasure
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, legend, over
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
+from reports.measures.effects import highest
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, columns_of
+from reports.tables.effects import ALL_PLACES, ATTENTION_VERDICTS
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -48,12 +50,10 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
 
-VERDICTS: Final = ("attends, with effect", "attends, no effect", "effect without attention", "neither", "not known")
-
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
 
-LINK: Final = Table(
+HEADS_COMPARED: Final = Table(
     "One row for each behaviour, label, direction and head of the report split.",
     (*_KEY, "layer", "head"),
     (
@@ -95,25 +95,25 @@ LINK: Final = Table(
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
         flag("attends", "Whether the head attends: it has a grade in the label and direction."),
         flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
-        text("verdict", "Verdict of attention and ablation together.", VERDICTS),
+        text("verdict", "Verdict of attention and ablation together.", ATTENTION_VERDICTS),
     ),
 )
 
-LINK_CORRELATIONS: Final = Table(
+CORRELATIONS_OF_HEADS: Final = Table(
     "One row for each behaviour, label, direction and pair of measures, over all heads.",
     (*_KEY, "one", "other"),
     (
         *RUN,
         *_ROLE,
-        text("one", "First measure, a column of link."),
-        text("other", "Second measure, a column of link."),
+        text("one", "First measure, a column of attention_vs_effect."),
+        text("other", "Second measure, a column of attention_vs_effect."),
         whole("heads", "Number of heads."),
         correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
         *ends("", "rho", decimal, CORRELATIONS),
     ),
 )
 
-BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = VERDICTS
+BOTH, ATTENDS, EFFECT, NEITHER, UNKNOWN = ATTENTION_VERDICTS
 
 MEASURES: Final[Mapping[str, str]] = {
     "accuracy": "accuracy in the role",
@@ -168,14 +168,14 @@ TERMS: Final = (
         "are the same.",
     ),
 )
-HEADS: Final = LINK.text_columns(
-    LINK["name"].shown("Head", "row"),
-    *("verdict", "accuracy", LINK["margin"].shown(unit=False), "write_norm", "importance", "patching"),
-    LINK["transfer"].shown(),
-    LINK["transfer"].shown_interval(),
-    LINK["transfer_significant"].shown("Transfers"),
-    LINK["cost"].shown(css="strong"),
-    LINK["cost"].shown_interval(),
+HEADS: Final = HEADS_COMPARED.text_columns(
+    HEADS_COMPARED["name"].shown("Head", "row"),
+    *("verdict", "accuracy", HEADS_COMPARED["margin"].shown(unit=False), "write_norm", "importance", "patching"),
+    HEADS_COMPARED["transfer"].shown(),
+    HEADS_COMPARED["transfer"].shown_interval(),
+    HEADS_COMPARED["transfer_significant"].shown("Transfers"),
+    HEADS_COMPARED["cost"].shown(css="strong"),
+    HEADS_COMPARED["cost"].shown_interval(),
     "p_adjusted",
 )
 "Of the table of a role’s heads."
@@ -185,17 +185,17 @@ PLACE: Final = ["layer", "head"]
 ROLE: Final = [column.name for column in _ROLE]
 
 
-class LinkMeasure(Measure):
+class AttentionVsEffectMeasure(Measure):
     """What heads attend to, compared with what each behaviour of [ablation] loses without them."""
 
-    name = "link"
+    name = "attention_vs_effect"
     title = "Attention and causal effect"
     place = 160
-    tables = {"link": LINK, "link_correlations": LINK_CORRELATIONS}
+    tables = {"attention_vs_effect": HEADS_COMPARED, "attention_vs_effect_correlations": CORRELATIONS_OF_HEADS}
     needs = (AblationMeasure, ImportanceMeasure, PatchingMeasure, TransferMeasure)
     methods = (
         Method(
-            ("link", "link_correlations"),
+            ("attention_vs_effect", "attention_vs_effect_correlations"),
             "Attention and causal effect",
             "ablation",
             "What heads attend to was compared with what a behaviour loses without them, by Spearman’s correlation "
@@ -210,30 +210,30 @@ class LinkMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the heads of each role; nothing where no behaviour belongs to a role that was scored."""
         from experiments.run.behaviours import Behaviours
-        from probes.causal.attention_effect import ROLES, link, rank_correlations
+        from probes.causal.attention_vs_effect import ROLES, attention_vs_effect, rank_correlations
 
         asked, scores = AblationMeasure.of(run.config), run.verdicts(read.frames)
         wanted = {name for role in ROLES if role.probe in set(scores["probe"]) for name in role.behaviours}
         opened = Behaviours.of(run, asked.behaviours, asked.items)
         beside = {one.name: _beside(run, one, read) for one in opened if one.name in wanted}
         costs = _costs(read.of(AblationMeasure)["ablations"], asked.ways[0])
-        linked = link(scores, costs, beside, alpha=run.config.verdict.alpha)
-        if linked.empty:
+        compared = attention_vs_effect(scores, costs, beside, alpha=run.config.verdict.alpha)
+        if compared.empty:
             return {}
-        rho = rank_correlations(linked, replicates=run.config.scoring.replicates, seed=run.config.seed)
-        return {"link": linked, **({"link_correlations": rho} if len(rho) else {})}
+        rho = rank_correlations(compared, replicates=run.config.scoring.replicates, seed=run.config.seed)
+        return {"attention_vs_effect": compared, **({"attention_vs_effect_correlations": rho} if len(rho) else {})}
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many heads do what, the heads of each role, and how alike measures order them."""
-        linked = run.last("link")
-        if linked.empty:
+        compared = run.last("attention_vs_effect")
+        if compared.empty:
             return
-        roles = {tuple(map(str, role)): rows for role, rows in linked.groupby(ROLE, sort=False)}
-        yield Paragraph(_summary(linked))
+        roles = {tuple(map(str, role)): rows for role, rows in compared.groupby(ROLE, sort=False)}
+        yield Paragraph(_summary(compared))
         yield Terms(TERMS)
         yield TableBlock(_verdicts(roles))
-        yield from _correlations(run.last("link_correlations"), roles)
+        yield from _correlations(run.last("attention_vs_effect_correlations"), roles)
         yield Charts([_chart(role, rows) for role, rows in roles.items()])
         for role, rows in roles.items():
             yield Fold(f"{_named(role)}, and {role[0]}", [TableBlock(_heads(rows))])
@@ -241,9 +241,9 @@ class LinkMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads of all roles attend and have an effect."""
-        linked = run.last("link")
-        if len(linked):
-            yield _summary(linked)
+        compared = run.last("attention_vs_effect")
+        if len(compared):
+            yield _summary(compared)
 
 
 def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:
@@ -256,7 +256,7 @@ def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:
 def _beside(run: RunContext, behaviour: Behaviour, read: Read) -> dict[str, pd.Series]:
     """Return what else was measured of the heads for a behaviour, by layer and head."""
     from mha.hooks import HookError
-    from probes.causal.attention_effect import write_norms
+    from probes.causal.attention_vs_effect import write_norms
 
     found: dict[str, pd.Series] = {}
     try:
@@ -269,7 +269,7 @@ def _beside(run: RunContext, behaviour: Behaviour, read: Read) -> dict[str, pd.S
         (TransferMeasure, "transfer", TRANSFERRED),
     ):
         rows = read.of(kind).get(table, pd.DataFrame({"behaviour": []}))
-        whole = rows[rows["role"] == ALL].assign(behaviour=GRAMMAR) if "role" in rows else rows
+        whole = rows[rows["role"] == ALL_PLACES].assign(behaviour=GRAMMAR) if "role" in rows else rows
         own = whole[whole["behaviour"] == behaviour.name]
         found |= {mine: own.set_index(PLACE)[name] for name, mine in columns.items() if len(own)}
     return found
@@ -285,9 +285,9 @@ def _named(role: Sequence[str]) -> str:
     return f"{role[1]}, {role[2]} ({role[3]})"
 
 
-def _summary(linked: pd.DataFrame) -> str:
-    both, attends, hurts = (int((linked["verdict"] == one).sum()) for one in (BOTH, ATTENDS, EFFECT))
-    roles = linked.groupby(ROLE).ngroups
+def _summary(compared: pd.DataFrame) -> str:
+    both, attends, hurts = (int((compared["verdict"] == one).sum()) for one in (BOTH, ATTENDS, EFFECT))
+    roles = compared.groupby(ROLE).ngroups
     return (
         f"Over {roles} role{'s' * (roles > 1)} (a label and direction with its behaviour; a head counts once for each) "
         f"heads attend in {both + attends} head–role pairs; in {both} of these ablating the head has a significant "
@@ -295,14 +295,10 @@ def _summary(linked: pd.DataFrame) -> str:
     )
 
 
-def _costly(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
-
-
 def _verdicts(roles: Mapping[tuple[str, ...], pd.DataFrame]) -> TextTable:
     told = []
     for role, rows in roles.items():
-        heads = {verdict: of["name"].tolist() for verdict, of in _costly(rows).groupby("verdict")}
+        heads = {verdict: of["name"].tolist() for verdict, of in highest(rows).groupby("verdict")}
         neither, unknown = (len(heads.get(one, ())) for one in (NEITHER, UNKNOWN))
         named = [names(heads.get(one, ()), 6) for one in (BOTH, ATTENDS, EFFECT)]
         told.append((_named(role), role[0], *named, f"{neither}" + f", and {unknown} not known" * bool(unknown)))
@@ -330,7 +326,7 @@ def _rho(row: Mapping[Any, Any] | None) -> str | Cell:
 
 def _heads(rows: pd.DataFrame) -> TextTable:
     rank = rows["verdict"].map({BOTH: 0, ATTENDS: 1, EFFECT: 2}).fillna(3)
-    heads = _costly(rows).assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
+    heads = highest(rows).assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
     return TextTable.of("Heads that attend, then those with an effect, then those that cost most", HEADS, heads)
 
 
@@ -344,12 +340,16 @@ def _chart(role: Sequence[str], rows: pd.DataFrame) -> Chart:
         }
         for row in rows.dropna(subset=["accuracy", "cost"]).to_dict("records")
     ]
-    colours = alt.Scale(domain=list(VERDICTS), range=[COLOURS[0], COLOURS[1], "var(--ink)", "#808890", "#808890"])
+    shown = [COLOURS[0], COLOURS[1], "var(--ink)", "#808890", "#808890"]
+    colours = alt.Scale(domain=list(ATTENTION_VERDICTS), range=shown)
     drawn = over(told).encode(
         alt.X("accuracy:Q", title="accuracy in the role, %"),
         alt.Y("cost:Q", title="cost"),
-        alt.Color("verdict:N", legend=legend(VERDICTS, "circle"), scale=colours),
+        alt.Color("verdict:N", legend=legend(ATTENTION_VERDICTS, "circle"), scale=colours),
         tooltip="text:N",
     )
-    text = "A dot a head: its accuracy in the role and what the behaviour loses without it; link.csv has the numbers."
+    text = (
+        "A dot a head: its accuracy in the role and what the behaviour loses without it; attention_vs_effect.csv has "
+        "the numbers."
+    )
     return Chart(f"{_named(role)}, and {role[0]}", text, drawn.mark_circle(size=40).properties(height=180))
