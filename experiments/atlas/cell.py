@@ -12,8 +12,7 @@ import torch
 
 from experiments.cluster.calls import one_call
 from experiments.config.config import Config
-from experiments.record.kept import kept_folder
-from experiments.record.parts import delete_parts
+from experiments.record.job import delete_parts
 from experiments.run.config import checked
 from experiments.run.folder import is_done
 from experiments.run.run import resume_or_run
@@ -46,7 +45,7 @@ def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """
     config = checked(dict(values), Path(), Path("config.toml"))
     if is_done(Path(out) / config.name, config) and _can_be_read(Path(out) / config.name):
-        delete_parts(kept_folder(Path(out) / config.name))  # of a run that was killed when it was complete
+        delete_parts(Path(out) / config.name)  # of a run that was killed when it was complete
         return Done(kept=True)
     try:
         with one_call(), threads(number or torch.get_num_threads()):

@@ -36,7 +36,7 @@ def run(
     Example: headscope run quickstart
     """
     with loading():
-        from experiments.record.kept import kept_folder
+        from experiments.record.job import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run

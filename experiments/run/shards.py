@@ -21,7 +21,7 @@ from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
-from experiments.record.kept import packed, unpacked
+from experiments.record.job import packed, unpacked
 from experiments.record.progress import silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
@@ -110,7 +110,7 @@ class ShardedPart(Part):
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
         seeds = permutations()
         for control in model_controls(self.config, self.model, seeds):
-            if control.probes(self.probes) and not self.run.kept.has(self.part_name(control)):
+            if control.probes(self.probes) and not self.run.job.has(self.part_name(control)):
                 self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
         return super().score(permutations)
 

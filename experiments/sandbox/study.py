@@ -95,11 +95,11 @@ class SandboxStudy:
             },
         }
 
-    def record(self, made: Callable[[str, str, Make], Any]) -> dict[str, Any]:
-        """Return the record; `made` is given the name and title of each part, and what makes it."""
+    def record(self, made: Callable[[str, Make], Any]) -> dict[str, Any]:
+        """Return the record; `made` is given the title of each part, and what makes it."""
         record: dict[str, Any] = {"null_runs": []}
         for part, (title, make) in self.parts().items():
-            name, result = part.partition("-")[0], made(part, title, make)
+            name, result = part.partition("-")[0], made(title, make)
             record[name] = record.get(name, []) + result if "-" in part else result
         return record
 

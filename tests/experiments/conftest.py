@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from experiments.claims.claim import Work
 from experiments.cli import main
-from experiments.record.parts import Parts
+from experiments.record.job import Job
 from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
@@ -195,4 +195,4 @@ def headscope(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 def work(tmp_path: Path) -> Work:
     """Return the work of a claim that begins anew."""
     out = tmp_path / "claims"
-    return Work(out, "claim", Parts.open(out / "claim", {}, resume=False), silent, resume=False)
+    return Work(out, "claim", Job.open(out / "claim", {}, resume=False), silent, resume=False)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
 from experiments.claims.run.registry import Loaded
-from experiments.record.parts import Parts
+from experiments.record.job import Job, delete_parts
 from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, machine
 from reports.run.lock import locked
@@ -49,12 +49,12 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
         return path
     started = Start()
     with locked(path.parent):
-        parts = Parts.open(path.parent, {"config": config}, resume=resume)
-        found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
-        record = _about(loaded, config) | found.recorded() | machine(started) | parts.entry()
+        job = Job.open(path.parent, {"config": config}, resume=resume, refuse=False)
+        found = loaded.claim.measure(section, Work(out, section.folder, job, progress, resume))
+        record = _about(loaded, config) | found.recorded() | machine(started) | job.entry()
         record["wall_seconds"] = max(record["wall_seconds"], started.seconds())
         _write(record, path)
-        parts.clear()
+        delete_parts(path.parent)
     return path
 
 

@@ -17,7 +17,7 @@ from experiments.cluster.calls import ClusterError
 from experiments.cluster.workers import DaskWorkers
 from experiments.config.config import Config
 from experiments.config.sections import ClusterSection
-from experiments.record.kept import kept_folder
+from experiments.record.job import kept_folder
 from experiments.run import shards
 from experiments.run.config import load_config
 from experiments.run.run import run
