@@ -16,8 +16,8 @@ import pandas as pd
 from experiments.compare.differences import differences, head_changes, role_changes
 from experiments.compare.sides import CompareError, Side, open_side, shortened
 from experiments.record.progress import Progress, silent
-from reports.compare.page import change_table, write_comparison
-from reports.compare.record import COMPARED, Compared, RunPair
+from reports.compare.page import COMPARISON_PAGE, change_table
+from reports.compare.record import COMPARED, Compared, Comparison, RunPair
 from reports.formats import count, day
 from reports.progress import each
 
@@ -179,7 +179,7 @@ def write_compared(
     pairs = compare(sides, shortened(names), match=match, progress=progress)
     runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
     version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
-    return write_comparison(out, runs, pairs, version), pairs
+    return COMPARISON_PAGE.write(out, Comparison.of(version, runs, pairs)), pairs
 
 
 def _compared(title: str, side: Side) -> Compared:

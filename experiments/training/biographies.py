@@ -66,14 +66,14 @@ def biographies(
     read = iter(map(reader.read, new) if read_all is None else read_all(new))
     form = AsArrays(CheckpointAnswers.saved, CheckpointAnswers.from_saved)
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
-    dropped: Mapping[str, Dropped] = {}
+    baselines, dropped = dict[str, Pooled](), dict[str, Dropped]()
     for seed, checkpoints in chosen.items():
-        answers, baselines = list[CheckpointAnswers](), dict[str, Pooled]()
+        answers = list[CheckpointAnswers]()
         for number, checkpoint in enumerate(checkpoints, start=1):
             answer = job.part(_part_name(seed, checkpoint), partial(next, read), form)
             kinship.see(seed, checkpoint.step, answer.maps)
             answers.append(replace(answer, maps=None, baselines={}))
-            baselines, dropped = answer.baselines, dropped | answer.dropped
+            baselines, dropped = {**answer.baselines}, dropped | {**answer.dropped}
             progress(f"biographies, seed {seed}", number, len(checkpoints))
         lives.append(_followed(seed, checkpoints, answers, baselines, corpora[1].name, reader.probes))
     if not any(life.biography.courses for life in lives):

@@ -16,9 +16,8 @@ from reports.compare.target_tables import (
     POSITION,
     TargetRecord,
     TargetRun,
-    read_record,
 )
-from reports.compare.targets import effect_table, summary_table, write_targets, write_targets_page
+from reports.compare.targets import TARGET_PAGE, effect_table, summary_table
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +82,7 @@ def record(hostile: str) -> TargetRecord:
 
 @pytest.fixture(scope="module")
 def folder(record: TargetRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_targets(tmp_path_factory.mktemp("page"), record).parent
+    return TARGET_PAGE.write(tmp_path_factory.mktemp("page"), record).parent
 
 
 def said(record: TargetRecord, target: Any) -> tuple[str, ...]:
@@ -174,8 +173,8 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
     again = shutil.copytree(folder, tmp_path / "again")
     (again / "index.html").unlink()
-    found = read_record(again)
+    found = TARGET_PAGE.read(again)
     assert (found.runs, found.notes, found.behaviours) == (record.runs, record.notes, record.behaviours)
     pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
-    write_targets_page(again)
+    TARGET_PAGE.write_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()

@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from experiments.atlas.grid import GridRun
 from experiments.compare.answers import strongest_baseline
+from experiments.compare.grid import GridRun
 from experiments.compare.sides import QUESTION, Question
 from experiments.config.sections import CorpusSection
 from probes.evidence.leads import paired_difference
 from reports import Run
-from reports.atlas.record import ACROSS
+from reports.compare.atlas_record import ACROSS
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_head, page_scores
 from reports.tables.grades import POSITION
 
