@@ -11,14 +11,13 @@ from typing import Any
 import pandas as pd
 import torch
 
-from experiments.cluster.calls import failure, one_call
-from experiments.cluster.workers import open_workers
 from experiments.compare.across import across
 from experiments.compare.answers import selected_row
 from experiments.compare.grid import Atlas, GridRun
 from experiments.config.config import Config, ConfigError, resolved
 from experiments.record.job import delete_parts
 from experiments.record.progress import Progress, silent
+from experiments.run.cluster import failure, one_call, open_workers
 from experiments.run.config import checked
 from experiments.run.folder import check_free, is_done
 from experiments.run.run import resume_or_run

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from experiments.compare.answers import model_titles, selected_row
+from experiments.compare.answers import made_text, model_titles, selected_row, texts_text
 from experiments.compare.sides import CompareError, shortened
 from experiments.record.progress import Progress, silent
 from probes import get_probe
@@ -22,7 +22,6 @@ from reports import Run
 from reports.compare.target_sentences import spoken
 from reports.compare.target_tables import ANSWERS, EFFECTS, POSITION, TARGETS, RoleTarget, TargetRecord, TargetRun
 from reports.compare.targets import TARGET_PAGE, summary_table
-from reports.formats import count, day
 from reports.progress import each
 from reports.scores.best_heads import BestHead, best_heads, page_scores
 from reports.scores.thresholds import RunThresholds
@@ -128,13 +127,9 @@ def _of_run(target: RoleTarget, run: NamedRun) -> Iterator[dict[str, Any]]:
 
 def _about(run: NamedRun) -> TargetRun:
     record = run.run.record
-    texts = [record.corpus(split) for split in ("select", "report")]
-    sizes = [f" ({count(one.sentences)} sentences)" if one.sentences is not None else "" for one in texts]
-    text = " / ".join(f"{one.name or '–'}{size}" for one, size in zip(texts, sizes, strict=True))
-    weights = f", weights {record.model.sha256[:12]}" if record.model.sha256 else ""
+    text = " / ".join(texts_text(record.corpus(split)) for split in ("select", "report"))
     parts = [name for name, there in (("targets", run.asks), ("effects", run.measures)) if there]
-    made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"
-    return TargetRun(run.title, run.model, text, made, ", ".join(parts) or "nothing that the page shows")
+    return TargetRun(run.title, run.model, text, made_text(record), ", ".join(parts) or "nothing that the page shows")
 
 
 def _notes(runs: Sequence[NamedRun]) -> Iterator[str]:

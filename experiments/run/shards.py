@@ -15,8 +15,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.cluster.calls import ClusterError, WorkerCall, one_call
-from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
@@ -26,6 +24,7 @@ from experiments.record.progress import silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
+from experiments.run.cluster import ClusterError, DaskWorkers, WorkerCall, one_call, open_cluster
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader

@@ -8,6 +8,7 @@ from typing import Final
 
 import pandas as pd
 
+from reports.compare.record import Compared
 from reports.formats import cost, p_value
 from reports.scores.selected_head import HIGHEST, SELECTED
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
@@ -132,15 +133,9 @@ TARGET_TABLES: Final[Mapping[str, Table]] = {"targets": ANSWERS, "effects": EFFE
 
 
 @dataclass(frozen=True)
-class TargetRun:
-    """One of the runs, as the page names it."""
+class TargetRun(Compared):
+    """One of the runs, as the page names it; its texts are those of the selection and of the report split."""
 
-    name: str
-    model: str
-    texts: str
-    "Corpora of the selection and the report split."
-    made: str
-    "When, and from which weights."
     part: str
     "What it gives to the page: targets, effects."
 

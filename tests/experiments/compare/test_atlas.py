@@ -13,11 +13,11 @@ import psutil
 import pytest
 import torch
 
-from experiments.cluster import calls
 from experiments.compare import atlas
 from experiments.compare.atlas import AtlasError, _differences, do_run, make_atlas
 from experiments.compare.grid import GridRun, load_atlas
 from experiments.config.config import ConfigError, resolved
+from experiments.run import cluster
 from experiments.run.run import run
 from reports.compare.atlas import ATLAS_PAGE
 from reports.compare.atlas_record import ACROSS, ATLAS
@@ -172,7 +172,7 @@ def test_a_run_has_the_threads_of_its_cluster(
     used: list[int] = []
 
     def run(*of: object, **more: object) -> None:
-        assert calls._ONE_CALL.locked(), "a worker with several threads does one run at a time"
+        assert cluster._ONE_CALL.locked(), "a worker with several threads does one run at a time"
         used.append(torch.get_num_threads())
 
     monkeypatch.setattr("experiments.compare.atlas.resume_or_run", run)

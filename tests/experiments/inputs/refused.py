@@ -14,7 +14,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from experiments.cluster import workers
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
 from experiments.heads.typed_text import cut, find_head, find_word
@@ -22,7 +21,7 @@ from experiments.inputs.corpora import open_part
 from experiments.record.job import Job
 from experiments.record.provenance import installed
 from experiments.reproduce.reproduce import rejudge
-from experiments.run import shards
+from experiments.run import cluster, shards
 from experiments.run.config import load_config, load_training
 from experiments.run.folder import made_for
 from experiments.training.texts import open_vocabulary
@@ -206,8 +205,8 @@ def no_scheduler(folder: Path) -> object:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "WAIT_SECONDS", 1)
-        with workers.open_cluster(ClusterSection(address=address)):
+        patch.setattr(cluster, "WAIT_SECONDS", 1)
+        with cluster.open_cluster(ClusterSection(address=address)):
             return None
 
 
