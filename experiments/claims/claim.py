@@ -13,7 +13,7 @@ from experiments.claims.record import ClaimResult
 from experiments.config.config import NAME
 from experiments.config.section import ConfigTable
 from experiments.record.job import Job
-from experiments.record.progress import Progress
+from reports.progress import Progress
 
 
 class ClaimSection(ConfigTable):

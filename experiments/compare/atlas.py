@@ -16,7 +16,6 @@ from experiments.compare.answers import selected_row
 from experiments.compare.grid import Atlas, GridRun
 from experiments.config.config import Config, ConfigError, resolved
 from experiments.record.job import delete_parts
-from experiments.record.progress import Progress, silent
 from experiments.run.cluster import failure, one_call, open_workers
 from experiments.run.config import checked
 from experiments.run.folder import check_free, is_done
@@ -28,7 +27,7 @@ from reports import Run
 from reports.compare.atlas import ATLAS_PAGE
 from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
 from reports.heads.grid import kinds_of_sinks
-from reports.progress import each
+from reports.progress import Progress, each, silent
 from reports.run.folder import RunFolderError
 from reports.run.record import RunRecord
 from reports.scores.best_heads import best_heads, page_scores, probes

@@ -16,10 +16,9 @@ import pandas as pd
 from experiments.compare.answers import made_text, texts_text
 from experiments.compare.differences import differences, head_changes, role_changes
 from experiments.compare.sides import CompareError, Side, open_side, shortened
-from experiments.record.progress import Progress, silent
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
-from reports.progress import each
+from reports.progress import Progress, each, silent
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."

@@ -14,7 +14,6 @@ import pandas as pd
 
 from experiments.compare.answers import made_text, model_titles, selected_row, texts_text
 from experiments.compare.sides import CompareError, shortened
-from experiments.record.progress import Progress, silent
 from probes import get_probe
 from probes.causal.ablation_table import DamagingHeads
 from probes.causal.attention_effect import ROLES
@@ -22,7 +21,7 @@ from reports import Run
 from reports.compare.target_sentences import spoken
 from reports.compare.target_tables import ANSWERS, EFFECTS, POSITION, TARGETS, RoleTarget, TargetRecord, TargetRun
 from reports.compare.targets import TARGET_PAGE, summary_table
-from reports.progress import each
+from reports.progress import Progress, each, silent
 from reports.scores.best_heads import BestHead, best_heads, page_scores
 from reports.scores.thresholds import RunThresholds
 from reports.tables.table import last_step

@@ -8,11 +8,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from experiments.record.progress import Progress, silent
 from reports import Run
 from reports.heads.card import HeadCard
 from reports.heads.profile import profile_page
-from reports.progress import each
+from reports.progress import Progress, each, silent
 from reports.run.replacing import replace_text
 from reports.tables.text_table import rich_rows
 

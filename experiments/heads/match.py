@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from experiments.inputs.corpora import open_corpus
-from experiments.record.progress import Progress, counter, silent
 from experiments.run.folder import open_model_of
 from mha import Model, load_model
 from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
 from probes.scoring.aligned import sample_texts
 from reports import Run
 from reports.heads.card_parts import CardSource
-from reports.progress import each
+from reports.progress import Progress, counter, each, silent
 
 COLUMNS = ("layer", "head", "name", "partner", "distance", "role", "partner_role")
 "One row a head of the first model; `partner` is empty, and the distance NaN, where the other has too few heads."

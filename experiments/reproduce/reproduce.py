@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiments.config.config import ConfigError
-from experiments.record.progress import Progress, silent
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading
 from experiments.reproduce.record import (
     Entry,
@@ -27,6 +26,7 @@ from experiments.statements.rule import CONTROLS, SEEDS
 from experiments.statements.subject import SCRATCH, Subject
 from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
+from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.statements.finding_page import write_findings_page
 from reports.statements.finding_record import RECORD

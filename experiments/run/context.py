@@ -13,7 +13,6 @@ from experiments.config.config import Config
 from experiments.inputs.controls import first_seed
 from experiments.inputs.open_model import Opened
 from experiments.record.job import NOTHING, AsTables, Job
-from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
 from probes import Corpus, Probe, get_probe
@@ -23,6 +22,7 @@ from probes.evidence.results import SPLITS, add_verdicts
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Settings
+from reports.progress import Progress, counter
 
 SCOPES: Final = ("sentence", "window")
 "What a model reads at a time, in the order of a run."

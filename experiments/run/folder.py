@@ -11,7 +11,6 @@ from typing import Any
 from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import read_toml
 from experiments.inputs.open_model import open_model
-from experiments.record.progress import silent
 from experiments.record.provenance import device_name, processor_name, uncommitted_changes
 from experiments.run.config import RunConfig, checked
 from experiments.training.train import open_checkpoint
@@ -20,6 +19,7 @@ from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
 from probes.pairs.corpora import NAMED_PAIRS
 from reports import Run
+from reports.progress import silent
 from reports.run.record import RunRecord
 
 CONFIG = "config.toml"

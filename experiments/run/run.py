@@ -17,7 +17,6 @@ from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.job import Job, KeptError, delete_parts
-from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.context import RunContext
@@ -39,6 +38,7 @@ from reports import (
     write_report,
     write_scores,
 )
+from reports.progress import Progress, silent
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.best_heads import GLOBAL

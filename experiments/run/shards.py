@@ -20,7 +20,6 @@ from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.job import packed, unpacked
-from experiments.record.progress import silent
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
@@ -35,6 +34,7 @@ from probes import Probe
 from probes.maps.relation_attention import RelationAttention
 from probes.pairs.corpora import open_pairs
 from probes.scoring.tally import Pooled
+from reports.progress import silent
 from reports.run.record import RunRecord
 
 PERMUTATION_CALLS: Final = 8

@@ -14,7 +14,6 @@ from experiments.config.config import Config
 from experiments.inputs.controls import ModelControl, Strengths
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -25,6 +24,7 @@ from probes.corpora.named import NAMED, data_folder
 from probes.maps.relation_attention import RelationAttention
 from probes.registry import WORDS
 from probes.scoring.tally import Pooled, Question
+from reports.progress import silent
 
 SOURCES = ("random", "permuted")
 "Weights without knowledge: randomly initialised ones, and trained ones permuted within each matrix."

@@ -15,7 +15,6 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from experiments.claims.claim import Work
 from experiments.cli import main
 from experiments.record.job import Job
-from experiments.record.progress import silent
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, EncoderConfig, export_encoder, load_model
@@ -23,6 +22,7 @@ from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
+from reports.progress import silent
 
 collect_ignore = [] if "HEADSCOPE_SECOND_DEVICE" in os.environ else ["on_second_device.py"]
 

@@ -15,8 +15,8 @@ from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
 from experiments.claims.run.registry import Loaded
 from experiments.record.job import Job, delete_parts
-from experiments.record.progress import Progress, silent
 from experiments.record.provenance import Start, machine
+from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.run.replacing import replace_text
 from reports.statements.claim_page import RECORD, write_claims_page
