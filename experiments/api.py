@@ -10,7 +10,6 @@ from typing import Any
 
 from experiments.config.file import resolve_paths
 from experiments.config.sections import GENERATED
-from experiments.record.progress import Progress, silent
 from experiments.run.config import checked
 from experiments.run.run import run
 from experiments.training.train import find_training
@@ -18,6 +17,7 @@ from mha import Model, load_model
 from mha.training.checkpoints import find_checkpoint
 from probes.corpora.corpus import NAMED
 from reports import Run
+from reports.progress import Progress, silent
 
 CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."

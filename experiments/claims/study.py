@@ -17,11 +17,11 @@ from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
 from experiments.interventions import induction, patterns, subnetworks, syntax
 from experiments.multilingual import trees
-from experiments.record.parts import Parts
-from experiments.record.progress import Progress, silent
+from experiments.record.job import Job, delete_parts
 from experiments.record.provenance import Start, machine
 from experiments.statements.claim import Claim, ClaimError, ClaimSection, Work
 from mha.messages import nearest_name
+from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.run.replacing import replace_text
 from reports.statements.claim_page import write_claims_page
@@ -93,12 +93,12 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
         return path
     started = Start()
     with locked(path.parent):
-        parts = Parts.open(path.parent, {"config": config}, resume=resume)
-        found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
-        record = _about(loaded, config) | found.recorded() | machine(started) | parts.entry()
+        job = Job.open(path.parent, {"config": config}, resume=resume, refuse=False)
+        found = loaded.claim.measure(section, Work(out, section.folder, job, progress, resume))
+        record = _about(loaded, config) | found.recorded() | machine(started) | job.entry()
         record["wall_seconds"] = max(record["wall_seconds"], started.seconds())
         _write(record, path)
-        parts.clear()
+        delete_parts(path.parent)
     return path
 
 

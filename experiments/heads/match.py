@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from experiments.inputs.corpora import open_corpus
-from experiments.record.progress import Progress, counter, silent
 from experiments.run.folder import open_model_of
 from mha import Model, load_model
 from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
@@ -21,7 +20,7 @@ from reports import Run
 from reports.heads.card import HeadCard
 from reports.heads.card_parts import CardSource
 from reports.heads.profile import profile_page
-from reports.progress import each
+from reports.progress import Progress, counter, each, silent
 from reports.run.replacing import replace_text
 from reports.tables.text_table import rich_rows
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiments.config.config import Config, ModelSection
-from experiments.record.progress import Progress
 from experiments.training.train import noted, open_checkpoint, refuse_fixed, train_seeds
 from mha import Model, load_model
 from mha.device import find_device
+from reports.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from statistics import fmean
 from typing import Any
 
 from experiments.config.config import ConfigError
-from experiments.record.progress import Progress, silent
 from experiments.reproduce.judge import with_verdicts
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading
 from experiments.reproduce.record import (
@@ -34,6 +33,7 @@ from experiments.statements.subject import SCRATCH, Subject
 from mha.models.packages import ModelError
 from probes.corpora.conllu import CorpusError
 from reports.formats import about_minutes
+from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.statements.finding_page import write_findings_page
 from reports.statements.finding_record import PUBLISHED, RECORD

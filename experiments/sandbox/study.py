@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.record.parts import Parts
+from experiments.record.job import Job, delete_parts
 from experiments.record.provenance import Start, machine
 from experiments.sandbox.cells import (
     MARGIN_COVERAGE,
@@ -106,11 +106,11 @@ class SandboxStudy:
             },
         }
 
-    def record(self, made: Callable[[str, str, Make], Any]) -> dict[str, Any]:
-        """Return the record; `made` is given the name and title of each part, and what makes it."""
+    def record(self, made: Callable[[str, Make], Any]) -> dict[str, Any]:
+        """Return the record; `made` is given the title of each part, and what makes it."""
         record: dict[str, Any] = {"null_runs": []}
         for part, (title, make) in self.parts().items():
-            name, result = part.partition("-")[0], made(part, title, make)
+            name, result = part.partition("-")[0], made(title, make)
             record[name] = record.get(name, []) + result if "-" in part else result
         return record
 
@@ -303,22 +303,20 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
 
     An older study in its place is replaced; StudyError where `out` is something else. Parts that are done are kept
     beside `out` until all are; with `resume` a study of the same scale, seed and rule takes those it finds there, and
-    says of each with which commit it was made.
+    says of each with which commit it was made; KeptError where they are of another.
     """
     if out.exists() and not (out / "sandbox.json").is_file():
         raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
     started, rule = Start(), VerdictRule()
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
     with replacing(out) as unfinished:
-        parts = Parts.open(out, record, resume=resume)
+        job = Job.open(out, record, resume=resume)
         study = SandboxStudy(scale, rule, seed, workers)
-        record |= study.record(
-            lambda part, title, make: parts.made(part, title, partial(make, partial(progress, title)))
-        )
+        record |= study.record(lambda title, make: job.part(title, partial(make, partial(progress, title))))
         record["needed"] = needed_items(record["power"])
-        record = machine(started) | {"workers": workers} | parts.entry() | record
+        record = machine(started) | {"workers": workers} | job.entry() | record
         _write(record, unfinished, progress)
-    parts.clear()
+    delete_parts(out)
     return out / "index.html"
 
 

@@ -17,7 +17,6 @@ from experiments.config.config import Config
 from experiments.inputs.controls import ModelControl, Strengths, add_control, of_model, on_arcs
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -36,6 +35,7 @@ from probes.registry import CONTROL_ARCS, RANDOM, WORDS
 from probes.scoring.arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled, Question
+from reports.progress import silent
 
 SOURCES = ("random", "permuted")
 "Weights without knowledge: randomly initialised ones, and trained ones permuted within each matrix."

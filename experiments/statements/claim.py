@@ -11,9 +11,9 @@ from pydantic import Field
 
 from experiments.config.config import NAME
 from experiments.config.section import ConfigTable
-from experiments.record.parts import Parts
-from experiments.record.progress import Progress
+from experiments.record.job import Job
 from experiments.statements.estimates import Estimate, geometric_mean, mean_of
+from reports.progress import Progress
 from reports.statements.claim_record import ClaimMeasure, ClaimRecord, ConditionMean, Row
 from reports.statements.statement import Number
 
@@ -44,13 +44,13 @@ class Work:
     "The folder of all claims."
     name: str
     "Of the claim's folder in it."
-    parts: Parts
+    job: Job
     progress: Progress
     resume: bool
 
     def part(self, name: str, make: Callable[[], Any]) -> Any:
         """Return a part of the experiment, numbers as JSON holds them: kept from a run that was cut off, or made."""
-        return self.parts.made(name.replace(" ", "-").replace("/", "-"), name, make)
+        return self.job.part(name, make)
 
 
 @dataclass(frozen=True)

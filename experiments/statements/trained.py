@@ -25,7 +25,6 @@ from experiments.config.config import (
 from experiments.config.train_config import TrainSection
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -35,6 +34,7 @@ from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes.pairs.grammar_pairs import grammar_pairs
 from probes.pairs.scores import MASKED, decide
+from reports.progress import silent
 
 TRAININGS = "trainings"
 "Folder of a claim's trainings."

@@ -14,7 +14,7 @@ import torch
 
 from experiments.config.config import Config
 from experiments.config.sections import BiographiesSection
-from experiments.record.kept import packed, unpacked
+from experiments.record.job import packed, unpacked
 from experiments.training.checkpoints import Checkpoint
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe

@@ -13,8 +13,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from experiments.cli import main
-from experiments.record.parts import Parts
-from experiments.record.progress import silent
+from experiments.record.job import Job
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.statements.claim import Work
@@ -23,6 +22,7 @@ from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
+from reports.progress import silent
 
 collect_ignore = [] if "HEADSCOPE_SECOND_DEVICE" in os.environ else ["on_second_device.py"]
 
@@ -195,4 +195,4 @@ def headscope(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 def work(tmp_path: Path) -> Work:
     """Return the work of a claim that begins anew."""
     out = tmp_path / "claims"
-    return Work(out, "claim", Parts.open(out / "claim", {}, resume=False), silent, resume=False)
+    return Work(out, "claim", Job.open(out / "claim", {}, resume=False), silent, resume=False)

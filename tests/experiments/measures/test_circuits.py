@@ -11,7 +11,6 @@ from torch import nn
 
 from experiments.inputs.open_model import Opened
 from experiments.measures.circuits import CircuitsMeasure
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
@@ -20,6 +19,7 @@ from mha import load_model
 from mha.models.circuits import CircuitError
 from probes import Corpus
 from reports import Run
+from reports.progress import silent
 from tests.experiments.measures.pages import text_of
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')

@@ -9,7 +9,6 @@ import torch
 
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import Behaviours
 from experiments.run.config import load_config
@@ -18,6 +17,7 @@ from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
+from reports.progress import silent
 
 Around = Callable[..., RunContext]
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from experiments.cluster.calls import ClusterError
-from experiments.cluster.workers import DaskWorkers
 from experiments.config.config import Config
 from experiments.config.sections import ClusterSection
-from experiments.record.kept import kept_folder
+from experiments.record.job import kept_folder
 from experiments.run import shards
+from experiments.run.cluster import ClusterError, DaskWorkers
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.scope import Part

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from probes import get_probe
-from reports.atlas.record import ATLAS_TABLES
+from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
 from reports.page.columns import run_tables

@@ -3,28 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import torch
 
-from experiments.atlas.across import across
-from experiments.atlas.cell import Done, do_run
-from experiments.atlas.grid import Atlas, GridRun
-from experiments.cluster.calls import failure
-from experiments.cluster.workers import open_workers
+from experiments.compare.across import across
 from experiments.compare.answers import selected_row
-from experiments.config.config import ConfigError, resolved
-from experiments.record.progress import Progress, silent
-from experiments.run.folder import check_free
+from experiments.compare.grid import Atlas, GridRun
+from experiments.config.config import Config, ConfigError, resolved
+from experiments.record.job import delete_parts
+from experiments.run.cluster import failure, one_call, open_workers
+from experiments.run.config import checked
+from experiments.run.folder import check_free, is_done
+from experiments.run.run import resume_or_run
+from mha import Model, load_model
+from mha.hooks import HookError
+from mha.parallel import threads
 from reports import Run
-from reports.atlas.page import write_atlas
-from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun
+from reports.compare.atlas import ATLAS_PAGE
+from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
 from reports.heads.grid import kinds_of_sinks
-from reports.progress import each
+from reports.progress import Progress, each, silent
+from reports.run.folder import RunFolderError
 from reports.run.record import RunRecord
 from reports.scores.best_heads import best_heads, page_scores, probes
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts, find_all
+
+WITH_SEED = ("random", "permuted")
+"Sources of models whose weights the seed draws."
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended."""
+
+    kept: bool = False
+    "Whether it was there already."
+    failed: str = ""
+    "What is wrong with what it was given."
+
+
+def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
+    """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
+
+    A complete run of that config is kept if it can be read, and an interrupted one is resumed.
+
+    A mistake of the user ends in `failed`; any other error is raised.
+    """
+    config = checked(dict(values), Path(), Path("config.toml"))
+    if is_done(Path(out) / config.name, config) and _can_be_read(Path(out) / config.name):
+        delete_parts(Path(out) / config.name)  # of a run that was killed when it was complete
+        return Done(kept=True)
+    try:
+        with one_call(), threads(number or torch.get_num_threads()):
+            resume_or_run(config, Path(out), overwrite=True, model=_model(config), page=False)
+    except (ValueError, FileNotFoundError, HookError) as error:
+        return Done(failed=" ".join(str(error).split()))
+    return Done()
+
+
+def _can_be_read(folder: Path) -> bool:
+    try:
+        Run.open(folder)
+    except (FileNotFoundError, RunFolderError):
+        return False
+    return True
+
+
+def _model(config: Config) -> Model | None:
+    """Return the model of a run, the one that this process loaded last where it is the same; None for a checkpoint."""
+    section = config.model
+    if section.source == "checkpoint":
+        return None
+    seed = config.seed if section.source in WITH_SEED else 0
+    return replace(_loaded(section.reference, section.source, seed, section.device), precision=section.precision)
+
+
+@lru_cache(maxsize=1)
+def _loaded(reference: str, source: str, seed: int, device: str) -> Model:
+    return load_model(reference, source, seed, device=device)
 
 
 def atlas_run(cell: GridRun, run: Run) -> AtlasRun:
@@ -74,7 +136,7 @@ def make_atlas(atlas: Atlas, out: Path, *, overwrite: bool = False, progress: Pr
     for cell in atlas.cells:
         check_free(folder / RUNS / cell.name, cell.config, overwrite)
     done, described = _done(atlas, folder / RUNS, progress)
-    page = write_atlas(folder, _record(atlas, folder, done, described, progress), progress)
+    page = ATLAS_PAGE.write(folder, _record(atlas, folder, done, described, progress), progress)
     if failed := {name: one.failed for name, one in done.items() if one.failed}:
         name, message = next(iter(failed.items()))
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.atlas.across import across, overlaps
-from experiments.atlas.grid import GridRun
+from experiments.compare.across import across, overlaps
+from experiments.compare.grid import GridRun
 from experiments.config.sections import CorpusSection
 from reports.tables.scores import SCORES
 

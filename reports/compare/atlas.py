@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from reports.atlas.across import kept_labels, label_table, pair_table, role_cases
-from reports.atlas.pooled import AtlasRow, Group, PooledHead, groups, pooled_rows
-from reports.atlas.record import AtlasRecord, AtlasRun, read_record, write_record
-from reports.atlas.sentences import overview, summary
 from reports.blocks.block import Block, Charts, Fold, Paragraph, Points, Section, TableBlock, Terms
-from reports.blocks.page import Page, write_page
+from reports.blocks.page import Page
+from reports.compare.across import kept_labels, label_table, pair_table, role_cases
+from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
+from reports.compare.atlas_summary import AtlasRow, Group, PooledHead, groups, overview, pooled_rows, summary
+from reports.compare.page_record import RecordPage
 from reports.drawing.charts import Chart, series_styles
 from reports.drawing.dots import Dot, dot_chart
 from reports.formats import MISSING, count, decimal, percent
-from reports.progress import Step, each, silent
 from reports.scores.selected_head import CAUTION, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.grades import GRADES
@@ -163,25 +162,19 @@ MOST: Final = 12
 "Labels and directions that are drawn."
 
 
-def write_atlas(folder: Path, record: AtlasRecord, step: Step = silent) -> Path:
-    """Write the record and the page made of it into `folder`; return the page's path."""
-    write_record(folder, record)
-    return write_atlas_page(folder, step)
-
-
-def write_atlas_page(folder: Path, step: Step = silent) -> Path:
-    """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
-    record = read_record(folder)
+def _page(record: AtlasRecord, folder: Path) -> Page:
     linked = [run.name for run in record.runs if (folder / "runs" / run.name / "report" / "index.html").is_file()]
-    page = Page(
+    return Page(
         title=f"Atlas {record.name}",
         sections=tuple(_sections(record, linked)),
         byline=(*overview(record), *[("headscope", record.headscope)] * bool(record.headscope)),
         kicker="headscope atlas",
         version=record.headscope,
     )
-    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
-    return path
+
+
+ATLAS_PAGE: Final = RecordPage("atlas", "an atlas", AtlasFacts, AtlasRecord, ATLAS_TABLES, _page, ".parquet")
+"The page of an atlas and its record."
 
 
 def _sections(record: AtlasRecord, linked: Sequence[str]) -> Iterator[Section]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Final
 
 import pandas as pd
 from pydantic import Field
 
 from reports.formats import signed
-from reports.run.page_record import read_facts, write_facts
 from reports.scores.selected_head import HIGHEST, SELECTED, STRONGEST
 from reports.tables.grades import ANSWERS, GRADES
 from reports.tables.scores import SCORES
@@ -63,9 +61,6 @@ ACROSS: Final = Table(
 
 ATLAS_TABLES: Final[Mapping[str, Table]] = {"atlas": ATLAS, "across": ACROSS}
 "Name of the files -> what they must hold."
-
-
-RECORD: Final = "atlas.json"
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -137,20 +132,6 @@ class AtlasRecord(AtlasFacts):
     """Everything that the page shows."""
 
     answers: pd.DataFrame
-    "Rows of `reports.atlas.record.ATLAS`."
+    "Rows of `reports.compare.atlas_record.ATLAS`."
     across: pd.DataFrame
-    "Rows of `reports.atlas.record.ACROSS`; none where no model has two corpora."
-
-
-def write_record(folder: Path, record: AtlasRecord) -> None:
-    """Write atlas.json and both tables into `folder`; ValueError says what is wrong with the numbers."""
-    write_facts(folder / RECORD, record, AtlasFacts)
-    for (name, table), frame in zip(ATLAS_TABLES.items(), (record.answers, record.across), strict=True):
-        table.write(frame, folder, name)
-
-
-def read_record(folder: Path) -> AtlasRecord:
-    """Return the record in `folder`; ValueError says what is wrong with it."""
-    answers, across = (table.read(folder / f"{name}.parquet") for name, table in ATLAS_TABLES.items())
-    facts = read_facts(folder / RECORD, AtlasFacts, "an atlas", "atlas")
-    return AtlasRecord(**vars(facts), answers=answers, across=across)
+    "Rows of `reports.compare.atlas_record.ACROSS`; none where no model has two corpora."

@@ -10,14 +10,14 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from experiments.atlas.grid import GridRun
 from experiments.compare.answers import strongest_baseline
-from experiments.compare.sides import QUESTION, Question
+from experiments.compare.grid import GridRun
+from experiments.compare.sides import QUESTION, Question, counts_of, report_rows
 from experiments.config.sections import CorpusSection
 from probes.evidence.leads import paired_difference
 from reports import Run
-from reports.atlas.record import ACROSS
-from reports.scores.best_heads import CLASSIFIER, BestHead, best_head, page_scores
+from reports.compare.atlas_record import ACROSS
+from reports.scores.best_heads import BestHead, best_head
 from reports.tables.grades import POSITION
 
 
@@ -40,16 +40,13 @@ class ScoredRun:
     @classmethod
     def of(cls, corpus: str, run: Run) -> Self:
         """Read a run; `corpus` is what the grid calls its corpus."""
-        rows, _ = page_scores(run.scores)
-        rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & (rows["n"] > 0)]
+        rows, _ = report_rows(run)
         selected: dict[Any, str] = rows[rows["selected"]].set_index(QUESTION)["name"].to_dict()
         having = rows[rows["grade"] > 0]
         graded: dict[Any, Any] = having.groupby(QUESTION)["name"].agg(frozenset).to_dict()
         specialised = frozenset(having.loc[having["probe"] != POSITION, "name"])
-        counts = run.tables.get("counts", pd.DataFrame(columns=QUESTION))
-        groups: dict[Any, pd.DataFrame] = dict(list(counts.groupby(QUESTION, sort=False)))
         by_head = rows.set_index([*QUESTION, "name"]).sort_index()
-        return cls(corpus, by_head, selected, graded, specialised, groups)
+        return cls(corpus, by_head, selected, graded, specialised, counts_of(run))
 
     def head(self, question: Question, name: str) -> BestHead | None:
         """Return the numbers of a head as those of a selected one; None where it was not scored."""

@@ -11,10 +11,17 @@ import pytest
 from distributed.core import Status
 from distributed.nanny import WorkerProcess
 
-from experiments.cluster import calls
-from experiments.cluster.calls import ClusterError, WorkerCall, failure
-from experiments.cluster.workers import DaskWorkers, ThisProcess, open_cluster, open_workers
 from experiments.config.sections import ClusterSection
+from experiments.run import cluster
+from experiments.run.cluster import (
+    ClusterError,
+    DaskWorkers,
+    ThisProcess,
+    WorkerCall,
+    failure,
+    open_cluster,
+    open_workers,
+)
 
 ANY_PORT = {"dashboard_address": ":0"}
 
@@ -65,14 +72,14 @@ def test_a_call_that_kills_every_worker_ends_in_an_error_and_the_others_do_not()
 def test_workers_of_a_scheduler_work_and_none_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("experiments.cluster.workers.WAIT_SECONDS", 2)
+    monkeypatch.setattr("experiments.run.cluster.WAIT_SECONDS", 2)
     with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None, scheduler_kwargs=ANY_PORT) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
             pass
         assert str(caught.value).startswith(f"{address}: the scheduler has no workers; start some with 'dask worker ")
         cluster.scale(1)
-        monkeypatch.setattr("experiments.cluster.workers.WAIT_SECONDS", 20)
+        monkeypatch.setattr("experiments.run.cluster.WAIT_SECONDS", 20)
         with open_workers(ClusterSection(address=address)) as workers:
             assert dict(workers.each(abs, [(-3,)])) == {0: 3}
 
@@ -94,7 +101,7 @@ def test_slurm_is_asked_for_what_the_grid_says(monkeypatch: pytest.MonkeyPatch) 
             return super().scale(n or jobs)
 
     monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=Stand))
-    monkeypatch.setattr("experiments.cluster.workers.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("experiments.run.cluster.which", lambda name: f"/usr/bin/{name}")
     section = ClusterSection(address="slurm", jobs=1, slurm={"cores": 1, "memory": "8 GiB"})
     with open_workers(section) as workers:
         assert dict(workers.each(abs, [(-3,)])) == {0: 3}
@@ -111,12 +118,12 @@ class Never:
 
 def test_a_call_ends_when_there_has_been_no_worker_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, workers = [0.0], [1, 0, 1, *[0] * 100]
-    monkeypatch.setattr(calls.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(cluster.time, "monotonic", lambda: clock[0])
 
     def passing(futures: object) -> None:
         clock[0] += 100
 
-    monkeypatch.setattr(calls, "_wait", passing)
+    monkeypatch.setattr(cluster, "_wait", passing)
     with pytest.raises(ClusterError, match=r"^control: x: all workers of the cluster were lost; start some"):
         WorkerCall("control: x", Never(), lambda: workers.pop(0)).result()
     assert len(workers) == 97 - 1, "one that came back gave it time again: three looks, then four without any"
@@ -129,7 +136,7 @@ def test_a_call_that_is_cancelled_while_it_is_waited_for_has_ended(monkeypatch: 
         raise distributed.CancelledError
 
     monkeypatch.setattr(distributed, "wait", wait)
-    calls._wait([Never()])
+    cluster._wait([Never()])
 
 
 def dasks(name: str, message: str) -> Exception:

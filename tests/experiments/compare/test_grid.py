@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.atlas.grid import load_atlas
+from experiments.compare.grid import load_atlas
 from experiments.config.config import ConfigError
 from experiments.run.config import load_config
 

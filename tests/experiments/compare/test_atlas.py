@@ -13,14 +13,14 @@ import psutil
 import pytest
 import torch
 
-from experiments.atlas import cell
-from experiments.atlas.atlas import AtlasError, _differences, make_atlas
-from experiments.atlas.cell import do_run
-from experiments.atlas.grid import GridRun, load_atlas
-from experiments.cluster import calls
+from experiments.compare import atlas
+from experiments.compare.atlas import AtlasError, _differences, do_run, make_atlas
+from experiments.compare.grid import GridRun, load_atlas
 from experiments.config.config import ConfigError, resolved
+from experiments.run import cluster
 from experiments.run.run import run
-from reports.atlas.record import ACROSS, ATLAS, read_record
+from reports.compare.atlas import ATLAS_PAGE
+from reports.compare.atlas_record import ACROSS, ATLAS
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 
 pytestmark = pytest.mark.slow
@@ -111,7 +111,7 @@ def test_what_is_there_is_kept_and_told(grid: Path, alone: Path, tmp_path: Path)
     make_atlas(load_atlas(grid), tmp_path)
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert scores_of(folder) == scores_of(alone)
-    assert read_record(folder).notes == (
+    assert ATLAS_PAGE.read(folder).notes == (
         "3 of 4 runs were there already and were kept.",
         "Not part of the grid, and left as they are: older.",
     )
@@ -149,17 +149,17 @@ def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path:
     with pytest.raises(AtlasError, match=message) as caught:
         make_atlas(load_atlas(grid, changes), tmp_path)
     assert "\n" not in str(caught.value)
-    record = read_record(tmp_path / "tiny")
+    record = ATLAS_PAGE.read(tmp_path / "tiny")
     assert [bool(one.failed) for one in record.runs] == [False, True, False, True]
     assert (tmp_path / "tiny" / "index.html").is_file()
 
 
 def test_the_model_of_several_runs_is_loaded_once(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[tuple[object, ...]] = []
-    load = cell.load_model
-    monkeypatch.setattr(cell, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
-    monkeypatch.setattr(cell, "resume_or_run", lambda *of, **more: None)
-    cell._loaded.cache_clear()
+    load = atlas.load_model
+    monkeypatch.setattr(atlas, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
+    monkeypatch.setattr(atlas, "resume_or_run", lambda *of, **more: None)
+    atlas._loaded.cache_clear()
     for one in load_atlas(grid, ["seeds=[0, 1]"]).cells:
         assert not do_run(resolved(one.config), str(tmp_path), 1).failed
     assert [(source, seed) for _, source, seed in loaded][:3] == [("pretrained", 0), ("random", 0), ("random", 1)]
@@ -172,10 +172,10 @@ def test_a_run_has_the_threads_of_its_cluster(
     used: list[int] = []
 
     def run(*of: object, **more: object) -> None:
-        assert calls._ONE_CALL.locked(), "a worker with several threads does one run at a time"
+        assert cluster._ONE_CALL.locked(), "a worker with several threads does one run at a time"
         used.append(torch.get_num_threads())
 
-    monkeypatch.setattr("experiments.atlas.cell.resume_or_run", run)
+    monkeypatch.setattr("experiments.compare.atlas.resume_or_run", run)
     before = torch.get_num_threads()
     do_run(resolved(load_atlas(grid).cells[0].config), str(tmp_path), number)
     assert used == [number or before]
@@ -203,7 +203,7 @@ def test_two_workers_one_of_which_is_killed_give_the_same_bits(grid: Path, alone
         killer.join()
     assert killed
     assert scores_of(page.parent) == scores_of(alone)
-    assert read_record(page.parent).made == "2 local workers, 1 thread each"
+    assert ATLAS_PAGE.read(page.parent).made == "2 local workers, 1 thread each"
     assert not [*(page.parent / "runs").glob(".*-*")], "nothing unfinished, and no part that was kept"
 
 

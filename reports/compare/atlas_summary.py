@@ -1,18 +1,78 @@
-"""What came out of an atlas, in a few sentences, and a line of what was run."""
+"""Answers of an atlas with the seeds of one model and corpus pooled, and what came out of it in a few sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.atlas.across import role_cases
-from reports.atlas.across import sentences as across_sentences
-from reports.atlas.pooled import AtlasRow, pooled_rows
-from reports.atlas.record import AtlasRecord
+import pandas as pd
+
+from reports.compare.across import most_frequent, role_cases
+from reports.compare.across import sentences as across_sentences
+from reports.compare.atlas_record import AtlasRecord
 from reports.formats import names
 from reports.scores.plain_names import task
+from reports.tables.grades import POSITION
 
 MOST = 4
 "Runs, models or groups that a sentence names."
+
+Group = tuple[str, str]
+"Model and corpus."
+
+
+class PooledHead:
+    """The selected heads of one label and direction in the runs of one model and corpus, which differ in their seed.
+
+    Accuracies are means over seeds.
+    """
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        """Take the rows of the runs in the table of an atlas."""
+        self.heads: tuple[str, ...] = tuple(rows["name"])
+        self.grades, self.highest = (tuple(map(int, rows[column])) for column in ("grade", "highest"))
+        self.accuracy, self.strongest_accuracy = (
+            float(rows[column].mean()) for column in ("accuracy", "strongest_accuracy")
+        )
+        self.strongest: str = most_frequent(rows["strongest"])
+        self.effective_clusters = float(rows["effective_clusters"].min())
+        self.grade = most_frequent(sorted(self.grades))
+        "The most frequent grade; of several the lowest."
+        self.head = most_frequent(self.heads)
+        "The head that is selected in most seeds."
+        self.seeds, self.agreeing = len(self.heads), self.heads.count(self.head)
+        "Number of runs, and of those that select that head."
+
+
+class AtlasRow:
+    """A label and direction over all runs that scored it."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        """Take its rows of the table of an atlas."""
+        self.probe, self.label, self.variant = map(str, rows.iloc[0][["probe", "label", "variant"]])
+        groups_of = rows.groupby(["model", "corpus"], sort=False)
+        self.by_group: dict[Group, PooledHead] = {
+            (str(model), str(corpus)): PooledHead(own) for (model, corpus), own in groups_of
+        }
+        self.lead = float(rows["lead"].mean())
+        "Mean lead of the selected head over its strongest baseline, over runs; NaN without a baseline."
+        self.title = f"{self.probe}: {self.label}, {self.variant}"
+        "Its names in a line."
+        self.runs = len(rows)
+        "Number of runs that scored it."
+        self.graded = int((rows["highest"] > 0).sum())
+        "Number of runs in which some head has a grade."
+
+
+def groups(record: AtlasRecord) -> tuple[Group, ...]:
+    """Return models with corpora of which at least one run was finished, in the order of the runs."""
+    return tuple(dict.fromkeys((run.model, run.corpus) for run in record.finished))
+
+
+def pooled_rows(record: AtlasRecord) -> list[AtlasRow]:
+    """Return labels and directions in roles of language: first those with a grade in any run, then by mean lead."""
+    roles = record.answers[record.answers["probe"] != POSITION]
+    rows = [AtlasRow(own) for _, own in roles.groupby(["probe", "label", "variant"], sort=False)]
+    return sorted(rows, key=lambda row: (not row.graded, pd.isna(row.lead), -row.lead, row.title))
 
 
 def overview(record: AtlasRecord) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.across import kept_grades, kept_labels, label_table, pair_table, role_cases, sentences
-from reports.atlas.record import ACROSS
+from reports.compare.across import kept_grades, kept_labels, label_table, pair_table, role_cases, sentences
+from reports.compare.atlas_record import ACROSS
 
 
 def row(pair: str, label: str, name: str, grades: tuple[int, int, int], **more: Any) -> dict[str, Any]:

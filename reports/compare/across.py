@@ -5,19 +5,20 @@ A case is a label and direction with an ordered pair of corpora. Cases share hea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pandas as pd
 
-from reports.atlas.pooled import most_frequent
 from reports.formats import MISSING, percent, signed
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.grades import POSITION, counted
 from reports.tables.text_table import TextTable
 
+T = TypeVar("T")
 Row = Mapping[str, Any]
 
 
@@ -67,6 +68,15 @@ def _label(own: pd.DataFrame) -> dict[str, Any]:
     about = {"head": head, "selected_on": int((homes["name"] == head).sum()), "corpora": len(homes)}
     means = {name: float(own[name].mean()) for name in ("accuracy", "difference", "strongest_accuracy")}
     return about | kept_grades(own) | means
+
+
+def most_frequent(values: Iterable[T]) -> T:
+    """Return the most frequent of the values, the first of several.
+
+    >>> most_frequent(["3-1", "2-2", "2-2", "3-1"])
+    '3-1'
+    """
+    return Counter(values).most_common(1)[0][0]
 
 
 def _share(name: str, row: Row) -> Cell:

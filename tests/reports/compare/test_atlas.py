@@ -11,11 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.page import grid_table, run_table, write_atlas, write_atlas_page
-from reports.atlas.pooled import groups, pooled_rows
-from reports.atlas.record import ACROSS, ATLAS, AtlasRecord, AtlasRun, read_record
-from reports.atlas.sentences import summary
-from tests.reports.atlas.test_across import row
+from reports.compare.atlas import ATLAS_PAGE, grid_table, run_table
+from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
+from reports.compare.atlas_summary import groups, pooled_rows, summary
+from tests.reports.compare.test_across import row
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +71,7 @@ def record(hostile: str) -> AtlasRecord:
 
 @pytest.fixture(scope="module")
 def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_atlas(tmp_path_factory.mktemp("page"), record).parent
+    return ATLAS_PAGE.write(tmp_path_factory.mktemp("page"), record).parent
 
 
 # --- sentences
@@ -138,11 +137,11 @@ def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostil
 def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
     again = shutil.copytree(folder, tmp_path / "again")
     (again / "index.html").unlink()
-    found = read_record(again)
+    found = ATLAS_PAGE.read(again)
     assert replace(found, answers=record.answers, across=record.across) == record
     pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
     pd.testing.assert_frame_equal(found.across, record.across)
-    write_atlas_page(again)
+    ATLAS_PAGE.write_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
     assert len(pd.read_csv(again / "atlas.csv")) == len(record.answers)
 
@@ -152,7 +151,7 @@ def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:
     page = again / "runs" / "minilm-gum-0" / "report" / "index.html"
     page.parent.mkdir(parents=True)
     page.touch()
-    html = write_atlas_page(again).read_text(encoding="utf-8")
+    html = ATLAS_PAGE.write_page(again).read_text(encoding="utf-8")
     assert re.findall(r'href="(runs/[^"]*)"', html) == ["runs/minilm-gum-0/report/index.html"]
 
 
@@ -173,5 +172,5 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, chang
     change(data)
     (broken / "atlas.json").write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(f"{broken / 'atlas.json'}: not the record of an atlas")) as error:
-        write_atlas_page(broken)
+        ATLAS_PAGE.write_page(broken)
     assert words in str(error.value)
