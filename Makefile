@@ -5,8 +5,8 @@
 PYTHON ?= python3
 WORKERS ?= 2
 ROUNDS ?= 3
-# The tests of a file share what they make, so one process runs them.
-DIST := loadfile
+# Tests next to each other share what they make: each worker begins with half of them, and takes from the other at the end.
+DIST := worksteal
 
 # Modules are compiled once: every process of a test run would do it again.
 export PYTHONDONTWRITEBYTECODE :=

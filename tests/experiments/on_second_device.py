@@ -43,10 +43,13 @@ ASKED = {
     ),
     "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),
     "rollout": ("scoring.maps='rollout'", "probes.names=['position']", "page.examples=2"),
-    "ablation": (f'ablation={{{BOTH}, draws=1, ways=["zero", "uniform", "mean", "mean by position", "resample"]}}',),
-    "importance": (f"importance={{{BOTH}, directions=2}}", f"slopes={{{BOTH}, directions=2}}"),
-    "pruning": (f"pruning={{{BOTH}, draws=1, step=0.5}}", *SIX),
-    "gates": (
+    "effects": (
+        f'ablation={{{BOTH}, draws=1, ways=["zero", "uniform", "mean", "mean by position", "resample"]}}',
+        f"importance={{{BOTH}, directions=2}}",
+        f"slopes={{{BOTH}, directions=2}}",
+    ),
+    "pruning and gates": (
+        f"pruning={{{BOTH}, draws=1, step=0.5}}",
         f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}",
         *SIX,
         'behaviour.corpora=["grammar"]',
@@ -57,9 +60,11 @@ ASKED = {
         *("probes.trained=true", "probes.trained_pairs=20", "probes.names=['dependency']"),
         *("classifiers={examples=60, sentences=12, parser=true, codes=2}",),
     ),
-    "states": ("states={texts=12, contexts=2, sets=1}",),
-    "heads": ("heads={texts=6, groups=2, permutations=19, relations=1, largest=2}", "mixing.texts=3"),
-    "circuits": ("circuits={enabled=true, words=30, sentences=4}", "explanation={sentences=20, classifiers=2}"),
+    "heads and states": (
+        *("heads={texts=6, groups=2, permutations=19, relations=1, largest=2}", "mixing.texts=3"),
+        *("circuits={enabled=true, words=30, sentences=4}", "explanation={sentences=10, classifiers=2}"),
+        "states={texts=12, contexts=2, sets=1}",
+    ),
 }
 "What is asked of the model of a run, on either device."
 

@@ -51,6 +51,8 @@ names = ["position", "dependency"]
 [controls]
 random = 1
 permuted = 0
+words = false
+arcs = false
 [scoring]
 replicates = 10
 [heads]

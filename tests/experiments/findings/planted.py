@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,20 @@ def planted_run(
 
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
+    return _rowless(tuple(columns.items())).copy() if not rows else _typed(rows, columns)
+
+
+def _typed(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     missing = {"str": "", "bool": False, "int64": 0}
     named = {"model": "planted", "corpus": "planted"}
-    full = [
-        {name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in map(named.__or__, rows)
-    ]
-    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
+    full = [named | dict(row) for row in rows]
+    values = {name: [row.get(name, missing.get(dtype)) for row in full] for name, dtype in columns.items()}
+    return pd.DataFrame({name: pd.Series(values[name], dtype=dtype) for name, dtype in columns.items()})
+
+
+@cache
+def _rowless(columns: tuple[tuple[str, str], ...]) -> pd.DataFrame:
+    return _typed((), dict(columns))
 
 
 def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:

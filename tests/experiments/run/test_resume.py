@@ -38,7 +38,7 @@ EVERYTHING = (
     "scoring.metrics=true",
     "heads={texts=6, relations=1}",
     "circuits={enabled=true, words=20, sentences=5}",
-    "explanation={sentences=20, classifiers=2}",
+    "explanation={sentences=10, classifiers=2}",
     f'ablation={{{BOTH}, draws=1, labels=["position: all"]}}',
     f"importance={{{BOTH}, directions=2}}",
     f"slopes={{{BOTH}, directions=2}}",
