@@ -106,6 +106,7 @@ def tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         yield path.name, pd.read_parquet(path)
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("study", [*ASKED])
 def test_a_run_has_the_numbers_of_the_cpu_and_says_where_it_read(
     study: str, base: Path, speaker: Path, tmp_path: Path

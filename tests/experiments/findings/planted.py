@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def planted_run(
     **studies: Sequence[Row],
 ) -> Run:
     """Return a run that holds these rows; columns that no row has are filled with missing values."""
-    frame = _filled(scores, SCORES.dtypes)
+    frame = _filled(scores, SCORES.dtypes) if scores else ROWLESS.copy()
     frame["name"] = (frame.layer + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
     return Run(
         folder=Path("planted"),
@@ -75,20 +74,13 @@ def planted_run(
 
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
-    return _rowless(tuple(columns.items())).copy() if not rows else _typed(rows, columns)
-
-
-def _typed(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     missing = {"str": "", "bool": False, "int64": 0}
-    named = {"model": "planted", "corpus": "planted"}
-    full = [named | dict(row) for row in rows]
-    values = {name: [row.get(name, missing.get(dtype)) for row in full] for name, dtype in columns.items()}
+    rows = [{"model": "planted", "corpus": "planted"} | row for row in rows]
+    values = {name: [row.get(name, missing.get(dtype)) for row in rows] for name, dtype in columns.items()}
     return pd.DataFrame({name: pd.Series(values[name], dtype=dtype) for name, dtype in columns.items()})
 
 
-@cache
-def _rowless(columns: tuple[tuple[str, str], ...]) -> pd.DataFrame:
-    return _typed((), dict(columns))
+ROWLESS = _filled((), SCORES.dtypes)
 
 
 def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:

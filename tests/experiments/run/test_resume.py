@@ -106,6 +106,7 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, parts: int) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_steps")
 def test_a_run_killed_three_times_gives_the_same_numbers(
     base: Path, speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
