@@ -49,11 +49,8 @@ ASKED = {
         f"slopes={{{BOTH}, directions=2}}",
     ),
     "pruning and gates": (
-        f"pruning={{{BOTH}, draws=1, step=0.5}}",
-        f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}",
-        *SIX,
-        'behaviour.corpora=["grammar"]',
-        "behaviour.first=20",
+        *(*SIX, f"pruning={{{BOTH}, draws=1, step=0.5}}", f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}"),
+        'behaviour={corpora=["grammar"], first=20}',
     ),
     "gates with weights": ('gates={behaviours=["loss"], items=6, prices=[0.1], steps=4, weights=true}', *SIX),
     "classifiers": (
