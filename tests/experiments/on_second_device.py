@@ -67,7 +67,7 @@ ASKED = {
 
 
 @pytest.fixture(autouse=True)
-def _second(monkeypatch: pytest.MonkeyPatch) -> None:
+def _second(few_steps: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let "auto" find the second device; draw no page."""
     monkeypatch.setattr("mha.device.devices_there", lambda: (NAME, "cpu"))
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
@@ -103,7 +103,6 @@ def tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         yield path.name, pd.read_parquet(path)
 
 
-@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("study", [*ASKED])
 def test_a_run_has_the_numbers_of_the_cpu_and_says_where_it_read(
     study: str, base: Path, speaker: Path, tmp_path: Path

@@ -9,8 +9,7 @@ from reports import Run
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("few_steps")
-def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
+def test_every_key_is_followed(scored: Callable[..., Run], few_steps: None) -> None:
     few = scored("explanation={sentences=10, classifiers=2, seed=5}").tables
     assert {*few["explanation_ranks"].pair} == {*PAIRS}
     found = few["explanation"]

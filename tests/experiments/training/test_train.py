@@ -465,10 +465,9 @@ def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
 def test_the_same_config_gives_the_same_weights_in_every_process(write: Callable[..., Path], tmp_path: Path) -> None:
     path, last = write("threads = 2\n"), []
     train_seeds(load_training(path), tmp_path / "here")
-    code = "from experiments.cli import main; main()"
     surroundings = {**os.environ, "HEADSCOPE_CACHE": str(tmp_path / "cache")}
-    words = [sys.executable, "-c", code, "train", str(path), "--out", str(tmp_path / "elsewhere")]
-    subprocess.run(words, env=surroundings, check=True)
+    words = ["-c", "from experiments.cli import main; main()", "train", path, "--out", tmp_path / "elsewhere"]
+    subprocess.run([sys.executable, *words], env=surroundings, check=True)
     for name in ("here", "elsewhere"):
         step = tmp_path / name / "small" / "seed-0" / "checkpoints" / "step-00000006"
         last.append([(step / file).read_bytes() for file in ("model.safetensors", "state.safetensors")])
