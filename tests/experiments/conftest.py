@@ -104,6 +104,13 @@ def conllu(sentence: Sentence) -> str:
     return "\n".join([f"# sent_id = {sentence.id}", *rows, "", ""])
 
 
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train classifiers that attend, and search for their adversaries, in few steps."""
+    monkeypatch.setattr("probes.explanation.classifier.EPOCHS", 2)
+    monkeypatch.setattr("probes.explanation.counterfactual.STEPS", 10)
+
+
 @pytest.fixture(scope="session")
 def sentences() -> list[str]:
     """Return 60 annotated sentences in CoNLL-U."""

@@ -35,6 +35,7 @@ def grid(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_text(
         f"""
 name = "tiny"
+controls = {{ random = 1, permuted = 0, words = false, arcs = false }}
 [models.trained]
 name = "{tiny.as_posix()}"
 [models.drawn]
@@ -48,9 +49,6 @@ select = {{ name = "grammar", documents = 8, seed = 1, wide = true }}
 report = {{ name = "grammar", documents = 8, seed = 2, wide = true }}
 [probes]
 names = ["position", "dependency"]
-[controls]
-random = 1
-permuted = 0
 [scoring]
 replicates = 10
 [heads]

@@ -60,7 +60,7 @@ def planted_run(
     **studies: Sequence[Row],
 ) -> Run:
     """Return a run that holds these rows; columns that no row has are filled with missing values."""
-    frame = _filled(scores, SCORES.dtypes)
+    frame = _filled(scores, SCORES.dtypes) if scores else ROWLESS.copy()
     frame["name"] = (frame.layer + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
     return Run(
         folder=Path("planted"),
@@ -76,11 +76,12 @@ def planted_run(
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
     missing = {"str": "", "bool": False, "int64": 0}
-    named = {"model": "planted", "corpus": "planted"}
-    full = [
-        {name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in map(named.__or__, rows)
-    ]
-    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
+    rows = [{"model": "planted", "corpus": "planted"} | row for row in rows]
+    values = {name: [row.get(name, missing.get(dtype)) for row in rows] for name, dtype in columns.items()}
+    return pd.DataFrame({name: pd.Series(values[name], dtype=dtype) for name, dtype in columns.items()})
+
+
+ROWLESS = _filled((), SCORES.dtypes)
 
 
 def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:

@@ -37,7 +37,7 @@ EVERYTHING = (
     "scoring.metrics=true",
     "heads={texts=6, relations=1}",
     "circuits={enabled=true, words=20, sentences=5}",
-    "explanation={sentences=20, classifiers=2}",
+    "explanation={sentences=10, classifiers=2}",
     f'ablation={{{BOTH}, draws=1, labels=["position: all"]}}',
     f"importance={{{BOTH}, directions=2}}",
     f"slopes={{{BOTH}, directions=2}}",
@@ -105,6 +105,7 @@ def killed_after(monkeypatch: pytest.MonkeyPatch, parts: int) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_steps")
 def test_a_run_killed_three_times_gives_the_same_numbers(
     base: Path, speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

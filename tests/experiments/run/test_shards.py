@@ -113,9 +113,8 @@ def workers_of(folder: Path) -> object:
 @pytest.mark.parametrize(
     "changes",
     [
-        ("controls.select_documents=3", "controls.precision='bf16'"),
+        ("controls.select_documents=3", "controls.precision='bf16'", "scoring.maps='norms'", "controls.permuted=5"),
         ("model.source='permuted'", "seed=3"),
-        ("scoring.maps='norms'", "controls.permuted=5"),
     ],
 )
 def test_no_number_differs_whatever_the_number_of_threads(

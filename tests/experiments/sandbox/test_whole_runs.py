@@ -10,22 +10,23 @@ import pytest
 
 from experiments.run.run import run
 from experiments.sandbox import whole_runs
-from experiments.sandbox.whole_runs import NullRuns, null_config
+from experiments.sandbox.whole_runs import TREEBANKS, NullRuns, null_config
 from reports import read_scores
 
 KEY = ["probe", "variant", "label", "split", "layer", "head"]
 
 
 @pytest.fixture
-def few_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try three permutations and keep two, of a grammar of few documents that is asked one probe of each scope."""
+def few_permutations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try three permutations of a tiny model and keep two, on few documents that are asked one probe of each scope."""
 
     def few(corpus: str, source: str, seed: int, sentences: int) -> object:
         config = null_config(corpus, source, seed, sentences)
         controls = config.controls.model_copy(update={"permutations_tried": 3, "permuted": 2, "random": 1})
         probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
         heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
-        return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads})
+        model = config.model.model_copy(update={"name": str(tiny)})
+        return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads, "model": model})
 
     monkeypatch.setattr(whole_runs, "null_config", few)
 
@@ -42,6 +43,12 @@ def test_scores_are_those_of_a_whole_run(few_permutations: None, tmp_path: Path)
         np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)
     assert list(mine.grade) == list(theirs.grade)
     assert list(mine.baseline) == list(theirs.baseline)
+
+
+def test_of_treebanks_as_many_sentences_are_read_as_asked(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(data_folder))
+    for corpus in TREEBANKS:
+        assert [one.size()["sentences"] for one in NullRuns(corpus, 20).corpora] == [20 * TREEBANKS[corpus]] * 2
 
 
 def test_a_row_tells_the_heads_that_have_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
