@@ -41,11 +41,11 @@ ONE, TWO = "one layer of the same size", "two layers"
 NONE_AT_MOST = 0.1
 "Share of queries at which a decoder of one layer is said to have no induction head."
 
-Course = Mapping[str, Sequence[float]]
+Trajectory = Mapping[str, Sequence[float]]
 "Measure -> its values at the checkpoints; their steps are under the key steps."
 
 
-def rise(course: Course, measured: str = INDUCTION) -> tuple[float, float]:
+def rise(course: Trajectory, measured: str = INDUCTION) -> tuple[float, float]:
     """Return the steps at which a measure passes a quarter and three quarters of its way from its start to its extreme.
 
     The extreme is what is farthest from the start. Between checkpoints it goes in a straight line.
@@ -64,7 +64,7 @@ def rise(course: Course, measured: str = INDUCTION) -> tuple[float, float]:
     return places[0], places[1]
 
 
-def abruptness(course: Course, measured: str = INDUCTION) -> float:
+def abruptness(course: Trajectory, measured: str = INDUCTION) -> float:
     """Return the steps from a quarter to three quarters of a measure's way, over those to a quarter; NaN without any.
 
     Whatever the length of training: 2 on a straight line from step 0, 3.8 where it saturates, ln 4 / ln (4 / 3) - 1.
@@ -73,18 +73,18 @@ def abruptness(course: Course, measured: str = INDUCTION) -> float:
     return (end - start) / start if start > 0 else float("nan")
 
 
-def fall(course: Course, start: float, end: float) -> float:
+def fall(course: Trajectory, start: float, end: float) -> float:
     """Return by how much the in-context learning score changes between two steps, in nats."""
     before, after = np.interp([start, end], course["steps"], course[SCORE])
     return float(after - before)
 
 
-def statements(courses: Mapping[str, Mapping[int, Course]], effects: Mapping[int, Any]) -> list[JudgedStatement]:
+def statements(courses: Mapping[str, Mapping[int, Trajectory]], effects: Mapping[int, Any]) -> list[JudgedStatement]:
     """Return the statements about courses (depth -> seed) and about ablations of two layers."""
     return [*_of_heads(courses), *_of_context(courses), *_of_ablations(effects), _of_sinks(courses[TWO])]
 
 
-def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[JudgedStatement]:
+def _of_heads(courses: Mapping[str, Mapping[int, Trajectory]]) -> list[JudgedStatement]:
     found = "queries whose most attended piece is the one after the same piece before, selected head, at the end"
     return [
         judged(
@@ -108,7 +108,7 @@ def _of_heads(courses: Mapping[str, Mapping[int, Course]]) -> list[JudgedStateme
     ]
 
 
-def _of_context(courses: Mapping[str, Mapping[int, Course]]) -> list[JudgedStatement]:
+def _of_context(courses: Mapping[str, Mapping[int, Trajectory]]) -> list[JudgedStatement]:
     spans = {seed: rise(course) for seed, course in courses[TWO].items()}
     falls = {
         depth: {seed: fall(by[seed], *spans[seed]) for seed in spans if seed in by} for depth, by in courses.items()
@@ -157,7 +157,7 @@ def _of_ablations(effects: Mapping[int, Any]) -> list[JudgedStatement]:
     ]
 
 
-def _of_sinks(courses: Mapping[int, Course]) -> JudgedStatement:
+def _of_sinks(courses: Mapping[int, Trajectory]) -> JudgedStatement:
     return judged(
         "With so few texts there are no attention sinks",
         f"pairs of head and text whose mean attention to the first piece is above {SINK_AT:g}, at the end, {TWO}",
@@ -213,7 +213,7 @@ def one_layer(section: InductionSection) -> dict[str, Any]:
 
 
 def _measures(
-    courses: Mapping[str, Mapping[int, Course]], effects: Mapping[str, Mapping[int, Any]]
+    courses: Mapping[str, Mapping[int, Trajectory]], effects: Mapping[str, Mapping[int, Any]]
 ) -> list[ClaimMeasure]:
     told = course_measures(courses, COURSES)
     told += [

@@ -28,7 +28,7 @@ from mha.encoder.masked_lm import MaskedBatch
 from mha.training.objective import ArcBatch, MaskedLMObjective
 from mha.training.task import Task, evaluation_batches
 from probes import get_probe
-from probes.scoring.prepared import Exam
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings
 from probes.scoring.tally import Pooled
 from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
@@ -92,18 +92,18 @@ class Attachment:
 
     select: CorpusPart
     report: CorpusPart
-    _exams: list[Exam] = field(default_factory=list)
+    _prepared: list[PreparedTargets] = field(default_factory=list)
     "Made for the first model."
 
     def of(self, model: Model) -> float:
         """Return `best_head_attachment` of a model."""
-        if not self._exams:
-            self._exams = [self._exam(model, part) for part in (self.select, self.report)]
-        select, report = (exam.put(model) for exam in self._exams)
+        if not self._prepared:
+            self._prepared = [self._prepare(model, part) for part in (self.select, self.report)]
+        select, report = (targets.put(model) for targets in self._prepared)
         return best_head_attachment(select, report)
 
-    def _exam(self, model: Model, part: CorpusPart) -> Exam:
-        return Exam.of(model, open_part(part).sentences(), [get_probe("dependency")], {}, Settings())
+    def _prepare(self, model: Model, part: CorpusPart) -> PreparedTargets:
+        return PreparedTargets.of(model, open_part(part).sentences(), [get_probe("dependency")], {}, Settings())
 
 
 NONE, REWARDED, PUNISHED = "no term", "rewarded", "punished"
@@ -124,10 +124,10 @@ MEASURES = (
 CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
-Course = Mapping[str, Sequence[Any]]
+Trajectory = Mapping[str, Sequence[Any]]
 "Measure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
-Courses = Mapping[str, Mapping[int, Course]]
+Trajectories = Mapping[str, Mapping[int, Trajectory]]
 "Cell -> seed -> course."
 
 
@@ -207,7 +207,7 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
+def course_measures(cells: Trajectories, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
     """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
     courses = [(cell, seed, course) for cell, by in cells.items() for seed, course in by.items()]
 
@@ -230,16 +230,16 @@ def condition_measures(
     ]
 
 
-def at_end(courses: Mapping[int, Course], measure: str) -> dict[int, float]:
+def at_end(courses: Mapping[int, Trajectory], measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
     return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses.items()}, measure)
 
 
-def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
+def _against_none(found: Trajectories, cell: str, measure: str) -> Estimate:
     return difference(at_end(found[cell], measure), at_end(found[NONE], measure))
 
 
-def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]:
+def _statements(found: Trajectories, section: SyntaxSection) -> list[JudgedStatement]:
     works = judged(
         "Punished throughout, words attend less to what depends on them and to what they depend on",
         f"attention on arcs at the end, {PUNISHED} − {NONE}, paired by seed",
@@ -277,7 +277,7 @@ def _statements(found: Courses, section: SyntaxSection) -> list[JudgedStatement]
     return [works, never, beside, *(_statement(found, *one) for one in compared)]
 
 
-def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> JudgedStatement:
+def _statement(found: Trajectories, cell: str, measure: str, rule: Rule, text: str) -> JudgedStatement:
     name = "accuracy" if measure == AGREEMENT else "evaluation loss"
     number = f"{name} at the end, {cell} − {NONE}, paired by seed"
     return judged(text, number, _against_none(found, cell, measure), rule)

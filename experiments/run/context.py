@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.config.config import Config
 from experiments.inputs.controls import first_seed
-from experiments.inputs.open_model import Opened
+from experiments.inputs.open_model import LoadedModel
 from experiments.record.job import NOTHING, AsTables, Job
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
@@ -35,7 +35,7 @@ class RunContext:
     """What a measure may use of the run that it is part of."""
 
     config: Config
-    opened: Opened
+    opened: LoadedModel
     corpora: tuple[Corpus, Corpus]
     "Of the selection split and of the report split."
     journal: Journal

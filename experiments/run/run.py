@@ -15,7 +15,7 @@ import tomli_w
 
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
-from experiments.inputs.open_model import Opened, open_model
+from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.job import Job, KeptError, delete_parts
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
@@ -81,7 +81,7 @@ def run(
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):
-            opened = open_model(config, out, progress) if model is None else Opened(model, config)
+            opened = open_model(config, out, progress) if model is None else LoadedModel(model, config)
             for said in opened.model.notes:
                 journal.note_input(said)
         record = machine_record(config, opened.model, corpora, started)

@@ -16,7 +16,7 @@ import pandas as pd
 from experiments.config.config import Config
 from experiments.inputs.controls import ModelControl, Strengths, add_control, of_model, on_arcs
 from experiments.inputs.corpora import open_corpora
-from experiments.inputs.open_model import Opened
+from experiments.inputs.open_model import LoadedModel
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -118,7 +118,7 @@ class NullRuns:
         """Return the scores of a run, with verdicts."""
         config = null_config(self.corpus, source, seed, self.sentences)
         model = load_model(config.model.reference, source, seed, device=config.model.device)
-        run = RunContext(config, Opened(model, config), self.corpora, Journal(""), silent)
+        run = RunContext(config, LoadedModel(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
         permutations: Callable[[], Sequence[int]] | None = None
         for scope in run.scopes:

@@ -24,7 +24,7 @@ from experiments.config.config import (
 )
 from experiments.config.train_config import TrainSection
 from experiments.inputs.corpora import open_corpora
-from experiments.inputs.open_model import Opened
+from experiments.inputs.open_model import LoadedModel
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -136,7 +136,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
         model={"name": str(folder)},
         **{name: getattr(section, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")},
     )
-    run = RunContext(config, Opened(model, config), open_corpora(config), Journal(), silent)
+    run = RunContext(config, LoadedModel(model, config), open_corpora(config), Journal(), silent)
     permutations: Callable[[], Sequence[int]] | None = None
     frames = []
     for scope in run.scopes:

@@ -116,7 +116,7 @@ class Biographies:
 
     tables: Mapping[str, pd.DataFrame]
     dropped: Mapping[str, Dropped]
-    "What the exam left out, by scope."
+    "What the prepared targets leave out, by scope."
 
 
 def biographies(

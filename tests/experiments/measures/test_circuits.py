@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from torch import nn
 
-from experiments.inputs.open_model import Opened
+from experiments.inputs.open_model import LoadedModel
 from experiments.measures.circuits import CircuitsMeasure
 from experiments.record.run_record import Journal
 from experiments.run.config import load_config
@@ -53,7 +53,7 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
 
     def wanted(*options: str) -> bool:
         config = load_config(base, options)
-        made = RunContext(config, Opened(other, config), (corpus, corpus), Journal(), silent)
+        made = RunContext(config, LoadedModel(other, config), (corpus, corpus), Journal(), silent)
         return CircuitsMeasure.of(config).wanted(made)
 
     assert not wanted()
