@@ -14,11 +14,11 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 82520,
-    "lines of tests": 46490,
-    "files of Python": 578,
-    "files of Python under 60 lines": 96,
-    "folders of the rooms": 66,
+    "lines of source": 81840,
+    "lines of tests": 46440,
+    "files of Python": 536,
+    "files of Python under 60 lines": 82,
+    "folders of the rooms": 60,
     "files that name the score column lift": 5,
     "templates": 19,
     "templates of whole pages": 3,

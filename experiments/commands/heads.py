@@ -126,7 +126,7 @@ def head(
     Example: headscope head runs/quickstart 3-1
     """
     with loading():
-        from experiments.heads.match import print_card
+        from experiments.heads.cards import print_card
         from reports import Run
 
     with working("reading the run"):
@@ -146,7 +146,7 @@ def profile(
     Example: headscope profile runs/minilm-ewt runs/minilm-gum
     """
     with loading():
-        from experiments.heads.match import write_profile
+        from experiments.heads.cards import write_profile
 
     with shown() as progress:
         page = write_profile(folders, out, progress)
