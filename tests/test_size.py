@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 81840,
-    "lines of tests": 46440,
-    "files of Python": 536,
+    "lines of source": 81850,
+    "lines of tests": 46460,
+    "files of Python": 537,
     "files of Python under 60 lines": 82,
     "folders of the rooms": 60,
     "files that name the score column lift": 5,
