@@ -5,8 +5,8 @@
 PYTHON ?= python3
 WORKERS ?= 2
 ROUNDS ?= 3
-# The tests of a file share what they make, so one process runs them.
-DIST := loadfile
+# Tests next to each other share what they make: each worker begins with half of them, and takes from the other at the end.
+DIST := worksteal
 
 # Modules are compiled once: every process of a test run would do it again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -16,8 +16,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
 BROWSER := $(VENV)/.browser
-# compat: otherwise a plain folder called reports/ in the current directory shadows ours
-PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
+# compat: a plain folder called reports/ in the current directory does not shadow ours
+PIP_INSTALL = $(BIN)/python -m pip install --no-compile -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
 ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
@@ -97,6 +97,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
 	@$(BIN)/python -m pip install -qq -c constraints.txt pip setuptools
 	@$(PIP_INSTALL) -e ".[minilm]"
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # pip would do it on one core
 	@touch $@
 
 $(TOOLS): $(INSTALLED)

@@ -22,19 +22,19 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.cli import get_docs_for_click
 
-from experiments.claims.run.registry import CLAIMS
+from experiments.claims.study import CLAIMS
 from experiments.cli import app
 from experiments.commands.listing import probes
 from experiments.run.config import RunConfig
 from probes import get_probe
-from reports.atlas.record import ATLAS_TABLES
+from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
 from reports.page.columns import run_tables
 from reports.scores.glossary import MEANING
-from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
-from reports.statements.sandbox_tables import SANDBOX_TABLES
+from reports.statements.sandbox_record import SANDBOX_TABLES
 from reports.tables.table import Table
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,6 @@ from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import GENERATED, CorpusPart
 from experiments.heads.view import write_text_view
 from experiments.inputs.corpora import open_part
-from experiments.record.progress import Progress, silent
 from experiments.run.config import checked
 from experiments.run.run import run
 from experiments.training.train import find_training
@@ -26,6 +25,7 @@ from probes.registry import Probe, get_probe, register
 from reports import Run
 from reports.compare.page import change_table
 from reports.notebook.offline import Page
+from reports.progress import Progress, silent
 from reports.tables.text_table import TextTable
 
 Kind = TypeVar("Kind", bound=Probe)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from experiments.commands import heads, knowledge, pairs, runs, studies
+from experiments.commands import heads, knowledge, runs, studies
 from experiments.commands.console import Talk, Voice, errors
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
     *(runs.train, runs.run, runs.atlas, heads.view, heads.head, heads.flow, heads.profile),
-    *(runs.report, runs.export, pairs.compare, pairs.match, heads.targets),
+    *(runs.report, runs.export, heads.compare, heads.match, heads.targets),
     *(studies.design, studies.claim, studies.reproduce, studies.sandbox),
     *(knowledge.list_, knowledge.fetch, knowledge.doctor),
 )

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -153,17 +152,3 @@ def test_no_module_needs_a_part_of_python_that_windows_lacks() -> None:
 def test_every_module_has_a_subject() -> None:
     folders = [*MAY_IMPORT, "tests"]
     assert [str(m) for folder in folders for m in modules_of(folder) if m.stem in NO_SUBJECT] == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("experiments.statements.rule.HOLDS", "reports.statements.claim_tables.HOLDS"),
-        ("experiments.statements.rule.FAILS", "reports.statements.claim_tables.FAILS"),
-        ("experiments.statements.rule.OPEN", "reports.statements.claim_tables.OPEN"),
-    ],
-)
-def test_what_reports_calls_as_another_room_does_is_the_same(one: str, other: str) -> None:
-    """`reports` imports no other room, so it has such words of its own."""
-    found = [getattr(import_module(place.rpartition(".")[0]), place.rpartition(".")[2]) for place in (one, other)]
-    assert found[0] == found[1]

@@ -14,11 +14,11 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 82520,
-    "lines of tests": 46490,
-    "files of Python": 590,
-    "files of Python under 60 lines": 101,
-    "folders of the rooms": 67,
+    "lines of source": 81850,
+    "lines of tests": 46460,
+    "files of Python": 537,
+    "files of Python under 60 lines": 82,
+    "folders of the rooms": 60,
     "files that name the score column lift": 5,
     "templates": 19,
     "templates of whole pages": 3,

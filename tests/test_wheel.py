@@ -48,17 +48,13 @@ def headscope(command: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_wheel_runs_the_quickstart_by_its_name(installed: Path) -> None:
+def test_the_wheel_runs_the_quickstart_by_its_name_and_has_what_commands_read(installed: Path) -> None:
     changes = [word for change in SMALLEST for word in ("--set", change)]
     done = headscope(installed, "run", "quickstart", *changes)
     assert done.returncode == 0, done.stderr
     page = installed.parents[1] / "runs" / "quickstart" / "report" / "index.html"
     assert page.is_file()
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_the_wheel_has_what_commands_read(installed: Path) -> None:
     for words in (("list", "findings"), ("fetch", "--list"), ("head", "runs/quickstart", "1-1"), ("claim", "none")):
         done = headscope(installed, *words)
         assert "Traceback" not in done.stderr, done.stderr

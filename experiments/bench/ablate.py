@@ -21,7 +21,7 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from experiments.bench.passes import EWT, plain_pass, plain_texts, sentences, take_turns
-from experiments.bench.records import Goal, end, exits_with_2, goal_table, machine, new_record, paragraphs
+from experiments.bench.records import end, exits_with_2, goal, goal_table, machine, new_record, paragraphs
 from mha import load_model
 from mha.models.model import Model
 from probes import Document
@@ -29,6 +29,7 @@ from probes.causal.ablation import measure, single_heads
 from probes.causal.behaviours import BATCH_PIECES, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned
+from reports.statements.statement import JudgedStatement
 
 Part = tuple[int, Sequence[Document]]
 "Of a round: how many plain passes there are, and the texts that heads are ablated in."
@@ -63,12 +64,12 @@ def main() -> None:
     end(record, RECORD, PAGES, blocks(record), goals(record), kept=kept)
 
 
-def goals(record: Mapping[str, Any]) -> list[Goal]:
+def goals(record: Mapping[str, Any]) -> list[JudgedStatement]:
     """Return the goals of a record."""
     seconds = {name: sum(times) for name, times in record["seconds"].items()}
     per_pass = {name: seconds[name] / seconds[PLAIN] for name in PRECISIONS}
     return [
-        Goal(f"every head ablated in {precision}, over as many plain passes in fp32", per_pass[name], 0.33)
+        goal(f"every head ablated in {precision}, over as many plain passes in fp32", per_pass[name], below=0.33)
         for name, precision in PRECISIONS.items()
     ]
 

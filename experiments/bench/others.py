@@ -26,7 +26,7 @@ from probes.corpora.corpus import Texts
 from probes.records import IntArray
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import ask
-from probes.scoring.scorer import Sheet
+from probes.scoring.scorer import BatchQuestions
 from probes.scoring.tally import Segments, Tally
 from probes.targets import Targets
 
@@ -106,7 +106,7 @@ def score_with(read: ReadMaps, model: Model, texts: Texts, names: Sequence[str])
         groups = ask(probes, documents, cut, aligned.dropped)
         batch = collate(cut, padding=model.padding)
         segments = Segments.of(groups, np.array([blocks[document.id] for document in documents], np.int64))
-        sheet = Sheet.of([(groups, segments)], batch)
+        sheet = BatchQuestions.of([(groups, segments)], batch)
         mask = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
         maps = [
             sheet.scorer.sums(merge(pattern, batch), sheet.segment, len(segments)).numpy()

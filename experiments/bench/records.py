@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any, Final, NoReturn
 
 from experiments.record.provenance import git_commit, processor_name
+from experiments.statements.estimates import exact
 from mha.foreign import has_bf16_instructions
 from mha.messages import OneLineError
+from reports.statements.statement import FAILS, HOLDS, OPEN, JudgedStatement, Rule, judged
 
 BLOCK: Final = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 "What a page says of a record: its first mark, name and text."
@@ -35,34 +38,27 @@ def exits_with_2() -> Iterator[None]:
         sys.exit(2)
 
 
-@dataclass(frozen=True)
-class Goal:
-    """A number, and what it is to reach; None was not measured, and reaches nothing."""
-
-    name: str
-    value: float | None
-    goal: float
-    at_least: bool = False
-
-    @property
-    def met(self) -> bool:
-        """Whether it is reached."""
-        if self.value is None:
-            return False
-        return self.value >= self.goal if self.at_least else self.value <= self.goal
-
-    def __str__(self) -> str:
-        """Return the row of a table."""
-        asked = f"{'at least' if self.at_least else 'at most'} {self.goal:g}"
-        if self.value is None:
-            return f"| {self.name} | not measured | {asked} | |"
-        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
-        return f"| {self.name} | {value} | {asked} | {'met' if self.met else '**missed**'} |"
+REACHED: Final = {HOLDS: "met", FAILS: "**missed**", OPEN: ""}
+"What a table says of the verdict on a goal."
 
 
-def goal_table(goals: Iterable[Goal]) -> list[str]:
+def goal(name: str, value: float | None, *, above: float | None = None, below: float | None = None) -> JudgedStatement:
+    """Return the statement that a number lies above or below its goal; None was not measured, and decides nothing."""
+    asked = f"below {below:g}" if above is None else f"above {above:g}"
+    found = judged(name, "", exact(math.nan if value is None else value), Rule(above, below, unit=""))
+    return replace(found, rule=asked)
+
+
+def goal_table(goals: Iterable[JudgedStatement]) -> list[str]:
     """Return the lines of a table of goals."""
-    return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *map(str, goals)]
+    rows = [f"| {one.text} | {_value(one.estimate.value)} | {one.rule} | {REACHED[one.verdict]} |" for one in goals]
+    return ["| | measured | goal | |", "| --- | ---: | ---: | --- |", *rows]
+
+
+def _value(value: float) -> str:
+    if math.isnan(value):
+        return "not measured"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def paragraphs(*parts: Iterable[str]) -> str:
@@ -86,7 +82,7 @@ def end(
     path: Path,
     pages: Iterable[Path],
     blocks: Mapping[str, str],
-    goals: Iterable[Goal],
+    goals: Iterable[JudgedStatement],
     *,
     kept: bool,
 ) -> NoReturn:
@@ -96,7 +92,7 @@ def end(
         path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         for page in pages:
             page.write_text(with_blocks(page.read_text(encoding="utf-8"), blocks), encoding="utf-8")
-    sys.exit(not all(goal.met for goal in goals))
+    sys.exit(not all(one.verdict == HOLDS for one in goals))
 
 
 def with_blocks(page: str, blocks: Mapping[str, str]) -> str:

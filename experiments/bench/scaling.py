@@ -18,10 +18,9 @@ from typing import Final
 import torch
 
 from experiments.bench.passes import read_plainly, score, sentences, take_turns, timed
-from experiments.cluster.calls import one_call
-from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.sections import ClusterSection
 from experiments.record.provenance import peak_memory_mb
+from experiments.run.cluster import DaskWorkers, one_call, open_cluster
 from mha import Model, load_model
 from probes import Corpus, Document
 from probes.corpora.conllu import CorpusError

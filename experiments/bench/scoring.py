@@ -36,9 +36,9 @@ from experiments.bench.passes import (
 from experiments.bench.quickstart import time_runs
 from experiments.bench.records import (
     BenchError,
-    Goal,
     end,
     exits_with_2,
+    goal,
     goal_table,
     machine,
     new_record,
@@ -52,6 +52,7 @@ from experiments.run.config import load_config
 from mha import Model, align, load_model
 from probes import Document
 from probes.corpora.corpus import MemoryTexts
+from reports.statements.statement import JudgedStatement
 
 RECORD: Final = Path("docs") / "scoring-cost.json"
 PAGES: Final = (Path("docs") / "cost.md",)
@@ -192,7 +193,7 @@ PARTS: Final[Mapping[str, Callable[[Sequence[Document], int], Any]]] = {
 "What is measured, by its name in the record."
 
 
-def goals(record: Mapping[str, Any]) -> list[Goal]:
+def goals(record: Mapping[str, Any]) -> list[JudgedStatement]:
     """Return the goals of a record."""
     seconds, run = _fastest(record["passes"]), record["whole run"]
     peak = {count: one["peak MB"] for count, one in record["memory"].items()}
@@ -200,19 +201,23 @@ def goals(record: Mapping[str, Any]) -> list[Goal]:
     one, two = (min(record["workers"][count]) for count in "12")
     cutting = _fastest(record["cutting"])
     return [
-        Goal("all sentence probes and shapes, over the plain pass", seconds[ALL] / seconds[PLAIN], 0.80),
-        Goal("the same in bf16, over the plain pass in fp32", seconds[ROUGH] / seconds[PLAIN], 0.55),
-        Goal("all sentence probes and shapes, over the dependency probe alone", seconds[ALL] / seconds[ALONE], 1.5),
-        Goal(
+        goal("all sentence probes and shapes, over the plain pass", seconds[ALL] / seconds[PLAIN], below=0.80),
+        goal("the same in bf16, over the plain pass in fp32", seconds[ROUGH] / seconds[PLAIN], below=0.55),
+        goal(
+            "all sentence probes and shapes, over the dependency probe alone", seconds[ALL] / seconds[ALONE], below=1.5
+        ),
+        goal(
             "cutting plain text, not word by word, over three probes",
             (cutting[CUT] - cutting[BY_WORD]) / cutting[SCORED],
-            0.05,
+            below=0.05,
         ),
-        Goal("the whole quickstart, over plain passes over its texts", run["run"] / run["plain passes"], 12),
-        Goal("peak memory of 100,000 sentences, over that of 2,000", many / few if many else None, 1.05),
-        Goal("peak memory of 100,000 sentences beside the libraries' own, MB", many - least if many else None, 800),
-        Goal("throughput of two workers, over that of one", one / two, 1.7, at_least=True),
-        Goal("TransformerLens, over headscope, three probes", seconds[LENS] / seconds[SCORED], 4, at_least=True),
+        goal("the whole quickstart, over plain passes over its texts", run["run"] / run["plain passes"], below=12),
+        goal("peak memory of 100,000 sentences, over that of 2,000", many / few if many else None, below=1.05),
+        goal(
+            "peak memory of 100,000 sentences beside the libraries' own, MB", many - least if many else None, below=800
+        ),
+        goal("throughput of two workers, over that of one", one / two, above=1.7),
+        goal("TransformerLens, over headscope, three probes", seconds[LENS] / seconds[SCORED], above=4),
     ]
 
 

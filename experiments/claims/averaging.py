@@ -14,11 +14,12 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from experiments.claims.claim import Claim, ClaimSection, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
+from experiments.statements.claim import Claim, ClaimSection, Work, claim_measure
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
 from mha import Attend, MultiHeadAttention, intervene
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 PLAIN, FIRST, SECOND = 0, 1, 2
 "Marks of items: of neither set, of the first, of the second."
@@ -160,7 +161,7 @@ class AveragingSection(ClaimSection):
         ]
 
 
-def measure(section: AveragingSection, work: Work) -> ClaimResult:
+def measure(section: AveragingSection, work: Work) -> ClaimRecord:
     """Train the models for every seed and hold what they tell against each other and against the bounds."""
     found: dict[int, Shares] = {}
     for done, seed in enumerate(section.seeds):
@@ -169,7 +170,7 @@ def measure(section: AveragingSection, work: Work) -> ClaimResult:
     by_width = _measure("explained variance by width", "width", section, section.cells[: len(section.widths)], found, 0)
     by_items = [(section.widths[-1], each) for each in section.sets]
     by_set = _measure("explained variance by items of a set", "items", section, by_items, found, 1)
-    return ClaimResult([by_width, by_set], _statements(section, found), _noticed(section, found))
+    return ClaimRecord([by_width, by_set], _statements(section, found), _noticed(section, found))
 
 
 def examine_seed(section: AveragingSection, seed: int) -> Shares:
@@ -233,17 +234,17 @@ def _measure(
         for mixtures, number in (("one mixture", 1), ("two mixtures", 2))
         for cell in cells
     ]
-    return ClaimMeasure(name, "%", tuple(rows), axis=axis)
+    return claim_measure(name, "%", rows, axis=axis)
 
 
-def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[ClaimStatement]:
+def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[JudgedStatement]:
     def above(width: int, each: int) -> dict[int, float]:
         most = bound(section.value, width, 1)
         return {seed: share - most for seed, share in _of(found, ONE, width, each).items()}
 
     largest = [max(above(*cell)[seed] for cell in section.cells) for seed in found]
     counted = [
-        ClaimStatement(
+        judged(
             f"Two heads tell more than one of their size, width {width} and {each} item{'s' * (each > 1)} in a set",
             "explained variance of two heads − of one head, paired by seed; "
             f"up to {100 * LEEWAY:g} points count as no more",
@@ -254,7 +255,7 @@ def _statements(section: AveragingSection, found: dict[int, Shares]) -> list[Cla
     ]
     return [
         *counted,
-        ClaimStatement(
+        judged(
             "One mixture tells no more than half of two means",
             "explained variance of one head − bound of one mixture, where it is largest",
             mean_of(largest),

@@ -11,12 +11,13 @@ from pydantic import Field, model_validator
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.claim import Claim, Work, claim_measure, rounds_of
 from experiments.statements.estimates import exact, ratio
 from experiments.statements.rule import SAME, Rule
 from mha import MultiHeadAttention, record
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 
 class ComputeSection(TimedSection):
@@ -34,7 +35,7 @@ class ComputeSection(TimedSection):
         return self
 
 
-def measure(section: ComputeSection, work: Work) -> ClaimResult:
+def measure(section: ComputeSection, work: Work) -> ClaimRecord:
     """Count and time one layer with one head and with several, at every length."""
     counts = sorted({1, section.heads, *section.more_heads})
     found: dict[int, Any] = {}
@@ -47,7 +48,7 @@ def measure(section: ComputeSection, work: Work) -> ClaimResult:
         *(_timed(found, way, section) for way in (FORWARD, TRAINING)),
         *(_ratios(found, way, counts) for way in (FORWARD, TRAINING)),
     ]
-    return ClaimResult(measures, _statements(section, found), [_noticed(section, found)])
+    return ClaimRecord(measures, _statements(section, found), [_noticed(section, found)])
 
 
 def _measure(section: ComputeSection, counts: list[int], length: int) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _counted(found: dict[int, Any], kind: str, name: str, unit: str, section: Co
         for length, parts in found.items()
         for heads, number in parts[kind].items()
     ]
-    return ClaimMeasure(name, unit, tuple(rows), "count", "length")
+    return claim_measure(name, unit, rows, "count", "length")
 
 
 def _timed(found: dict[int, Any], way: str, section: ComputeSection) -> ClaimMeasure:
@@ -96,7 +97,7 @@ def _timed(found: dict[int, Any], way: str, section: ComputeSection) -> ClaimMea
         for heads in parts["products"]:
             seconds = parts["seconds"][f"{heads} {way}"]
             rows += rounds_of([1e6 * one / tokens_of(section, length) for one in seconds], _heads(heads), length)
-    return ClaimMeasure(f"time a token, {way}", "µs", tuple(rows), "round", "length", geometric=True)
+    return claim_measure(f"time a token, {way}", "µs", rows, "round", "length", geometric=True)
 
 
 def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> ClaimMeasure:
@@ -107,14 +108,14 @@ def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> ClaimMeasure:
             several = parts["seconds"][f"{heads} {way}"]
             ratios = [mine / theirs for mine, theirs in zip(several, one, strict=True)]
             rows += rounds_of(ratios, f"{_heads(heads)} / 1 head", length)
-    return ClaimMeasure(f"ratio of times, {way}", "times", tuple(rows), "round", "length", geometric=True)
+    return claim_measure(f"ratio of times, {way}", "times", rows, "round", "length", geometric=True)
 
 
-def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimStatement]:
+def _statements(section: ComputeSection, found: dict[int, Any]) -> list[JudgedStatement]:
     several = str(section.heads)
     worst = max((parts["products"][several] / parts["products"]["1"] for parts in found.values()), key=_off)
     text = f"{section.heads} heads of {section.model // section.heads} and one head of {section.model}"
-    same = ClaimStatement(
+    same = judged(
         f"{text} take equally many operations of matrix products",
         f"ratio of floating-point operations, {TRAINING}, at the length where it is farthest from 1",
         exact(worst),
@@ -124,7 +125,7 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimSta
     )
     low, high = section.similar
     times = [
-        ClaimStatement(
+        judged(
             f"{text} take similar time, sequences of {length}",
             f"time of {_heads(several)} / time of one head, {TRAINING}",
             ratio(parts["seconds"][f"{several} {TRAINING}"], parts["seconds"][f"1 {TRAINING}"]),

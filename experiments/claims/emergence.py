@@ -8,14 +8,15 @@ from typing import Any
 
 from pydantic import Field
 
-from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import ScoredSection, by_seed, heads_of, specialised, trainings
+from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import ScoredSection, by_seed, heads_of, specialised, trainings
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
+from reports.statements.claim_record import ClaimRecord
+from reports.statements.statement import judged
 
 START, END = "before training", "after training"
 
@@ -30,7 +31,7 @@ class EmergenceSection(ScoredSection):
     "Heads in a layer of the encoders that are looked at."
 
 
-def measure(section: EmergenceSection, work: Work) -> ClaimResult:
+def measure(section: EmergenceSection, work: Work) -> ClaimRecord:
     """Count roles in the first and in the last checkpoint of every training."""
     folders = trainings(section, work, folder_of(section.heads), heads=section.heads)
     found: dict[str, dict[int, Any]] = {START: {}, END: {}}
@@ -40,27 +41,27 @@ def measure(section: EmergenceSection, work: Work) -> ClaimResult:
         work.progress("emergence", done + 1, len(folders))
     pairs, heads = ({when: by_seed(seeds, name) for when, seeds in found.items()} for name in ("pairs", "heads"))
     measures = [
-        ClaimMeasure(title, unit, tuple(row for when in (START, END) for row in rows_of(values[when], when)))
+        claim_measure(title, unit, tuple(row for when in (START, END) for row in rows_of(values[when], when)))
         for title, unit, values in (
             ("pairs of head and label with a specialised head", "pairs", pairs),
             ("heads specialised in a label", "heads", heads),
         )
     ]
     statements = [
-        ClaimStatement(
+        judged(
             "Roles emerge in training: trained heads have more of them than the same heads before training",
             "pairs of head and label that are specialised, after training − before it, paired by seed",
             difference(pairs[END], pairs[START]),
             Rule(above=0.0, unit="pairs"),
         ),
-        ClaimStatement(
+        judged(
             "Before training there are none",
             f"pairs of head and label that are specialised at step 0; below {STRAY:g} counts as none",
             mean_of([*pairs[START].values()]),
             Rule(below=STRAY, unit="pairs"),
         ),
     ]
-    return ClaimResult(measures, statements, _noticed(found[END]))
+    return ClaimRecord(measures, statements, _noticed(found[END]))
 
 
 def examine(section: EmergenceSection, training: Path, when: str) -> dict[str, Any]:

@@ -6,26 +6,27 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import (
+from experiments.statements.claim import Claim, ClaimError, Work, claim_measure, rows_of
+from experiments.statements.estimates import difference, mean_of
+from experiments.statements.rule import Rule
+from experiments.statements.trained import (
     ScoredSection,
     agreement_accuracy,
     by_seed,
+    each_training,
     heads_of,
     parameters,
     specialised,
-    trainings,
 )
-from experiments.statements.estimates import difference, mean_of
-from experiments.statements.rule import Rule
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord
+from reports.statements.statement import JudgedStatement, judged
 
 Seeds = Mapping[int, Mapping[str, float]]
 "Seed -> what was measured of its model."
@@ -58,18 +59,12 @@ def folder_of(heads: int) -> str:
     return f"heads-{heads}"
 
 
-def measure(section: HeadCountSection, work: Work) -> ClaimResult:
+def measure(section: HeadCountSection, work: Work) -> ClaimRecord:
     """Train encoders that differ in the number of heads alone, and measure every one."""
-    found: dict[int, dict[int, Any]] = {}
-    for heads in section.heads:
-        folders = trainings(section, work, folder_of(heads), heads=heads)
-        found[heads] = {}
-        for done, (seed, folder) in enumerate(folders.items()):
-            name = f"{folder_of(heads)} seed {seed}"
-            found[heads][seed] = work.part(name, partial(examine, section, folder))
-            work.progress(f"measure {folder_of(heads)}", done + 1, len(folders))
+    examined = partial(examine, section)
+    found = {heads: each_training(section, work, folder_of(heads), examined, heads=heads) for heads in section.heads}
     size = check_equal_size(found)
-    return ClaimResult(
+    return ClaimRecord(
         _measures(found, section), _statements(found, section), [f"Every model has {size:,} parameters."]
     )
 
@@ -104,14 +99,14 @@ def _measures(found: Mapping[int, Seeds], section: HeadCountSection) -> list[Cla
     )
     size = f"d_model {section.train.encoder.model}"
     measures = [
-        ClaimMeasure(
+        claim_measure(
             *(title, unit, tuple(row for h, seeds in found.items() for row in rows_of(by_seed(seeds, name), size, h))),
             axis="heads in a layer",
         )
         for name, title, unit in told
     ]
     shares = tuple(row for heads, seeds in found.items() for row in rows_of(share(seeds), size, heads))
-    return [*measures, ClaimMeasure("share of all heads that are specialised", "%", shares, axis="heads in a layer")]
+    return [*measures, claim_measure("share of all heads that are specialised", "%", shares, axis="heads in a layer")]
 
 
 def share(seeds: Seeds) -> dict[int, float]:
@@ -129,30 +124,30 @@ def slopes(values: Mapping[int, Mapping[int, float]]) -> list[float]:
     return [float(np.polyfit(doublings, [values[heads][seed] for heads in values], 1)[0]) for seed in seeds]
 
 
-def _statements(found: Mapping[int, Seeds], section: HeadCountSection) -> list[ClaimStatement]:
+def _statements(found: Mapping[int, Seeds], section: HeadCountSection) -> list[JudgedStatement]:
     few, many = section.compare
     numbers = {heads: by_seed(seeds, "specialised") for heads, seeds in found.items()}
     shares = {heads: share(seeds) for heads, seeds in found.items()}
     return [
-        ClaimStatement(
+        judged(
             f"Encoders with {_said(many)} a layer reach a lower loss than with {_said(few)}",
             f"evaluation loss with {_said(many)} − with {_said(few)}, paired by seed",
             difference(by_seed(found[many], "loss"), by_seed(found[few], "loss")),
             Rule(below=0.0, unit="nats"),
         ),
-        ClaimStatement(
+        judged(
             f"Encoders with {_said(many)} a layer are better at agreement with attractors than with {_said(few)}",
             f"accuracy with {_said(many)} − with {_said(few)}, paired by seed",
             difference(by_seed(found[many], "agreement"), by_seed(found[few], "agreement")),
             Rule(above=0.0),
         ),
-        ClaimStatement(
+        judged(
             "With more heads, more heads are specialised",
             "rise of the number of specialised heads when the number of heads doubles, mean slope over seeds",
             mean_of(slopes(numbers)),
             Rule(above=0.0, unit="heads"),
         ),
-        ClaimStatement(
+        judged(
             "With more heads, a larger share of them is specialised",
             "rise of the share of specialised heads when the number of heads doubles, mean slope over seeds",
             mean_of(slopes(shares)),

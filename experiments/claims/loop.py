@@ -9,13 +9,14 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.claim import Claim, ClaimError, Work, claim_measure, rounds_of
 from experiments.statements.estimates import geometric_mean
 from experiments.statements.rule import Rule
 from mha import MultiHeadAttention, attend
 from mha.parallel import threads
+from reports.statements.claim_record import ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 EQUAL = 1e-5
 "By how much outputs may differ: both ways add the same products, in another order."
@@ -60,7 +61,7 @@ def _projection(attention: MultiHeadAttention, head: int) -> nn.Linear:
     return linear
 
 
-def measure(section: LoopSection, work: Work) -> ClaimResult:
+def measure(section: LoopSection, work: Work) -> ClaimRecord:
     """Time both ways over lengths and numbers of threads."""
     times: list[Row] = []
     ratios: list[Row] = []
@@ -74,23 +75,23 @@ def measure(section: LoopSection, work: Work) -> ClaimResult:
         ratios += rounds_of(slower, _threads(count), length)
         work.progress("loop", done + 1, len(cases))
     measures = [
-        ClaimMeasure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
-        ClaimMeasure("time of the loop / time at once", "times", tuple(ratios), "round", "length", geometric=True),
+        claim_measure(f"time a token, {TRAINING}", "µs", times, "round", "length", geometric=True),
+        claim_measure("time of the loop / time at once", "times", ratios, "round", "length", geometric=True),
     ]
-    return ClaimResult(measures, [_statement(ratios, count, section) for count in section.threads])
+    return ClaimRecord(measures, [_statement(ratios, count, section) for count in section.threads])
 
 
 def _threads(count: int) -> str:
     return f"{count} thread{'' if count == 1 else 's'}"
 
 
-def _statement(ratios: list[Row], count: int, section: LoopSection) -> ClaimStatement:
+def _statement(ratios: list[Row], count: int, section: LoopSection) -> JudgedStatement:
     """Return the statement for a number of threads: every round gives one ratio, the mean over the lengths."""
     own = [row for row in ratios if row.condition == _threads(count)]
     by_round = [
         geometric_mean([row.value for row in own if row.repeat == number]).value for number in range(section.rounds)
     ]
-    return ClaimStatement(
+    return judged(
         f"{section.heads} heads in one batched product are faster than a loop over heads ({_threads(count)})",
         f"time of the loop / time at once, {TRAINING}, geometric mean over the lengths",
         geometric_mean(by_round),

@@ -15,15 +15,16 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import TrainedSection, by_seed, trainings
+from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TrainedSection, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import Ablate, Batch, Encoder, Model, align, collate, intervene, load_model, record
 from probes import Corpus
+from reports.statements.claim_record import ClaimRecord
+from reports.statements.statement import JudgedStatement, judged
 
 STAGES = {
     "W_O": "right after W_O",
@@ -53,30 +54,25 @@ class MixingSection(TrainedSection):
         return self
 
 
-def measure(section: MixingSection, work: Work) -> ClaimResult:
+def measure(section: MixingSection, work: Work) -> ClaimRecord:
     """Switch heads and pairs of heads off in every trained encoder, and see what changes where."""
-    folders = trainings(section, work, folder_of(section.heads), heads=section.heads)
-    found: dict[int, dict[str, Any]] = {}
-    for done, (seed, folder) in enumerate(folders.items()):
-        found[seed] = work.part(f"seed {seed}", partial(_examine, section, folder))
-        work.progress("mixing", done + 1, len(folders))
+    examined = partial(_examine, section)
+    found = each_training(section, work, folder_of(section.heads), examined, heads=section.heads)
     told = {name: by_seed(found, name) for name in (*STAGES, "maps", "fan_in")}
     stages = tuple(row for name, said in STAGES.items() for row in rows_of(told[name], said))
     measures = [
-        ClaimMeasure("interaction of two heads, as a share of their effect", "%", stages),
-        ClaimMeasure(
-            "change of later heads’ maps when one head is off", "%", tuple(rows_of(told["maps"], "later layers"))
-        ),
-        ClaimMeasure("heads from which a coordinate takes", "heads", tuple(rows_of(told["fan_in"], STAGES["W_O"]))),
+        claim_measure("interaction of two heads, as a share of their effect", "%", stages),
+        claim_measure("change of later heads’ maps when one head is off", "%", rows_of(told["maps"], "later layers")),
+        claim_measure("heads from which a coordinate takes", "heads", rows_of(told["fan_in"], STAGES["W_O"])),
     ]
-    return ClaimResult(measures, _statements({name: mean_of([*one.values()]) for name, one in told.items()}))
+    return ClaimRecord(measures, _statements({name: mean_of([*one.values()]) for name, one in told.items()}))
 
 
-def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
+def _statements(found: dict[str, Any]) -> list[JudgedStatement]:
     interaction = "norm of what does not add up when two heads are ablated, over that of their effect together"
     apart, none = f"; below {100 * SMALL:g} % counts as none", Rule(below=SMALL, unit="%")
     return [
-        ClaimStatement(
+        judged(
             "W_O mixes heads: a coordinate after it takes from several of them",
             "effective number of heads from which a coordinate takes (1 before W_O), over coordinates and layers",
             found["fan_in"],
@@ -84,7 +80,7 @@ def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
             kind="measurement",
             why="any matrix without zeros mixes",
         ),
-        ClaimStatement(
+        judged(
             "In W_O heads interact: what one adds depends on another",
             f"{interaction}; {STAGES['W_O']}",
             found["W_O"],
@@ -93,13 +89,13 @@ def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
             why="W_O is linear, so what heads add through it adds up",
         ),
         *(
-            ClaimStatement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", found[stage], none)
+            judged(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", found[stage], none)
             for stage, text in (
                 ("norm", "W_O is the only place: residual and LayerNorm add no interaction"),
                 ("feed_forward", "W_O is the only place: the feed-forward net adds no interaction"),
             )
         ),
-        ClaimStatement(
+        judged(
             "W_O is the only place: maps of later heads do not depend on single earlier ones",
             f"total variation between later heads’ maps with and without one earlier head{apart}",
             found["maps"],

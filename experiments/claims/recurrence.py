@@ -7,12 +7,13 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.claim import Claim, Work, claim_measure, rounds_of
 from experiments.statements.estimates import ratio
 from experiments.statements.rule import Rule
 from mha import MultiHeadAttention
+from reports.statements.claim_record import ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 ATTENTION, LSTM = "self-attention", "LSTM"
 
@@ -23,7 +24,7 @@ class RecurrenceSection(TimedSection):
     lengths: tuple[int, ...] = (16, 64, 256, 512, 1024)
 
 
-def measure(section: RecurrenceSection, work: Work) -> ClaimResult:
+def measure(section: RecurrenceSection, work: Work) -> ClaimRecord:
     """Time one layer of each over the lengths."""
     times: list[Row] = []
     ratios: list[Row] = []
@@ -38,14 +39,14 @@ def measure(section: RecurrenceSection, work: Work) -> ClaimResult:
             statements.append(_statement(section, length, seconds))
         work.progress("recurrence", done + 1, len(section.lengths))
     measures = [
-        ClaimMeasure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
-        ClaimMeasure("ratio of times", "times", tuple(ratios), "round", "length", geometric=True),
+        claim_measure(f"time a token, {TRAINING}", "µs", times, "round", "length", geometric=True),
+        claim_measure("ratio of times", "times", ratios, "round", "length", geometric=True),
     ]
-    return ClaimResult(measures, statements)
+    return ClaimRecord(measures, statements)
 
 
-def _statement(section: RecurrenceSection, length: int, seconds: dict[str, list[float]]) -> ClaimStatement:
-    return ClaimStatement(
+def _statement(section: RecurrenceSection, length: int, seconds: dict[str, list[float]]) -> JudgedStatement:
+    return judged(
         f"Self-attention of width {section.model} is faster than an LSTM of that width, sequences of {length}",
         f"time of the LSTM / time of self-attention, {TRAINING}",
         ratio(seconds[LSTM], seconds[ATTENTION]),

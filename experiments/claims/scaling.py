@@ -11,12 +11,11 @@ from typing import Any
 import torch.nn.functional as F
 from pydantic import Field
 
-from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row, rounds_of, rows_of
-from experiments.claims.trained import TrainedSection, by_seed, trainings
+from experiments.statements.claim import Claim, Work, claim_measure, rounds_of, rows_of
 from experiments.statements.estimates import difference, mean_of, ratio
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TrainedSection, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from experiments.training.texts import open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -24,6 +23,8 @@ from mha import Encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.reading.sharpness import entropy, random_scores, score_gradient, sharpness
 from mha.training.task import Task, evaluation_batches
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 WITH, WITHOUT = "divided by √d_k", "not divided"
 START, END = "before training", "after training"
@@ -46,23 +47,16 @@ class ScalingSection(TrainedSection):
     "Held-out batches on which trained encoders are looked at."
 
 
-def measure(section: ScalingSection, work: Work) -> ClaimResult:
+def measure(section: ScalingSection, work: Work) -> ClaimRecord:
     """Look at random scores first, then at encoders trained in both ways."""
     drawn = {dimension: _draw(section, dimension) for dimension in section.dimensions}
-    folders = {
-        WITH: trainings(section, work, folder_of(section.heads), heads=section.heads),
-        WITHOUT: trainings(section, work, f"{folder_of(section.heads)}-unscaled", heads=section.heads, scale=False),
+    label, examined = folder_of(section.heads), partial(_examine, batches=held_out(section))
+    found = {
+        WITH: each_training(section, work, label, examined, heads=section.heads),
+        WITHOUT: each_training(section, work, f"{label}-unscaled", examined, heads=section.heads, scale=False),
     }
-    batches = held_out(section)
-    found: dict[str, dict[int, Any]] = {}
-    for way, ones in folders.items():
-        found[way] = {}
-        for seed, folder in ones.items():
-            name = f"{'with' if way == WITH else 'without'} seed {seed}"
-            found[way][seed] = work.part(name, partial(_examine, folder, batches))
-            work.progress(f"scaling, {way}", len(found[way]), len(ones))
     measures = [*_drawn_measures(drawn), *_trained_measures(found)]
-    return ClaimResult(measures, [*_drawn_statements(section, drawn), *_trained_statements(found)])
+    return ClaimRecord(measures, [*_drawn_statements(section, drawn), *_trained_statements(found)])
 
 
 def _draw(section: ScalingSection, dimension: int) -> dict[str, list[float]]:
@@ -104,7 +98,7 @@ def _drawn_measures(drawn: Mapping[int, Mapping[str, list[float]]]) -> list[Clai
         ("gradient", "gradient for random scores", "norm"),
     )
     return [
-        ClaimMeasure(
+        claim_measure(
             title,
             unit,
             tuple(
@@ -132,12 +126,12 @@ def _trained_measures(found: Mapping[str, Mapping[int, Mapping[str, float]]]) ->
         for when in (START, END):
             for way, seeds in found.items():
                 rows += rows_of(by_seed(seeds, f"{name} {when}"), f"{way}, {when}")
-        measures.append(ClaimMeasure(title, unit, tuple(rows), geometric=name == "gradient"))
+        measures.append(claim_measure(title, unit, rows, geometric=name == "gradient"))
     losses = tuple(row for way, seeds in found.items() for row in rows_of(by_seed(seeds, "loss"), way))
-    return [*measures, ClaimMeasure("evaluation loss", "nats", losses)]
+    return [*measures, claim_measure("evaluation loss", "nats", losses)]
 
 
-def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, list[float]]]) -> list[ClaimStatement]:
+def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, list[float]]]) -> list[JudgedStatement]:
     least, most = min(section.dimensions), max(section.dimensions)
 
     def change(way: str) -> Any:
@@ -145,7 +139,7 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
 
     number = f"gradient for random scores, d_k = {most} / d_k = {least}"
     return [
-        ClaimStatement(
+        judged(
             "The product of a random query and key of d_k components has variance d_k",
             f"variance of scores / d_k, d_k = {most}",
             mean_of([variance / most for variance in drawn[most]["variance"]]),
@@ -153,7 +147,7 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
             kind="identity",
             why="variances of independent products add up",
         ),
-        ClaimStatement(
+        judged(
             "Without the division a larger d_k leaves a smaller gradient",
             f"{number}, {WITHOUT}",
             change(WITHOUT),
@@ -161,7 +155,7 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
             kind="measurement",
             why="of random vectors, which no training has seen",
         ),
-        ClaimStatement(
+        judged(
             "With the division the gradient does not depend on d_k",
             f"{number}, {WITH}",
             change(WITH),
@@ -172,25 +166,25 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
     ]
 
 
-def _trained_statements(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[ClaimStatement]:
+def _trained_statements(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[JudgedStatement]:
     def of(way: str, name: str) -> dict[int, float]:
         return by_seed(found[way], name)
 
     gradients = [[*of(way, f"gradient {END}").values()] for way in (WITHOUT, WITH)]
     return [
-        ClaimStatement(
+        judged(
             "Encoders trained without the division end with sharper patterns",
             "entropy of patterns after training, without − with the division, paired by seed",
             difference(of(WITHOUT, f"entropy {END}"), of(WITH, f"entropy {END}")),
             Rule(below=0.0, unit="nats"),
         ),
-        ClaimStatement(
+        judged(
             "Encoders trained without the division end with smaller gradients for their scores",
             "gradient of the loss for all scores after training, without / with the division, paired by seed",
             ratio(*gradients),
             Rule(below=1.0, unit="times"),
         ),
-        ClaimStatement(
+        judged(
             "Encoders trained without the division end with a higher loss",
             "evaluation loss, without − with the division, paired by seed",
             difference(of(WITHOUT, "loss"), of(WITH, "loss")),

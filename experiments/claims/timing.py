@@ -11,7 +11,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from experiments.claims.claim import ClaimSection
+from experiments.statements.claim import ClaimSection
 
 FORWARD, TRAINING = "forward", "forward and backward"
 

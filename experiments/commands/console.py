@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as TimeLeft
 
-from experiments.record.progress import Progress as Step
-from experiments.record.progress import silent
+from reports.progress import Progress as Step
+from reports.progress import silent
 
 errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)  # else "file:100:" becomes a picture
 

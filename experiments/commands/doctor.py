@@ -1,4 +1,4 @@
-"""What an installation has and lacks: versions, device, threads, data, models; and what to do about what is missing."""
+"""What an installation, or a model, has and lacks; and what to do about what is missing."""
 
 from __future__ import annotations
 
@@ -7,21 +7,31 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+import torch
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from experiments.record.provenance import PACKAGES, git_commit, version
-from mha import ModelError, load_model
+from mha import Model, ModelError, load_model
+from mha.batches import collate
+from mha.device import device_of, devices_there
+from mha.hooks import HookError, record
+from mha.models.masked_prediction import MaskedLM
+from mha.models.tokenizer import SENTENCES
+from mha.pieces import align
 from probes.corpora.corpus import data_folder
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 STATE_COLOURS: Final = {"fine": "green", "missing": "yellow", "broken": "red"}
+
+SAME = 1e-4
+"Largest difference of a weight of attention between devices that rounding explains."
 
 LEAST_MODEL: Final = 4.0
 "GB of memory under which trainings and long texts may not fit."
@@ -62,10 +72,6 @@ def _packages() -> CheckResult:
 
 
 def _device() -> CheckResult:
-    import torch
-
-    from mha.device import devices_there
-
     names = {"cpu": f"cpu ({torch.get_num_threads()} of {os.cpu_count()} cores)"}
     if torch.cuda.is_available():
         names["cuda"] = f"cuda ({torch.cuda.get_device_name()})"
@@ -132,6 +138,86 @@ def _browser() -> CheckResult:
 LOOKED_AT: Final[tuple[Callable[[], CheckResult], ...]] = (
     *(_headscope, _python, _packages, _device, _memory, _data, _minilm, _hub, _browser),
 )
+
+
+def examine_model(name: str, device: str) -> list[CheckResult]:
+    """Open a model and look at what a run needs of it; raises ModelError, with the reason, for one that is refused."""
+    model = load_model(name)
+    looked = [_model(model), _tokenizer(model), _padding(model), _norms(model), _masked(model)]
+    return [*looked, *_on_device(model, load_model(name, device=device))]
+
+
+def _model(model: Model) -> CheckResult:
+    longest = "texts of any length" if model.max_pieces >= 2**30 else f"texts of up to {model.max_pieces} pieces"
+    code = type(model.module).__module__.split(".")[0]
+    return CheckResult(
+        "model",
+        "fine",
+        f"{model.architecture}, {model.layers} layers x {model.heads} heads, {longest}; runs in "
+        f"{'headscope’s encoder' if code == 'mha' else 'transformers'}",
+    )
+
+
+def _tokenizer(model: Model) -> CheckResult:
+    tokenizer: Any = model.tokenizer
+    special = ", ".join(f"{role} {tokenizer.id_to_token(piece)}" for role, piece in model.special.items())
+    words = sum(map(len, SENTENCES))
+    lost = sum(len(pieces.missing()) for pieces in align(tokenizer, SENTENCES))
+    return CheckResult(
+        "tokenizer",
+        "fine",
+        f"{type(tokenizer.model).__name__}, {tokenizer.get_vocab_size():,} pieces ({special or 'no special tokens'}); "
+        f"cuts {len(SENTENCES)} sentences of several scripts as transformers does; {words - lost} of {words} words "
+        "have pieces",
+    )
+
+
+def _padding(model: Model) -> CheckResult:
+    if model.padding is None:
+        return CheckResult("padding", "missing", "padding changes its maps: texts of one length are read together")
+    return CheckResult("padding", "fine", "a text’s maps are the same alone and beside a longer one")
+
+
+@torch.inference_mode()
+def _norms(model: Model) -> CheckResult:
+    norms = "norms, circuits, direct effects on logits"
+    pieces = torch.from_numpy(align(model.tokenizer, SENTENCES[:1])[0].ids[: model.max_pieces]).long()
+    try:
+        with record(model.module, ["head_write"]):
+            model.run(pieces[None], None)
+    except HookError as error:
+        return CheckResult("output projection", "missing", f"{error}; cannot be measured: {norms}")
+    return CheckResult("output projection", "fine", f"can be measured: {norms}")
+
+
+def _masked(model: Model) -> CheckResult:
+    asked = "minimal pairs, masked words, effects of heads on them"
+    try:
+        MaskedLM.of(model)
+    except ModelError as error:
+        return CheckResult("masked-LM head", "missing", f"{error}; cannot be measured: {asked}")
+    return CheckResult("masked-LM head", "fine", f"can be measured: {asked}")
+
+
+def _on_device(model: Model, other: Model) -> Iterator[CheckResult]:
+    """Compare the maps of a text on another device with those of the CPU."""
+    if (place := device_of(other.module)).type == "cpu":
+        return
+    here, there = (_maps(one) for one in (model, other))
+    apart = max(float((one - two).abs().max()) for one, two in zip(here, there, strict=True))
+    yield CheckResult(
+        f"maps on {place.type}",
+        "fine" if apart <= SAME else "broken",
+        f"largest difference from those on the CPU: {apart:.1e}",
+    )
+
+
+@torch.inference_mode()
+def _maps(model: Model) -> list[torch.Tensor]:
+    batch = collate(align(model.tokenizer, SENTENCES[:1]), padding=model.padding)
+    with record(model.module) as maps:
+        model.run(batch.ids[:, : model.max_pieces], None)
+    return [one.cpu() for one in maps["pattern"]]
 
 
 def print_findings(results: list[CheckResult], *, as_json: bool) -> None:

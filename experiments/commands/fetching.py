@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from experiments.commands.listing import Rows
-from experiments.record.progress import Progress, silent
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import data_folder
 from probes.download.fetch import NOTE, UNFINISHED, fetch, read_note
 from probes.download.sources import Source, source_of, sources
+from reports.progress import Progress, silent
 from reports.run.lock import LockedError, locked
 
 

@@ -43,8 +43,7 @@ def doctor(
     Example: headscope doctor minilm
     """
     with loading():
-        from experiments.commands.doctor import examine, print_findings
-        from experiments.commands.doctor_model import examine_model
+        from experiments.commands.doctor import examine, examine_model, print_findings
 
     with working(f"checking {model or 'the installation'}"):
         found = examine() if model is None else examine_model(model, device)

@@ -110,8 +110,7 @@ def models() -> Rows:
 
 def findings() -> Rows:
     """Return one row a published finding, with the verdicts of the published runs and the hashes of these."""
-    from experiments.reproduce.registry import papers
-    from experiments.reproduce.summary import published_verdicts
+    from experiments.reproduce.registry import papers, published_verdicts
 
     verdicts = published_verdicts()
     return [

@@ -36,7 +36,7 @@ def run(
     Example: headscope run quickstart
     """
     with loading():
-        from experiments.record.kept import kept_folder
+        from experiments.record.job import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
@@ -87,8 +87,8 @@ def atlas(
     Example: headscope atlas atlas --cluster local:2
     """
     with loading():
-        from experiments.atlas.atlas import make_atlas
-        from experiments.atlas.grid import load_atlas
+        from experiments.compare.atlas import make_atlas
+        from experiments.compare.grid import load_atlas
 
     loaded = load_atlas(grid, _with_cluster(changes, cluster))
     with shown() as progress:
@@ -146,12 +146,9 @@ def report(
     """
     with loading():
         from reports import write_report
-        from reports.atlas.page import write_atlas_page
-        from reports.atlas.record import RECORD as ATLAS
-        from reports.compare.page import write_comparison_page
-        from reports.compare.record import RECORD as COMPARISON
-        from reports.compare.target_tables import RECORD as TARGETS
-        from reports.compare.targets import write_targets_page
+        from reports.compare.atlas import ATLAS_PAGE
+        from reports.compare.page import COMPARISON_PAGE
+        from reports.compare.targets import TARGET_PAGE
         from reports.measures.registry import use
         from reports.page.columns import unread_tables
         from reports.statements.claim_page import RECORD, write_claims_page
@@ -161,8 +158,8 @@ def report(
 
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
-        **{FINDINGS: write_findings_page, COMPARISON: write_comparison_page, TARGETS: write_targets_page},
-        ATLAS: write_atlas_page,
+        **{one.file: one.write_page for one in (COMPARISON_PAGE, TARGET_PAGE, ATLAS_PAGE)},
+        FINDINGS: write_findings_page,
     }
     make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
     for file in measures or ():

@@ -58,8 +58,7 @@ def claim(
     Example: headscope claim claims/heads
     """
     with loading():
-        from experiments.claims.run.registry import load_claim
-        from experiments.claims.run.study import run_claims
+        from experiments.claims.study import load_claim, run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
     with shown() as progress:
@@ -102,11 +101,9 @@ def reproduce(
     Example: headscope reproduce htut-2019
     """
     with loading():
-        from experiments.reproduce.registry import select_findings
-        from experiments.reproduce.reproduce import rejudge
+        from experiments.reproduce.registry import print_summary, select_findings
+        from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
-        from experiments.reproduce.summary import print_summary
-        from experiments.reproduce.untrained import Invocation, before_the_run
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]

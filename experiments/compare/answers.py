@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 
 from reports import Run
+from reports.formats import MISSING, count, day
+from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
 
 LEXICAL = "lexical table"
@@ -62,6 +64,18 @@ def same_weights(run: Run) -> tuple[str, ...]:
     model = run.record.model
     drawn = (model.source or "", str(run.record.seed)) if model.source in UNTRAINED else ()
     return (model.sha256 or f"called {model.name or run.name}", *drawn)
+
+
+def made_text(record: RunRecord, *, weights: bool = True) -> str:
+    """Say when a run was made, with which version, and from which weights where those are known."""
+    known = f", weights {record.model.sha256[:12]}" if weights and record.model.sha256 else ""
+    return f"{day(record.started)}, headscope {record.headscope or ''}{known}"
+
+
+def texts_text(corpus: CorpusFacts) -> str:
+    """Say what texts a run has read, and of how many sentences where that is known."""
+    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
+    return f"{corpus.name or MISSING}{size}"
 
 
 def model_titles(runs: Sequence[Run]) -> list[str]:

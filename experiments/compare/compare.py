@@ -13,14 +13,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.compare.answers import made_text, texts_text
 from experiments.compare.differences import differences, head_changes, role_changes
 from experiments.compare.sides import CompareError, Side, open_side, shortened
-from experiments.record.progress import Progress, silent
 from reports import Run
-from reports.compare.page import change_table, write_comparison
-from reports.compare.record import COMPARED, Compared, RunPair
-from reports.formats import count, day
-from reports.progress import each
+from reports.compare.page import COMPARISON_PAGE, change_table
+from reports.compare.record import COMPARED, Compared, Comparison, RunPair
+from reports.progress import Progress, each, silent
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."
@@ -180,20 +179,17 @@ def write_compared(
     pairs = compare(sides, shortened(names), match=match, progress=progress)
     runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
     version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
-    return write_comparison(out, runs, pairs, version), pairs
+    return COMPARISON_PAGE.write(out, Comparison.of(version, runs, pairs)), pairs
 
 
 def _compared(title: str, side: Side) -> Compared:
     record = side.run.record
-    model, corpus = record.model, record.corpus("report")
+    model = record.model
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
     about = f"{model.name or ''} ({model.source or ''}), {layers} layers of {heads} heads"
     # the hash is that of the weights of the run's model, as they are read
     known = not side.checkpoint and model.source not in ("random", "permuted")
-    weights = f", weights {(model.sha256 or '')[:12]}" if known else ""
-    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
-    made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"
-    return Compared(title, about, f"{corpus.name or ''}{size}", made)
+    return Compared(title, about, texts_text(record.corpus("report")), made_text(record, weights=known))
 
 
 def print_pairs(pairs: Sequence[RunPair]) -> None:

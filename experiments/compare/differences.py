@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from experiments.compare.sides import QUESTION, Question, Row, Side, role_rows
-from experiments.record.progress import Progress, silent
 from probes.evidence.leads import independent_difference, paired_difference
 from reports.compare.record import (
     ALONE,
@@ -29,7 +28,7 @@ from reports.compare.record import (
     SAME,
     TURNED,
 )
-from reports.progress import each
+from reports.progress import Progress, each, silent
 from reports.tables.estimate import Estimate
 
 

@@ -93,12 +93,7 @@ class Side:
     @cached_property
     def counts(self) -> Mapping[Question, pd.DataFrame]:
         """Question -> n and the hits of each head, by group of texts; empty where the run kept none."""
-        table = self.run.tables.get("counts")
-        if table is None or self.checkpoint:
-            return {}
-        heads = [column for column in table if column not in COUNTS.dtypes]
-        parts = (part for _, part in table.groupby(QUESTION, sort=False))
-        return {_question(part.iloc[0]): part.set_index("group")[["n", *heads]] for part in parts}
+        return {} if self.checkpoint else counts_of(self.run)
 
 
 def _question(row: Row | pd.Series) -> Question:
@@ -133,13 +128,28 @@ def open_side(given: str | Run) -> Side:
     return side
 
 
-def _of_scores(name: str, run: Run) -> Side:
+def report_rows(run: Run) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return what one page can show of the heads of a run on its report split, and what is left out."""
     rows, left_out = page_scores(run.scores)
-    rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & (rows["n"] > 0)]
+    return rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & (rows["n"] > 0)], tuple(left_out)
+
+
+def counts_of(run: Run) -> Mapping[Question, pd.DataFrame]:
+    """Return n and the hits of each head by question and group of texts; nothing where the run kept none."""
+    table = run.tables.get("counts")
+    if table is None:
+        return {}
+    heads = [column for column in table if column not in COUNTS.dtypes]
+    parts = (part for _, part in table.groupby(QUESTION, sort=False))
+    return {_question(part.iloc[0]): part.set_index("group")[["n", *heads]] for part in parts}
+
+
+def _of_scores(name: str, run: Run) -> Side:
+    rows, left_out = report_rows(run)
     rows = rows.assign(graded=rows["grade"] > 0)
     chosen = rows[rows["selected"]].set_index(QUESTION)
     kept = rows[[*QUESTION, "layer", "head", "name", *NUMBERS]].reset_index(drop=True)
-    return Side(name, run, kept, chosen[["name", *NUMBERS]], str(run.folder), tuple(left_out), checkpoint=False)
+    return Side(name, run, kept, chosen[["name", *NUMBERS]], str(run.folder), left_out, checkpoint=False)
 
 
 def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.statements.crossed import CrossedSums, crossed_sums, over_heads_and_texts
+from experiments.statements.estimates import CrossedSums, crossed_sums, over_heads_and_texts
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
 from experiments.statements.numbers import estimate_of, minus, points, table
 from experiments.statements.rule import LearnedRule, Rule

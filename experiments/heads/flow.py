@@ -13,13 +13,13 @@ from scipy.stats import spearmanr
 
 from experiments.heads.typed_text import cut
 from experiments.inputs.corpora import open_corpus
-from experiments.record.progress import Progress, silent
 from mha import Model, align, collate, load_model
 from mha.pieces import Pieces
 from mha.reading.flow import flow_maps
 from probes import Document
 from probes.scoring.aligned import Dropped, name_of
 from reports.formats import decimal
+from reports.progress import Progress, silent
 from reports.tables.files import write_csv
 
 MOST_PIECES = 32

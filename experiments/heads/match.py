@@ -8,42 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.text import Text
 
 from experiments.inputs.corpora import open_corpus
-from experiments.record.progress import Progress, counter, silent
 from experiments.run.folder import open_model_of
 from mha import Model, load_model
 from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
 from probes.scoring.aligned import sample_texts
 from reports import Run
-from reports.heads.card import HeadCard
 from reports.heads.card_parts import CardSource
-from reports.heads.profile import profile_page
-from reports.progress import each
-from reports.run.replacing import replace_text
-from reports.tables.text_table import rich_rows
-
-
-def print_card(card: HeadCard) -> None:
-    """Print the card of a head."""
-    console = Console(highlight=False)
-    console.print(Text(card.title, style="bold"))
-    for part in card.parts:
-        console.print()
-        console.print(Text(part.title, style="bold cyan"))
-        for sentence in part.sentences:
-            console.print(Text(sentence))
-        if part.rows:
-            console.print(rich_rows(part.columns, part.rows, console.width))
-
-
-def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silent) -> Path:
-    """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
-    runs = [Run.open(folder) for folder in each("runs opened", folders, progress)]
-    return replace_text(out, profile_page(runs, progress))
-
+from reports.progress import Progress, counter, each, silent
 
 COLUMNS = ("layer", "head", "name", "partner", "distance", "role", "partner_role")
 "One row a head of the first model; `partner` is empty, and the distance NaN, where the other has too few heads."

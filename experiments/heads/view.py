@@ -14,7 +14,6 @@ import numpy.typing as npt
 from torch import Tensor
 
 from experiments.heads.typed_text import as_text, check_maps, cut, word_rules
-from experiments.record.progress import Progress, counter, silent
 from experiments.run.folder import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
@@ -24,7 +23,7 @@ from probes.corpora.readers import reader_by_content
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
-from reports.progress import each
+from reports.progress import Progress, counter, each, silent
 from reports.view.view import KnownRole, Level, MapSide, Panel, TextAttention, known_roles
 
 MOST: Final = 4

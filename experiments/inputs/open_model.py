@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiments.config.config import Config, ModelSection
-from experiments.record.progress import Progress
 from experiments.training.train import noted, open_checkpoint, refuse_fixed, train_seeds
 from mha import Model, load_model
 from mha.device import find_device
+from reports.progress import Progress
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedModel:
     """The model of a run."""
 
     model: Model
@@ -26,7 +26,7 @@ class Opened:
     "Seed -> folder of the trainings whose checkpoints the run may follow."
 
 
-def open_model(config: Config, out: Path, progress: Progress) -> Opened:
+def open_model(config: Config, out: Path, progress: Progress) -> LoadedModel:
     """Load the model that a config names, or train it first; a training that lies in `out` is gone on with.
 
     Raises ConfigError, before anything is trained, for heads with fixed patterns, and DeviceError for a device that is
@@ -36,7 +36,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     find_device(section.device)
     if section.source in ("pretrained", "random", "permuted"):
         loaded = load_model(section.reference, section.source, config.seed, device=section.device)
-        return Opened(replace(loaded, precision=section.precision), config)
+        return LoadedModel(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
         assert config.train is not None
@@ -51,7 +51,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
     named = ModelSection(name=str(checkpoint.resolve()), precision=section.precision, device=section.device)
-    return Opened(model, config.model_copy(update={"model": named}), step, trainings)
+    return LoadedModel(model, config.model_copy(update={"model": named}), step, trainings)
 
 
 def _steps(config: Config) -> set[int]:

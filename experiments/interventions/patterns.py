@@ -9,15 +9,16 @@ from typing import Any
 
 from pydantic import Field
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
-from experiments.interventions.syntax import NONE, folder_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
+from experiments.statements.claim import Claim, Work
 from experiments.statements.estimates import difference, ratio
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 from mha.causal.fixed_patterns import PATTERNS, fixed_heads
+from reports.statements.claim_record import ClaimRecord
+from reports.statements.statement import JudgedStatement, judged
 
 LEARNT, FIXED = "learnt", "7 of 8 fixed"
 
@@ -34,20 +35,16 @@ class PatternsSection(TrainedSection):
     "Of these pairs."
 
 
-def measure(section: PatternsSection, work: Work) -> ClaimResult:
+def measure(section: PatternsSection, work: Work) -> ClaimRecord:
     """Train encoders whose heads learn all patterns, and others whose first seven heads of every layer learn none."""
     found: dict[str, dict[int, Any]] = {}
     for condition, label, fixed in ((LEARNT, folder_of(NONE), ()), (FIXED, "fixed", PATTERNS)):
-        folders = trainings(section, work, label, train={"fixed": fixed})
-        found[condition] = {}
-        for seed, folder in folders.items():
-            part = partial(examine, section, folder, fixed)
-            found[condition][seed] = work.part(f"{label} seed {seed}", part)
-            work.progress(f"measure {condition}", len(found[condition]), len(folders))
-    return ClaimResult(_measures(found), _statements(found))
+        examined = partial(examine, section, fixed)
+        found[condition] = each_training(section, work, label, examined, train={"fixed": fixed})
+    return ClaimRecord(condition_measures(found, MEASURED), _statements(found))
 
 
-def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) -> dict[str, float]:
+def examine(section: PatternsSection, fixed: tuple[str, ...], training: Path) -> dict[str, float]:
     """Return loss and agreement of the last checkpoint of a training, its heads fixed as they were."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))
@@ -60,23 +57,19 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 "Condition -> seed -> what was measured."
 
 
-def _measures(found: Results) -> list[ClaimMeasure]:
-    told = (
-        ("loss", "evaluation loss", "nats"),
-        ("agreement", "agreement", "%"),
-        ("across", "agreement across a noun of the other number", "%"),
-    )
-    return [
-        ClaimMeasure(title, unit, tuple(row for way in found for row in rows_of(by_seed(found[way], name), way)))
-        for name, title, unit in told
-    ]
+MEASURED = (
+    ("loss", "evaluation loss", "nats"),
+    ("agreement", "agreement", "%"),
+    ("across", "agreement across a noun of the other number", "%"),
+)
+"Key, name on the page, and unit of what is measured."
 
 
-def _statements(found: Results) -> list[ClaimStatement]:
+def _statements(found: Results) -> list[JudgedStatement]:
     loss = {way: by_seed(found[way], "loss") for way in found}
     seeds = sorted(loss[LEARNT])
     statements = [
-        ClaimStatement(
+        judged(
             "Encoders with seven fixed patterns reach a loss that is less than 5 % higher",
             f"evaluation loss, {FIXED} / {LEARNT}, paired by seed",
             ratio([loss[FIXED][seed] for seed in seeds], [loss[LEARNT][seed] for seed in seeds]),
@@ -85,7 +78,7 @@ def _statements(found: Results) -> list[ClaimStatement]:
     ]
     for name, where in (("agreement", ""), ("across", " across a noun of the other number")):
         statements.append(
-            ClaimStatement(
+            judged(
                 f"Encoders with seven fixed patterns lose less than 2 points of agreement{where}",
                 f"accuracy, {FIXED} − {LEARNT}, paired by seed",
                 difference(by_seed(found[FIXED], name), by_seed(found[LEARNT], name)),

@@ -13,12 +13,11 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, ClaimMeasure, ClaimResult, ClaimStatement, rows_of
-from experiments.claims.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
-from experiments.interventions.syntax import NONE, folder_of
+from experiments.interventions.syntax import NONE, condition_measures, folder_of
+from experiments.statements.claim import Claim, ClaimError, Work
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.training.checkpoints import read_checkpoints
 from experiments.training.texts import open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -29,6 +28,8 @@ from mha.encoder.weights import load_encoder
 from mha.models.circuits import layers_of
 from mha.training.task import Task, evaluation_batches
 from mha.training.train import train
+from reports.statements.claim_record import ClaimRecord
+from reports.statements.statement import JudgedStatement, judged
 
 FULL, GOOD, RANDOM, BAD = "all heads", "good half", "random half", "bad half"
 RESET = "bad half, heads randomly initialised"
@@ -59,7 +60,7 @@ class SubnetworksSection(TrainedSection):
     "Of these pairs."
 
 
-def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
+def measure(section: SubnetworksSection, work: Work) -> ClaimRecord:
     """Take half of the heads out of every trained encoder in three ways, and train what is left further."""
     retraining = Retraining(section, work.out / work.name / TRAININGS)
     folders = trainings(section, work, folder_of(NONE))
@@ -67,7 +68,9 @@ def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
     for seed, folder in folders.items():
         found[seed] = work.part(f"subnetworks seed {seed}", partial(retraining.follow, seed, folder))
         work.progress("subnetworks", len(found), len(folders))
-    return ClaimResult(_measures(found), _statements(found))
+    by_condition = {way: {seed: one[way] for seed, one in found.items()} for way in next(iter(found.values()))}
+    measured = (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
+    return ClaimRecord(condition_measures(by_condition, measured), _statements(by_condition))
 
 
 def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
@@ -160,28 +163,12 @@ class Retraining:
         }
 
 
-Results = Mapping[int, Mapping[str, Mapping[str, float]]]
-"Seed -> condition -> what was measured."
+Results = Mapping[str, Mapping[int, Mapping[str, float]]]
+"Condition -> seed -> what was measured."
 
 
 def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float]:
-    return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
-
-
-def _measures(found: Results) -> list[ClaimMeasure]:
-    conditions = list(next(iter(found.values())))
-    return [
-        ClaimMeasure(
-            title,
-            unit,
-            tuple(
-                row
-                for condition in conditions
-                for row in rows_of(by_seed({seed: one[condition] for seed, one in found.items()}, name), condition)
-            ),
-        )
-        for name, title, unit in (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
-    ]
+    return by_seed(found[f"{condition}, {when}"], name)
 
 
 def _kept(found: Results, condition: str) -> list[float]:
@@ -191,7 +178,7 @@ def _kept(found: Results, condition: str) -> list[float]:
     return [(ours[seed] - CHANCE) / known[seed] for seed in sorted(ours)]
 
 
-def _statements(found: Results) -> list[ClaimStatement]:
+def _statements(found: Results) -> list[JudgedStatement]:
     differences = (
         (
             "Before retraining the bad half of the heads has a higher loss than the good half",
@@ -215,7 +202,7 @@ def _statements(found: Results) -> list[ClaimStatement]:
         ),
     )
     statements = [
-        ClaimStatement(
+        judged(
             f"The {name}, trained further, keeps nine tenths of the agreement beyond chance of all heads",
             f"accuracy − 50 % after retraining, {name} / {FULL}, mean over seeds",
             mean_of(_kept(found, name)),
@@ -226,7 +213,7 @@ def _statements(found: Results) -> list[ClaimStatement]:
     for text, (ours, theirs, when), rule in differences:
         estimate = difference(_of(found, ours, when, "loss"), _of(found, theirs, when, "loss"))
         number = f"evaluation loss {when}, {ours} − {theirs}, paired by seed"
-        statements.append(ClaimStatement(text, number, estimate, rule))
+        statements.append(judged(text, number, estimate, rule))
     return statements
 
 

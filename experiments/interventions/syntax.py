@@ -13,14 +13,13 @@ import numpy.typing as npt
 import torch
 from pydantic import Field, model_validator
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
-from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection, TrainSection
 from experiments.inputs.corpora import open_part
+from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
+from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
 from experiments.training.train import encoder_config, training_settings
@@ -29,9 +28,11 @@ from mha.encoder.masked_lm import MaskedBatch
 from mha.training.objective import ArcBatch, MaskedLMObjective
 from mha.training.task import Task, evaluation_batches
 from probes import get_probe
-from probes.scoring.prepared import Exam
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings
 from probes.scoring.tally import Pooled
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 TO_HEAD = "dependent->head"
 "The direction of a word to the word that it depends on."
@@ -91,18 +92,18 @@ class Attachment:
 
     select: CorpusPart
     report: CorpusPart
-    _exams: list[Exam] = field(default_factory=list)
+    _prepared: list[PreparedTargets] = field(default_factory=list)
     "Made for the first model."
 
     def of(self, model: Model) -> float:
         """Return `best_head_attachment` of a model."""
-        if not self._exams:
-            self._exams = [self._exam(model, part) for part in (self.select, self.report)]
-        select, report = (exam.put(model) for exam in self._exams)
+        if not self._prepared:
+            self._prepared = [self._prepare(model, part) for part in (self.select, self.report)]
+        select, report = (targets.put(model) for targets in self._prepared)
         return best_head_attachment(select, report)
 
-    def _exam(self, model: Model, part: CorpusPart) -> Exam:
-        return Exam.of(model, open_part(part).sentences(), [get_probe("dependency")], {}, Settings())
+    def _prepare(self, model: Model, part: CorpusPart) -> PreparedTargets:
+        return PreparedTargets.of(model, open_part(part).sentences(), [get_probe("dependency")], {}, Settings())
 
 
 NONE, REWARDED, PUNISHED = "no term", "rewarded", "punished"
@@ -123,10 +124,10 @@ MEASURES = (
 CHANCE_AT_MOST = 0.55
 "Accuracy, of 50 % by chance, below which agreement counts as not learnt."
 
-Course = Mapping[str, Sequence[Any]]
+Trajectory = Mapping[str, Sequence[Any]]
 "Measure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
 
-Courses = Mapping[str, Mapping[int, Course]]
+Trajectories = Mapping[str, Mapping[int, Trajectory]]
 "Cell -> seed -> course."
 
 
@@ -177,7 +178,7 @@ def folder_of(cell: str) -> str:
     return cell.replace(" ", "-")
 
 
-def measure(section: SyntaxSection, work: Work) -> ClaimResult:
+def measure(section: SyntaxSection, work: Work) -> ClaimRecord:
     """Train the encoders of every cell, cell by cell, and follow each through its checkpoints."""
     attachment, batches = Attachment(section.select, section.report), held_out_arcs(section.train, section.batches)
     found: dict[str, dict[int, Any]] = {}
@@ -195,12 +196,8 @@ def measure(section: SyntaxSection, work: Work) -> ClaimResult:
         }
 
     for cell, arcs in section.cells.items():
-        folders = trainings(section, work, folder_of(cell), train={"arcs": arcs})
-        found[cell] = {}
-        for seed, folder in folders.items():
-            found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
-            work.progress(f"measure {cell}", len(found[cell]), len(folders))
-    return ClaimResult(course_measures(found, MEASURES), _statements(found, section))
+        found[cell] = each_training(section, work, folder_of(cell), partial(follow, examine), train={"arcs": arcs})
+    return ClaimRecord(course_measures(found, MEASURES), _statements(found, section))
 
 
 def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path) -> dict[str, list[Any]]:
@@ -210,7 +207,7 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
+def course_measures(cells: Trajectories, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
     """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
     courses = [(cell, seed, course) for cell, by in cells.items() for seed, course in by.items()]
 
@@ -218,20 +215,32 @@ def course_measures(cells: Courses, measured: Sequence[tuple[str, str, str]]) ->
         points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))
         return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points if value is not None)
 
-    return [ClaimMeasure(name, unit, rows(key), axis="step") for key, name, unit in measured]
+    return [claim_measure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
 
-def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:
+def condition_measures(
+    conditions: Mapping[str, Mapping[int, Mapping[str, float]]], measured: Sequence[tuple[str, str, str]]
+) -> list[ClaimMeasure]:
+    """Return what was measured (key, name and unit) once for each condition and seed."""
+    return [
+        claim_measure(
+            name, unit, tuple(row for way, seeds in conditions.items() for row in rows_of(by_seed(seeds, key), way))
+        )
+        for key, name, unit in measured
+    ]
+
+
+def at_end(courses: Mapping[int, Trajectory], measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
-    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses[cell].items()}, measure)
+    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses.items()}, measure)
 
 
-def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
-    return difference(at_end(found, cell, measure), at_end(found, NONE, measure))
+def _against_none(found: Trajectories, cell: str, measure: str) -> Estimate:
+    return difference(at_end(found[cell], measure), at_end(found[NONE], measure))
 
 
-def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
-    works = ClaimStatement(
+def _statements(found: Trajectories, section: SyntaxSection) -> list[JudgedStatement]:
+    works = judged(
         "Punished throughout, words attend less to what depends on them and to what they depend on",
         f"attention on arcs at the end, {PUNISHED} − {NONE}, paired by seed",
         _against_none(found, PUNISHED, ATTENTION),
@@ -239,10 +248,10 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
         kind="measurement",
         why="it says that the term does what it is for",
     )
-    never = ClaimStatement(
+    never = judged(
         "Punished throughout, agreement across a noun of the other number is not learnt",
         f"accuracy at the end, {PUNISHED}; 50 % by chance",
-        mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
+        mean_of([*at_end(found[PUNISHED], ACROSS).values()]),
         Rule(below=CHANCE_AT_MOST, unit="%"),
     )
     compared = (
@@ -259,19 +268,19 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
         (REWARDED, AGREEMENT, Rule(below=0.0), "Rewarded throughout, agreement is worse at the end"),
         (REWARDED, LOSS, Rule(above=0.0, unit="nats"), "Rewarded throughout, the loss is higher at the end"),
     )
-    beside = ClaimStatement(
+    beside = judged(
         "Punished throughout, agreement is worse than where attention on control arcs is punished",
         f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
-        difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
+        difference(at_end(found[PUNISHED], AGREEMENT), at_end(found[CONTROL], AGREEMENT)),
         Rule(below=0.0),
     )
     return [works, never, beside, *(_statement(found, *one) for one in compared)]
 
 
-def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> ClaimStatement:
+def _statement(found: Trajectories, cell: str, measure: str, rule: Rule, text: str) -> JudgedStatement:
     name = "accuracy" if measure == AGREEMENT else "evaluation loss"
     number = f"{name} at the end, {cell} − {NONE}, paired by seed"
-    return ClaimStatement(text, number, _against_none(found, cell, measure), rule)
+    return judged(text, number, _against_none(found, cell, measure), rule)
 
 
 CLAIM = Claim(

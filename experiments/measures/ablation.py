@@ -14,13 +14,13 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
+from reports.measures.effects import Row, behaviour_text, cost_text, highest, is_distance, scale_of, significant
 from reports.measures.reported import Method
-from reports.measures.scales import Row, behaviour_text, cost_text, is_distance, scale_of
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
-from reports.tables.ablations import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
 from reports.tables.cells import Cell, TextColumn, columns_of
+from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
 from reports.tables.shared_columns import LEVEL, VALUE
 from reports.tables.text_table import TextTable
 
@@ -115,7 +115,7 @@ class AblationMeasure(Measure):
     "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
-    random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
+    random heads; where nothing is said those that match a behaviour (`probes.causal.attention_vs_effect.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
     that they have a grade, or the one with the largest margin where there is none."""
@@ -151,17 +151,17 @@ class AblationMeasure(Measure):
 
         scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
-            sets, elsewhere = self._sets(run, one, scores, labels)
+            sets = self._sets(run, one, scores, labels)
             for way in self.ways:
                 values = one.without([every.heads for every in sets], way)
                 costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
-                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort, elsewhere=elsewhere))
+                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort))
         return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
         from experiments.run.behaviours import Behaviours, downstream
-        from probes.causal.attention_effect import ROLES
+        from probes.causal.attention_vs_effect import ROLES
 
         for one in Behaviours.of(run, self.behaviours, self.items).weighed():
             own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)
@@ -170,24 +170,21 @@ class AblationMeasure(Measure):
             for one in downstream(run, part, self.downstream, self.items):
                 yield one, ()
 
-    def _sets(
-        self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]
-    ) -> tuple[list[HeadSet], dict[str, int]]:
-        """Return what is switched off, and how many random heads of each label are of other layers than its own."""
+    def _sets(self, run: RunContext, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]) -> list[HeadSet]:
+        """Return what is switched off."""
         from probes.causal.ablation import against_random, choose_heads, random_sets, single_heads, whole_layers
 
-        shape, elsewhere = one.shape, {}
+        shape = one.shape
         sets = single_heads(*shape) + (whole_layers(*shape) if self.layers else [])
         for label in labels if self.draws else ():
             chosen, by = choose_heads(scores, label, self.top)
             drawn = random_sets(chosen, shape, self.draws, (run.config.seed,))
-            if drawn is None:
+            if not drawn:
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are selected" if chosen else "no head is selected"
                 run.note(f"ablation: {many} by {label}, so none are compared with random ones")
                 continue
             sets += against_random(label, chosen, by, drawn)
-            elsewhere[label] = drawn.elsewhere
-        return sets, elsewhere
+        return sets
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -262,8 +259,7 @@ def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
 
 def _summary(rows: pd.DataFrame) -> str:
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
-    sure = heads.loc[heads["p_adjusted"] < LEVEL, "cost"]
-    costly, helping = (sure > 0).sum(), (sure < 0).sum()
+    costly, helping = map(len, significant(heads))
     few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
     told = f"With all heads: {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}."
     if is_distance(one):
@@ -278,9 +274,8 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
     groups = _groups(rows)
     first, heads, layers = (groups[0], *(groups[0][groups[0]["kind"] == kind] for kind in ("head", "layer")))
     yield Paragraph(_summary(first))
-    ordered = heads.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
-    helping = ordered[(ordered["cost"] < 0) & (ordered["p_adjusted"] < LEVEL)].tail(HELPING)
-    chosen = pd.concat([ordered.head(COSTLY), helping]).drop_duplicates("name")
+    ordered = highest(heads)
+    chosen = pd.concat([ordered.head(COSTLY), significant(ordered)[1].tail(HELPING)]).drop_duplicates("name")
     also = "" if is_distance(first.iloc[0]) else ", then those without which the model is significantly better"
     title = f"The heads that cost most{also} (way: {first['way'].iloc[0]}); 95 % intervals"
     titles, costs = _columns(groups)
@@ -316,8 +311,7 @@ def _more(row: Row) -> bool:
 
 
 def _difference(row: Row) -> str:
-    told = scale_of(row).cost
-    return f"{told(row['difference'])} [{told(row['ci_low'])}, {told(row['ci_high'])}]"
+    return scale_of(row).with_interval(row["difference"], row["ci_low"], row["ci_high"])
 
 
 def _random(row: Row) -> str:

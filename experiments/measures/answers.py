@@ -246,17 +246,13 @@ class AnswersMeasure(Measure):
 def _one_head(run: RunContext, asked: Sequence[Prompt]) -> pd.DataFrame:
     from probes.causal.ablation import measure
     from probes.causal.attribution import as_behaviour, one_head_left
+    from probes.evidence.results import named_heads
 
     ablated = one_head_left(run.model)
     step = run.counter("one head a layer", len(asked))
     found = measure(as_behaviour(run.lm, asked), list(ablated.values()), step=step).numpy()
-    frames = [
-        pd.DataFrame({"text": range(len(asked)), "log_odds": odds}).assign(
-            layer=layer, head=head, name=f"{layer + 1}-{head + 1}"
-        )
-        for (layer, head), odds in zip(ablated, found, strict=True)
-    ]
-    return pd.concat(frames, ignore_index=True)
+    heads = pd.DataFrame(named_heads((run.model.layers, run.model.heads)))
+    return heads.merge(pd.DataFrame({"text": range(len(asked))}), how="cross").assign(log_odds=found.ravel())
 
 
 def _right(log_odds: pd.Series) -> str:

@@ -200,7 +200,7 @@ class BiographiesMeasure(Measure):
             behaviour=grader(run.config, run.model) if read_all is None else None,
             progress=run.progress,
             read_all=read_all,
-            kept=run.kept,
+            job=run.job,
         )
         for scope, dropped in found.dropped.items():
             run.journal.drop("biographies", scope, dropped)

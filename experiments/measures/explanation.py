@@ -145,8 +145,7 @@ class ExplanationMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return a row a measure and classifier, and a row a rank correlation and classifier."""
-        from probes.explanation.measure import explanation_tables
-        from probes.explanation.sentences import read_task
+        from probes.explanation.measure import explanation_tables, read_task
 
         measured = -(-self.sentences // 2)
         train = read_task(run.model, self.classifiers * self.sentences, self.seed)

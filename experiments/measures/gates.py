@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -12,18 +12,16 @@ from experiments.config.section import EMBEDDING
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
+from reports.measures.effects import GATE, Row, cost_text, scale_of
 from reports.measures.reported import Method
-from reports.measures.scales import cost_text, scale_of
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (
-    BEHAVIOUR,
     FRACTIONS,
     ITEMS,
     MEASURE,
     ONE_HEAD,
-    RUN,
-    UNIT,
     ends,
     flag,
     fraction,
@@ -38,17 +36,12 @@ if TYPE_CHECKING:
     from probes.causal.behaviours import Behaviour
     from probes.causal.gates import Gated
 
-Row = Mapping[Any, Any]
-"A row of a table, by the names of its columns."
-
 MOST: Final = 8
 "Heads that a cell names at the most; twice as many survivors have a row."
 
 ROLES: Final = 3
 "Labels that are named of a head."
 
-_ABOUT: Final = ("model", "step", "behaviour")
-_RUN: Final = (*RUN, BEHAVIOUR, UNIT)
 _PRICE: Final = number("price", "What an open head costs while gates are learned, in the unit.")
 _WEIGHTS: Final = flag("weights", "Whether the model's weights were trained along with the gates.")
 
@@ -59,9 +52,9 @@ def _check_left(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 GATES: Final = Table(
     "One row for each behaviour, price and head.",
-    (*_ABOUT, "price", "layer", "head"),
+    (*BY_BEHAVIOUR, "price", "layer", "head"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         _PRICE,
         _WEIGHTS,
         *ONE_HEAD,
@@ -72,9 +65,9 @@ GATES: Final = Table(
 
 PATHS: Final = Table(
     "One row for each behaviour, measure and price: the model with its learned gates, on held-out items.",
-    (*_ABOUT, "measure", "price"),
+    (*BY_BEHAVIOUR, "measure", "price"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         MEASURE,
         _PRICE,
         _WEIGHTS,
@@ -90,11 +83,7 @@ PATHS: Final = Table(
 )
 
 TERMS: Final = (
-    (
-        "gate",
-        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
-        "section 2.2).",
-    ),
+    GATE,
     (
         "learned gates",
         "Hard-Concrete gates (Louizos et al. 2018; Voita et al. 2019, section 6: temperature 0.33, stretched to "

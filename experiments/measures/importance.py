@@ -12,21 +12,19 @@ from pydantic import Field
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
+from reports.measures.effects import GATE, NumberScale, highest
 from reports.measures.reported import Method
-from reports.measures.scales import NumberScale
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.column import Column
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (
-    BEHAVIOUR,
     CORRELATIONS,
     FRACTIONS,
     ITEMS,
     NOT_NEGATIVE,
     ONE_HEAD,
-    RUN,
-    UNIT,
     VALUE,
     correlation,
     ends,
@@ -43,9 +41,6 @@ if TYPE_CHECKING:
 MOST: Final = 8
 "Heads that a table has at the most."
 
-_ABOUT: Final = ("model", "step", "behaviour")
-_RUN: Final = (*RUN, BEHAVIOUR, UNIT)
-
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     return (
@@ -56,9 +51,9 @@ def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
 
 IMPORTANCE: Final = Table(
     "One row for each behaviour and head.",
-    (*_ABOUT, "layer", "head"),
+    (*BY_BEHAVIOUR, "layer", "head"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         *ONE_HEAD,
         *ITEMS,
         number(
@@ -73,9 +68,9 @@ IMPORTANCE: Final = Table(
 
 TAYLOR: Final = Table(
     "One row for each behaviour: how well predicted costs agree with measured ones over heads.",
-    _ABOUT,
+    BY_BEHAVIOUR,
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         text("series", "Terms of the Taylor series that predict, such as first order."),
         whole("heads", "Number of heads that are compared."),
         *ITEMS,
@@ -85,11 +80,7 @@ TAYLOR: Final = Table(
 )
 
 TERMS: Final = (
-    (
-        "gate",
-        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
-        "section 2.2).",
-    ),
+    GATE,
     (
         "importance",
         "The mean over items of |d value / d gate| at gates of 1 (Michel et al. 2019, equation 2): every item has "
@@ -138,7 +129,7 @@ class ImportanceMeasure(BehaviourMeasure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
-        from probes.causal.importance import importance_table, taylor_table
+        from probes.causal.gradients import importance_table, taylor_table
 
         told, checks, shape = [], [], (run.model.layers, run.model.heads)
         for one in self.opened(run).weighed():
@@ -181,7 +172,7 @@ class ImportanceMeasure(BehaviourMeasure):
             return
         known = []
         for behaviour, rows in every.groupby("behaviour", sort=False):
-            top = _ordered(rows)["name"].head(MOST)
+            top = highest(rows, "importance")["name"].head(MOST)
             known.append(f"{sum(name in specialised for name in top)} of {len(top)} ({behaviour})")
         yield (
             "Heads with the largest gradient importance that are specialised in a role of language: "
@@ -191,10 +182,6 @@ class ImportanceMeasure(BehaviourMeasure):
 
 def _scale(rows: pd.DataFrame) -> NumberScale:
     return NumberScale.of(str(rows["unit"].iloc[0]), VALUE)
-
-
-def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
 
 
 def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
@@ -224,7 +211,7 @@ def _most_important(rows: pd.DataFrame) -> TextTable:
         replace(IMPORTANCE["cost"], write=scale.cost).shown(),
     )
     title = f"The most important heads for {rows['behaviour'].iloc[0]}, in {scale.unit}; 95 % intervals"
-    return TextTable.of(title, columns, _ordered(rows).head(MOST).to_dict("records"))
+    return TextTable.of(title, columns, highest(rows, "importance").head(MOST).to_dict("records"))
 
 
 def _summary(rows: pd.DataFrame, taylor: Mapping[Any, Any] | None) -> str:

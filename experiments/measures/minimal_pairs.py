@@ -14,9 +14,9 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import CHANCE_DRAWN, ends, few_clusters, spark
+from reports.tables.marks import CHANCE_DRAWN, clusters_shown, ends, spark
 from reports.tables.scores import BEHAVIOUR
-from reports.tables.shared_columns import CHANCE, CLUSTERS
+from reports.tables.shared_columns import CHANCE
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -115,10 +115,7 @@ class MinimalPairsMeasure(Measure):
             made = decide(run.lm, corpus.stream(), method=method, batch_pieces=scoring.batch_pieces, step=step)
             decided[corpus.name] = made
             facts[corpus.name] = {"items": items, "decided": len(made.made), "fingerprint": fingerprint}
-            dropped = Dropped()
-            for one in made.left_out:
-                dropped.add(one.reason, one.source)
-            run.journal.drop(corpus.name, SCOPE, dropped)
+            run.journal.drop(corpus.name, SCOPE, Dropped.of(made.left_out))
         run.fact(self.name, facts)
         return {"behaviour": pair_table(decided, replicates=scoring.replicates, seed=run.config.seed)}
 
@@ -197,10 +194,6 @@ def _name(row: Row) -> str:
     return str(row[row["level"]]).replace("_", " ")
 
 
-def _clusters(row: Row) -> Cell:
-    return Cell(count(row["clusters"]), sort=row["clusters"], marks=few_clusters(row["clusters"]))
-
-
 def _drawn(row: Row) -> Cell:
     return Cell("", page=spark(row["accuracy"], row["ci_low"], row["ci_high"], below=CHANCE_DRAWN))
 
@@ -214,7 +207,7 @@ PREFERENCES: Final = BEHAVIOUR.text_columns(
     TextColumn("Pairs", _name, "row"),
     BEHAVIOUR["method"].shown(css="muted", write=lambda row: row["method"] or MISSING),
     "n",
-    CLUSTERS.shown(write=_clusters),
+    clusters_shown(),
     TextColumn(ends(0, 50, 100), _drawn, "spark", only="page"),
     *BEHAVIOUR["accuracy"].shown_with_interval(css=lambda row: "strong"),
     TextColumn("Interval", _judged, "text", plain="verdict"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,11 +16,13 @@ from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, HeadMap, Matrix, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, percent, signed, signed_percent
+from reports.measures.effects import NumberScale, significant
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import TextColumn
+from reports.tables.effects import ALL_PLACES
 from reports.tables.shared_columns import (
     CLUSTERS,
     LEVEL,
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from probes.causal.patching import Effects, PatchItem
     from probes.minimal_pairs import LeftOut
     from probes.pairs.number_swaps import NumberSwap
-
-ALL: Final = "all places"
-"The role of the rows that are about all places at once."
 
 SHOWN: Final = 12
 "Heads that the table has at the most."
@@ -152,16 +151,12 @@ class PatchingMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
-        from probes.causal.patch_table import patch_table
-        from probes.causal.patching import measure_patching, patch_items
+        from probes.causal.patching import measure_patching, patch_items, patch_table
         from probes.scoring.aligned import Dropped
 
         swaps, left_out = _swaps(self.items, self.seed)
         items, unfit = patch_items(run.lm, swaps)
-        dropped = Dropped()
-        for one in (*left_out, *unfit):
-            dropped.add(one.reason, one.source)
-        run.note_dropped("report", "sentence", self.name, dropped)
+        run.note_dropped("report", "sentence", self.name, Dropped.of([*left_out, *unfit]))
         if not items:
             reasons = ", ".join(Counter(one.reason for one in unfit))
             raise PatchingError(f"patching: {run.model.name} can be tested on none of {len(swaps)}: {reasons}")
@@ -173,10 +168,10 @@ class PatchingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL] if len(patched) else patched
+        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
-        ranked = every.reindex(every["share"].abs().sort_values(ascending=False, kind="stable").index)
+        ranked = every.loc[every["share"].abs().sort_values(ascending=False, kind="stable").index]
         ranked = ranked.dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
@@ -189,13 +184,12 @@ class PatchingMeasure(Measure):
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL] if len(patched) else patched
+        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
-        gains = ((every["p_adjusted"] < LEVEL) & (every["share"] > 0)).sum()
         yield (
-            f"Patched from a sentence whose subject has the other number, {gains} of {len(every)} heads, each alone, "
-            "restore a significant part of the preference for the correct verb form."
+            f"Patched from a sentence whose subject has the other number, {len(significant(every, 'share')[0])} of "
+            f"{len(every)} heads, each alone, restore a significant part of the preference for the correct verb form."
         )
 
 
@@ -217,12 +211,8 @@ def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
 
 def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[str, Any]:
     """Return what holds for all heads together; shares of sentences in which the right answer is preferred."""
-    from probes.causal.patch_table import direct_agreement, estimate_agreement
+    from probes.causal.patching import agreements
 
-    direct = direct_agreement(items, effects, run.effort)
-    agreement = {"estimate": asdict(estimate_agreement(items, effects, run.effort))}
-    agreement["direct"] = {} if direct is None else asdict(direct)
-    told = {f"{of}_{name}": number for of, numbers in agreement.items() for name, number in numbers.items()}
     return {
         "items": len(items),
         "clusters": len({item.source for item in items}),
@@ -230,7 +220,7 @@ def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[st
         "corrupted": float(effects.corrupted.mean()),
         "right_clean": float((effects.clean > 0).double().mean()),
         "right_corrupted": float((effects.corrupted > 0).double().mean()),
-        **{name: float(number) for name, number in told.items()},
+        **{name: float(number) for name, number in agreements(items, effects, run.effort).items()},
         "why_no_direct": effects.why_not,
     }
 
@@ -247,7 +237,7 @@ def _map(run: RunFolder, every: pd.DataFrame) -> Matrix:
 
 
 def _strongest(patched: pd.DataFrame, ranked: pd.DataFrame) -> TextTable:
-    roles = [str(role) for role in patched["role"].drop_duplicates() if role != ALL]
+    roles = [str(role) for role in patched["role"].drop_duplicates() if role != ALL_PLACES]
     shares = {(row["name"], row["role"]): float(row["share"]) for row in patched.to_dict("records")}
     columns = (
         PATCHING["name"].shown("Head", "row", css="head"),
@@ -291,14 +281,13 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
             "and no share can be estimated."
         )
         return
-    sure = ranked[ranked["p_adjusted"] < LEVEL]
-    gains, losses = (sure[sure["share"] * sign > 0]["name"].tolist() for sign in (1, -1))
-    first = ranked.to_dict("records")[0]
+    gains, losses = (heads["name"].tolist() for heads in significant(ranked, "share"))
+    first = ranked.iloc[0]
+    between = NumberScale.interval(signed, first["ci_low"], first["ci_high"])
     yield (
         f"Of {len(every)} heads {len(gains)} restore a significant part ({names(gains, 6)}), and {len(losses)} "
         f"significantly reduce the answer ({names(losses, 6)}). The strongest is {first['name']}: "
-        f"{signed(first['share'])} % of the "
-        f"difference{', ' + interval if (interval := _interval(first)) else ''}."
+        f"{signed(first['share'])} % of the difference{',' * bool(between)}{between}."
     )
 
 
@@ -312,8 +301,3 @@ def _quick(facts: Mapping[str, Any]) -> Iterator[str]:
             )
     if facts.get("why_no_direct"):
         yield f"No direct logit attribution: {facts['why_no_direct']}."
-
-
-def _interval(row: Mapping[Any, Any]) -> str:
-    low, high = row["ci_low"], row["ci_high"]
-    return f"[{signed(low)}, {signed(high)}]" if low == low else ""

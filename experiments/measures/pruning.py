@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,9 +14,10 @@ from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
+from reports.measures.effects import Row, behaviour_text, scale_of
 from reports.measures.reported import Method
-from reports.measures.scales import behaviour_text, scale_of
 from reports.run.folder import RunFolder
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, ORDERS
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -24,7 +25,6 @@ from reports.tables.shared_columns import (
     MEASURE,
     QUESTION,
     RUN,
-    UNIT,
     difference,
     ends,
     flag,
@@ -43,12 +43,6 @@ if TYPE_CHECKING:
     from probes.causal.ablation import Heads
     from probes.causal.pruning import Order
 
-Row = Mapping[Any, Any]
-"A row of a table, by the names of its columns."
-
-ORDERS: Final = ("importance", "cost", "random")
-"In which order heads are taken out."
-
 RANDOM: Final = ORDERS[2]
 ORDER_NAMES: Final = dict(zip(ORDERS, ("by importance", "by own cost", "at random"), strict=True))
 "Order -> what a page calls it."
@@ -56,8 +50,6 @@ ORDER_NAMES: Final = dict(zip(ORDERS, ("by importance", "by own cost", "at rando
 MOST: Final = 8
 "Labels that a table has at the most."
 
-_ABOUT: Final = ("model", "step", "behaviour")
-_RUN: Final = (*RUN, BEHAVIOUR, UNIT)
 _HEADS: Final = whole("heads", "Number of heads of the model.")
 _ORDER: Final = text(
     "order", "Order in which heads are ablated, the least first: by importance, cost or chance.", ORDERS
@@ -71,9 +63,9 @@ def _check_removed(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 PRUNING: Final = Table(
     "One row for each behaviour, measure, order and number of heads that are ablated.",
-    (*_ABOUT, "measure", "order", "draw", "removed"),
+    (*BY_BEHAVIOUR, "measure", "order", "draw", "removed"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         MEASURE,
         _ORDER,
         whole("draw", "Number of the random order, from 1; 0 for the others."),
@@ -89,9 +81,9 @@ PRUNING: Final = Table(
 
 AREAS: Final = Table(
     "One row for each behaviour, measure and order that is not random.",
-    (*_ABOUT, "measure", "order"),
+    (*BY_BEHAVIOUR, "measure", "order"),
     (
-        *_RUN,
+        *OF_BEHAVIOUR,
         MEASURE,
         _ORDER,
         *ITEMS,
@@ -108,7 +100,7 @@ AREAS: Final = Table(
 MIGRATION: Final = Table(
     "One row for each behaviour, label and direction, after some heads were ablated; heads are selected on the "
     "selection split and evaluated on the report split.",
-    (*_ABOUT, "probe", "label", "variant"),
+    (*BY_BEHAVIOUR, "probe", "label", "variant"),
     (
         *RUN,
         BEHAVIOUR,

@@ -16,23 +16,19 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import columns_of
-from reports.tables.shared_columns import BEHAVIOUR, ITEMS, NOT_NEGATIVE, ONE_HEAD, RUN, UNIT, ends, number, text
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, TOKENS
+from reports.tables.shared_columns import ITEMS, NOT_NEGATIVE, ONE_HEAD, ends, number, text
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
 
-TOKENS: Final = ("[CLS]", "[SEP]", "other")
-"What weights are on: the special tokens before and after the words of a text, and the pieces of words."
-
 SLOPES: Final = Table(
     "One row for each behaviour, token and head.",
-    ("model", "step", "behaviour", "token", "layer", "head"),
+    (*BY_BEHAVIOUR, "token", "layer", "head"),
     (
-        *RUN,
-        BEHAVIOUR,
-        UNIT,
+        *OF_BEHAVIOUR,
         text("token", "Token that the weights are on; other stands for all subwords of words.", TOKENS),
         *ONE_HEAD,
         *ITEMS,
@@ -79,7 +75,7 @@ class SlopesMeasure(BehaviourMeasure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the slopes of all behaviours."""
-        from probes.causal.slopes import slope_table, weight_slopes
+        from probes.causal.gradients import slope_table, weight_slopes
 
         frames, shape = [], (run.model.layers, run.model.heads)
         for behaviour in self.opened(run):

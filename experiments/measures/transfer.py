@@ -16,13 +16,11 @@ from reports.formats import cost, count, names, percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (
-    BEHAVIOUR,
     CLUSTERS,
     ONE_HEAD,
     P_ADJUSTED,
-    RUN,
-    UNIT,
     P,
     difference,
     ends,
@@ -38,18 +36,15 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
-    from probes.minimal_pairs import LeftOut
 
 SHOWN: Final = 12
 "Heads that a table has at the most, those with the largest transfer of either sign."
 
 TRANSFER: Final = Table(
     "One row for each behaviour and head.",
-    ("model", "step", "behaviour", "layer", "head"),
+    (*BY_BEHAVIOUR, "layer", "head"),
     (
-        *RUN,
-        BEHAVIOUR,
-        UNIT,
+        *OF_BEHAVIOUR,
         *ONE_HEAD,
         whole("n", "Number of sentences that receive outputs of others.", 1),
         CLUSTERS,
@@ -153,7 +148,7 @@ class TransferMeasure(BehaviourMeasure):
 
         Raises ModelError for a model without a masked-LM head, and BehaviourError for pairs that ask for no verb.
         """
-        from probes.causal.donors import draw_donors, verb_numbers
+        from probes.causal.transfer import draw_donors, verb_numbers
 
         for one in self.opened(run) if self.behaviours else ():
             draw_donors(verb_numbers(one)[0], self.seed)  # raises now what it would raise after all heads are scored
@@ -164,23 +159,16 @@ class TransferMeasure(BehaviourMeasure):
         return tables_of(transfer=[self._table(run, one) for one in self.opened(run)])
 
     def _table(self, run: RunContext, whole: Behaviour) -> pd.DataFrame:
-        from probes.causal.donors import draw_donors, verb_numbers
-        from probes.causal.transfer import measure_transfer, transfer_table
+        from probes.causal.transfer import draw_donors, measure_transfer, transfer_table, verb_numbers
+        from probes.scoring.aligned import Dropped
 
         behaviour, unfit = verb_numbers(whole)
         donors, without = draw_donors(behaviour, self.seed)
-        self._note(run, behaviour.name, [*unfit, *without])
+        run.note_dropped("report", behaviour.name, self.name, Dropped.of([*unfit, *without]))
         step = run.counter(f"transfer, {behaviour.name}", len(donors.recipients))
         margins = measure_transfer(behaviour, donors, step=step)
-        return transfer_table(behaviour, donors, margins, run.effort, alpha=run.config.verdict.alpha)
-
-    def _note(self, run: RunContext, behaviour: str, left_out: list[LeftOut]) -> None:
-        from probes.scoring.aligned import Dropped
-
-        dropped = Dropped()
-        for one in left_out:
-            dropped.add(one.reason, one.source)
-        run.note_dropped("report", behaviour, self.name, dropped)
+        shape, alpha = (run.model.layers, run.model.heads), run.config.verdict.alpha
+        return transfer_table(behaviour, donors, margins, shape, run.effort, alpha=alpha)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

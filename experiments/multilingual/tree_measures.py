@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from experiments.claims.claim import ClaimSection
 from experiments.inputs.corpora import open_corpus
+from experiments.statements.claim import ClaimSection
 from mha import Model, load_model
 from probes import Corpus
 from probes.scoring.aligned import Aligned

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
 from experiments.multilingual.tree_measures import (
     PERMUTED,
     RANDOM,
@@ -20,10 +18,13 @@ from experiments.multilingual.tree_measures import (
     read_language,
     transferred,
 )
+from experiments.statements.claim import Claim, Work, claim_measure
 from experiments.statements.estimates import difference
 from experiments.statements.rule import Rule
 from mha import Model
-from probes.states.trees import spearman
+from probes.evidence.statistics import spearman
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
+from reports.statements.statement import JudgedStatement, judged
 
 OWN, OTHER, TOGETHER = "own language", "each other language", "all other languages together"
 
@@ -45,7 +46,7 @@ ByLanguage = dict[int, float]
 "A number for each language, by its number in the config."
 
 
-def measure(section: LanguageTreesSection, work: Work) -> ClaimResult:
+def measure(section: LanguageTreesSection, work: Work) -> ClaimRecord:
     """Read all languages with the trained weights, and with randomly initialised and permuted ones."""
     heads: dict[str, dict[int, dict[str, Any]]] = {}
     transfer: dict[str, dict[int, Any]] = {}
@@ -65,7 +66,7 @@ def measure(section: LanguageTreesSection, work: Work) -> ClaimResult:
             shape = shape or (model.layers, model.heads)
             work.progress(f"measure {kind}", len(heads[kind]), len(seeds))
     languages = [*section.treebanks]
-    return ClaimResult(
+    return ClaimRecord(
         _measures(heads, transfer, languages),
         statements(heads, transfer, languages),
         _noticed(heads[TRAINED][0], languages, shape),
@@ -165,7 +166,7 @@ CORRELATION = 3
 "The statement whose number is no share."
 
 
-def statements(heads: Heads, transfer: Transfer, languages: list[str]) -> list[ClaimStatement]:
+def statements(heads: Heads, transfer: Transfer, languages: list[str]) -> list[JudgedStatement]:
     """Return the statements; their intervals are over languages."""
     row = {place: float(heads[TRAINED][0][language]["row"]) for place, language in enumerate(languages)}
     own, same, moved = (
@@ -186,7 +187,7 @@ def statements(heads: Heads, transfer: Transfer, languages: list[str]) -> list[C
         (joint, bar),
     )
     return [
-        ClaimStatement(*text, difference(*pair), Rule(above=0.0, unit="") if place == CORRELATION else Rule(above=0.0))
+        judged(*text, difference(*pair), Rule(above=0.0, unit="") if place == CORRELATION else Rule(above=0.0))
         for place, (text, pair) in enumerate(zip(STATEMENTS, pairs, strict=True))
     ]
 
@@ -219,8 +220,7 @@ def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Cl
         ("projections", "arcs that projected states attach", "%"),
     )
     return [
-        ClaimMeasure(title, unit, tuple(sorted(rows[name], key=lambda one: one.condition)))
-        for name, title, unit in titles
+        claim_measure(title, unit, sorted(rows[name], key=lambda one: one.condition)) for name, title, unit in titles
     ]
 
 

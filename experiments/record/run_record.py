@@ -6,14 +6,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.run.record import Lost, ReadTexts, RunRecord
-
-FACTS: Final = ("facts",)
-"Fields of the record that are noted where they are measured."
 
 
 @dataclass
@@ -31,7 +28,7 @@ class Journal:
     "What came of it, that a reader should know."
     inputs: list[str] = field(default_factory=list)
     "What a reader should know of its texts and its model, and how they were read."
-    facts: dict[str, Mapping[str, Any]] | None = None
+    facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
 
@@ -88,9 +85,8 @@ class Journal:
         for note in record.notes:
             self.note(note)
         self.dropped += [lost for lost in record.dropped if lost not in self.dropped]
-        for fact in FACTS:
-            if (noted := getattr(record, fact)) is not None:
-                setattr(self, fact, noted)
+        if record.facts is not None:
+            self.facts = record.facts
 
     def complete(self, record: RunRecord) -> RunRecord:
         """Return the record of a run with what was noted."""
@@ -101,5 +97,5 @@ class Journal:
             scored=self.scored,
             notes=(*(note for note in self.notes if note not in self.inputs), *self.inputs),
             command=self.command or None,
-            **{fact: getattr(self, fact) for fact in FACTS},
+            facts=self.facts,
         )

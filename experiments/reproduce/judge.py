@@ -1,4 +1,4 @@
-"""From measured numbers to verdicts."""
+"""From measured numbers to verdicts, of findings and of all that a record has measured: nothing is measured again."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from experiments.statements.estimates import Estimate
+from experiments.reproduce.record import Entry
+from experiments.reproduce.registry import all_findings
+from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Numbers, Statement
-from experiments.statements.rule import FAILS, HOLDS, OPEN, UNMEASURED, Controls, LearnedRule, Rule
+from experiments.statements.rule import FAILS, HOLDS, OPEN, ControlNumbers, Controls, LearnedRule, Rule
 from probes.evidence.leads import independent_difference
-
-REPRODUCED, NOT_REPRODUCED, DIFFERS, UNTESTABLE = "reproduced", "not reproduced", "differs", "not testable here"
-
-WEAKER = "weaker version holds"
-"Of a statement below the paper's own bar, and of a finding that stands on such statements or says what it leaves out."
-
-VERDICTS = (REPRODUCED, WEAKER, DIFFERS, NOT_REPRODUCED, UNMEASURED, UNTESTABLE)
+from reports.statements.finding_record import DIFFERS, NOT_REPRODUCED, REPRODUCED, UNMEASURED, UNTESTABLE, WEAKER
 
 NO_NUMBER = "no number"
 
@@ -45,7 +42,7 @@ class Judgement:
 
     finding: Finding
     verdict: str
-    "One of VERDICTS."
+    "One of `reports.statements.finding_record.VERDICTS`."
     why: str
     "What differs or is missing, in words; empty where there is nothing to say."
     statements: Sequence[Judged] = ()
@@ -186,7 +183,94 @@ def _why(judged: Sequence[Judged]) -> str:
     return "; ".join(parts)
 
 
-def plain(estimate: Estimate) -> dict[str, float | int | None]:
-    """Return an estimate as JSON has it: what is missing is null."""
-    ends = {name: getattr(estimate, name) for name in ("value", "low", "high")}
-    return {name: None if math.isnan(one) else one for name, one in ends.items()} | {"n": estimate.n}
+def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record, as `record.today` makes it, in which every result is judged from the numbers in it."""
+    findings = all_findings()
+    return {**record, "results": [_result(findings[one["finding"]], one, record) for one in record["results"]]}
+
+
+def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, Any]) -> Entry:
+    """Return a result with its verdict."""
+    model = next(one for one in record["models"] if one["model"] == result["model"])
+    if result["untestable"] or finding.missing:
+        found = untestable(finding, finding.missing or result["untestable"])
+        return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
+    if model["control"]:
+        return _untrained(finding, result)
+    controls = {one.name: _controls(finding, one.name, one.number, model, record) for one in finding.statements}
+    original = model["known_as"] in finding.original
+    found = judge(finding, numbers_of(finding, result["statements"]), controls=controls, original=original)
+    return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
+
+
+def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:
+    """Return the result of untrained weights: the verdict that all seeds share, and the mean of their numbers."""
+    by_seed = {seed: judge(finding, numbers_of(finding, told)) for seed, told in result["seeds"].items()}
+    verdicts = {one.verdict for one in by_seed.values()}
+    first = next(iter(by_seed.values()))
+    why = "; ".join(f"seed {seed}: {one.verdict}" for seed, one in by_seed.items())
+    if len(verdicts) == 1:
+        why = first.why
+    verdict = first.verdict if len(verdicts) == 1 else DIFFERS
+    columns = zip(*(one.statements for one in by_seed.values()), strict=True)
+    statements = [_pooled(list(of_seeds)) for of_seeds in columns]
+    seen = {"verdict": verdict, "why": why, "by_seed": [one.verdict for one in by_seed.values()]}
+    return {**result, **seen, "statements": statements}
+
+
+def _pooled(seeds: Sequence[Judged]) -> Entry:
+    """Return one statement over all seeds."""
+    if len(seeds) == 1:
+        return _entry(seeds[0])
+    found = [one.measured for one in seeds if isinstance(one.measured, Measured)]
+    if not found:
+        return _entry(seeds[0])
+    ours = [one.ours.value for one in found if one.ours is not None]
+    note = ", ".join(f"{one.decides.value:.3g}" for one in found)
+    baselines = [one.baseline for one in found if one.baseline is not None]
+    whole = Measured(
+        mean_of([one.decides.value for one in found]),
+        mean_of(ours) if ours else None,
+        sum(baselines) / len(baselines) if baselines else None,
+        note=f"{len(seeds)} seeds: {note}",
+    )
+    said = {one.verdict for one in seeds}
+    return _entry(Judged(seeds[0].statement, whole, said.pop() if len(said) == 1 else OPEN))
+
+
+def numbers_of(finding: Finding, entries: Sequence[Mapping[str, Any]]) -> Numbers:
+    """Return what a record has measured for the statements of a finding; CHANGED where it is another number now."""
+    by_name = {one["name"]: one for one in entries}
+    return {one.name: _number(by_name.get(one.name), one.number) for one in finding.statements}
+
+
+def _number(told: Mapping[str, Any] | None, number: str) -> Measured | Missing:
+    return Missing(CHANGED) if told is None or told["number"] != number else Measured.of(told)
+
+
+def _controls(
+    finding: Finding, name: str, number: str, model: Mapping[str, Any], record: Mapping[str, Any]
+) -> Controls:
+    """Return what random and permuted weights of a model's shape have in the place of its number."""
+    kinds = {one["model"]: one["source"] for one in record["models"] if one["control"] and one["of"] == model["model"]}
+    found = {}
+    for result in record["results"]:
+        if result["finding"] == finding.id and result["model"] in kinds and not result["untestable"]:
+            seeds = result["seeds"].values()
+            told = [_number(next((one for one in of if one["name"] == name), None), number) for of in seeds]
+            current = [one for one in told if not (isinstance(one, Missing) and one.why == CHANGED)]
+            values = [one.decides for one in current if isinstance(one, Measured)]
+            known = tuple(one for one in values if not math.isnan(one.value))
+            absent = sum(isinstance(one, Missing) and one.absent for one in current)
+            found[kinds[result["model"]]] = ControlNumbers(known, len(current), absent)
+    return {kind: one for kind, one in found.items() if one.seeds}
+
+
+def _told(found: Judgement, result: Mapping[str, Any]) -> Entry:
+    return {**result, "verdict": found.verdict, "why": found.why}
+
+
+def _entry(one: Judged) -> Entry:
+    about: Entry = {"name": one.statement.name, "number": one.statement.number, "verdict": one.verdict}
+    minus = {kind: number.recorded() | {"seeds": seeds} for kind, (number, seeds) in one.minus.items()}
+    return about | {"near": one.near, "note": "", "minus": minus} | one.measured.recorded()

@@ -9,17 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from experiments.claims.run.registry import load_claim
-from experiments.claims.run.study import run_claim
+from experiments.claims.study import load_claim, run_claim
 from experiments.config.config import Config, ConfigError
 from experiments.config.file import read_toml
-from experiments.record.progress import Progress, silent
 from experiments.run.config import load_config
 from experiments.run.folder import CONFIG
 from experiments.run.run import resume_or_run, run
 from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
 from reports import Run
+from reports.progress import Progress, silent
 from reports.run.record import RunRecord, read_record
 from reports.statements.claim_record import read_claim
 

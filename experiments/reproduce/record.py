@@ -1,4 +1,4 @@
-"""The record of findings: what papers say, what was measured, and of which runs; `verdicts` judges it."""
+"""The record of findings: what papers say, what was measured, and of which runs; `judge` judges it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from experiments.reproduce.judge import plain
 from experiments.reproduce.readings import FinishedReading
 from experiments.reproduce.registry import all_findings, papers
 from experiments.statements.finding import (
@@ -85,17 +84,7 @@ def _drawn(finding: Finding, evidence: Evidence, numbers: Sequence[Entry]) -> Fi
 
 
 def _number(statement: Statement, found: Measured | Missing) -> Entry:
-    about: Entry = {"name": statement.name, "number": statement.number}
-    if isinstance(found, Missing):
-        return about | missing_entry(found)
-    baseline = None if found.baseline is None or found.baseline != found.baseline else found.baseline
-    beside = {"ours": plain(found.ours) if found.ours else None, "baseline": baseline}
-    return about | {"decides": plain(found.decides)} | beside | {"heads": found.heads, "note": found.note}
-
-
-def missing_entry(missing: Missing) -> Entry:
-    """Return why there is no number, as JSON has it."""
-    return {"missing": missing.why} | ({"absent": True} if missing.absent else {})
+    return {"name": statement.name, "number": statement.number} | found.recorded()
 
 
 def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:

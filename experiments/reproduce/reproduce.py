@@ -1,12 +1,19 @@
-"""Findings at work: every reading that they need is done once, every finding is judged, and the page is written."""
+"""Findings at work: every reading that they need is done once, every finding is judged, and the page is written.
+
+What a run without untrained weights leaves unmeasured is told with the command that measures it, and how long it takes.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from experiments.config.config import ConfigError
-from experiments.record.progress import Progress, silent
+from experiments.reproduce.judge import with_verdicts
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading
 from experiments.reproduce.record import (
     Entry,
@@ -19,20 +26,38 @@ from experiments.reproduce.record import (
     write_record,
 )
 from experiments.reproduce.registry import all_findings
-from experiments.reproduce.untrained import Invocation, hangs_on_untrained, to_measure
-from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
-from experiments.statements.rule import CONTROLS, SEEDS
+from experiments.statements.rule import CONTROLS, SEEDS, LearnedRule
 from experiments.statements.subject import SCRATCH, Subject
 from mha.models.packages import ModelError
 from probes.corpora.conllu import CorpusError
+from reports.formats import about_minutes
+from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.statements.finding_page import write_findings_page
-from reports.statements.finding_record import RECORD
+from reports.statements.finding_record import PUBLISHED, RECORD
 
 UNREADABLE = (RunError, CorpusError, ModelError)
 "What a reading may raise where a model or a machine lacks something; findings that need it are then not testable."
+
+RUNS = len(CONTROLS) * SEEDS
+"Of untrained weights, for each run of a model."
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What a call of 'headscope reproduce' says beside its findings and models."""
+
+    out: Path
+    changes: Sequence[str] = ()
+    seed: int = 0
+
+    def with_controls(self, ids: Sequence[str], subject: Subject) -> str:
+        """Return the command line that measures findings on a model beside untrained weights."""
+        words = ["headscope", "reproduce", *ids, "--model", subject.typed, "--controls", "--out", str(self.out)]
+        words += [word for change in self.changes for word in ("--set", change)]
+        return shlex.join([*words, *(["--seed", str(self.seed)] if self.seed else [])])
 
 
 def reproduce(
@@ -168,3 +193,53 @@ def _measured(
     if reasons:
         return unmeasured(finding, subject, "; ".join(reasons))
     return measured(finding, subject, finding.numbers(evidence), reads, evidence)
+
+
+def hangs_on_untrained(finding: Finding, subject: Subject, record: Mapping[str, Any]) -> bool:
+    """Return whether a statement of a finding needs numbers of untrained weights that a record does not have."""
+    if subject.control or subject.trained_here or finding.missing:
+        return False
+    models = {one["model"] for one in record.get("models", ()) if one["control"] and one.get("of") == subject.spoken}
+    whole = [
+        one["model"]
+        for one in record.get("results", ())
+        if one["model"] in models and one["finding"] == finding.id and len(one.get("seeds", ())) >= SEEDS
+    ]
+    return len(whole) < len(CONTROLS) and any(isinstance(one.rule, LearnedRule) for one in finding.statements)
+
+
+def to_measure(
+    finding: Finding, subject: Subject, reads: Mapping[str, FinishedReading], call: Invocation
+) -> dict[str, Any]:
+    """Return the command that measures untrained weights for a finding, and its seconds: those of this run, for each.
+
+    A run of untrained weights takes about as long as that of the model.
+    """
+    seconds = sum(reads[name].record.wall_seconds or 0 for name in finding.readings if name in reads)
+    return {"command": call.with_controls([finding.id], subject), "seconds": RUNS * seconds}
+
+
+def before_the_run(
+    findings: Sequence[Finding], subjects: Sequence[Subject], call: Invocation, ids: Sequence[str]
+) -> Iterator[str]:
+    """Yield, for each model, which findings a call without controls can leave unmeasured, and what measures them."""
+    record = read_record(call.out)
+    for subject in subjects:
+        hang = [one.id for one in findings if hangs_on_untrained(one, subject, record)]
+        if hang:
+            more = f" and {len(hang) - 3} more" if len(hang) > 3 else ""
+            yield (
+                f"{subject.spoken}: without untrained weights {', '.join(hang[:3])}{more} may be 'not measured'. To "
+                f"measure: {call.with_controls(ids, subject)}{_cost(findings)}"
+            )
+
+
+def _cost(findings: Sequence[Finding]) -> str:
+    """Say how long RUNS runs of all readings of findings take by the published record; empty where it has none."""
+    taken: dict[str, list[float]] = {}
+    for run in read_record(PUBLISHED).get("runs", ()):
+        taken.setdefault(run["reading"], []).append(run["wall_seconds"] or 0)
+    names = {name for one in findings if not one.missing and not one.fact for name in one.readings}
+    seconds = sum(fmean(taken[name]) for name in names if name in taken and not get_reading(name).trains)
+    minutes = about_minutes(RUNS * seconds)
+    return f" ({minutes} more for a model of the size of MiniLM on two cores)" if seconds else ""

@@ -18,7 +18,7 @@ from mha import MaskedLM, Model
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
-from probes.causal.importance import Slopes, slopes
+from probes.causal.gradients import Slopes, slopes
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
@@ -66,15 +66,13 @@ class Behaviours:
 
     def _open(self, name: str) -> Behaviour:
         """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
-        dropped = Dropped()
         if name in self.pairs:
             behaviour: Behaviour = self._pairs(self.pairs[name])
+            dropped = Dropped.of(behaviour.left_out)
         else:
             aligned = self._sentences()
             behaviour, dropped = self._on_sentences(name, aligned), aligned.dropped
-        for one in behaviour.left_out:
-            dropped.add(one.reason, one.source)
-        self.note(behaviour.name, dropped)
+        self.run.journal.drop("report", behaviour.name, dropped)
         return behaviour
 
     def _on_sentences(self, name: str, aligned: Aligned) -> Behaviour:
@@ -90,10 +88,6 @@ class Behaviours:
         items = nsmallest(self.items, enumerate(corpus.stream()), key=lambda one: (draws(corpus.name, one[1]), one[0]))
         method = self.run.config.behaviour.method
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
-
-    def note(self, name: str, dropped: Dropped) -> None:
-        """Note what was left out among the dropped of the run."""
-        self.run.journal.drop("report", name, dropped)
 
 
 @dataclass(frozen=True)

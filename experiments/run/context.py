@@ -11,9 +11,8 @@ import pandas as pd
 
 from experiments.config.config import Config
 from experiments.inputs.controls import first_seed
-from experiments.inputs.open_model import Opened
-from experiments.record.kept import NOTHING, Kept
-from experiments.record.progress import Progress, counter
+from experiments.inputs.open_model import LoadedModel
+from experiments.record.job import NOTHING, AsTables, Job
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
 from probes import Corpus, Probe, get_probe
@@ -23,6 +22,7 @@ from probes.evidence.results import SPLITS, add_verdicts
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Settings
+from reports.progress import Progress, counter
 
 SCOPES: Final = ("sentence", "window")
 "What a model reads at a time, in the order of a run."
@@ -35,12 +35,12 @@ class RunContext:
     """What a measure may use of the run that it is part of."""
 
     config: Config
-    opened: Opened
+    opened: LoadedModel
     corpora: tuple[Corpus, Corpus]
     "Of the selection split and of the report split."
     journal: Journal
     progress: Progress
-    kept: Kept = NOTHING
+    job: Job = NOTHING
     "The finished parts of the run."
     read_checkpoints: Callable[[Sequence[Any]], Iterable[Any]] | None = None
     "Has checkpoints read by workers, see `experiments.training.biographies`; None without workers."
@@ -77,6 +77,10 @@ class RunContext:
     def counter(self, what: str, of: int) -> Callable[..., None]:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
         return counter(self.progress, what, of)
+
+    def part(self, name: str, make: Callable[[], Mapping[str, pd.DataFrame]]) -> Mapping[str, pd.DataFrame]:
+        """Return tables by name, as an interrupted run has kept them, else made and kept, with what was noted."""
+        return self.job.part(name, make, AsTables(self.journal))
 
     def fact(self, measure: str, facts: Mapping[str, Any]) -> None:
         """Note what holds for all heads together, for run.json; what is None or no number is left out."""

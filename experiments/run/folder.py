@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import toml_of
 from experiments.inputs.open_model import open_model
-from experiments.record.progress import silent
+from experiments.record.provenance import device_name, processor_name, uncommitted_changes
 from experiments.run.config import RunConfig, checked
 from experiments.training.train import open_checkpoint
 from mha import Model
+from probes.corpora.corpus import data_folder
+from probes.corpora.named import NAMED_RATINGS
+from probes.pairs.corpora import NAMED_PAIRS
 from reports import Run
+from reports.progress import silent
+from reports.run.record import RunRecord
 
 CONFIG = "config.toml"
 
@@ -69,6 +74,32 @@ def _differences(path: Path, config: Config) -> str:
 
 def _shown(values: Mapping[str, Any], key: str) -> str:
     return repr(values[key]) if key in values else "not set"
+
+
+def made_for(config: Config, record: RunRecord) -> dict[str, Any]:
+    """Return all that the numbers of a run depend on: its config and record, files, code and machine."""
+    values = resolved(config) | {"page": None}
+    same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
+    machine = {"processor": processor_name(), "device name": device_name(record.device)}
+    common = {"files": _files(values), "changes": uncommitted_changes(), **machine}
+    return {"config": values, "record": asdict(same), **common}
+
+
+def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return size and time of change of the files that a config names: by their paths, or as pairs or ratings.
+
+    Corpora are left out, for the record has their fingerprints.
+    """
+    named = {**NAMED_PAIRS, **NAMED_RATINGS}
+    found: dict[str, list[int]] = {}
+    for key, value in flat_keys(values):
+        for one in value if isinstance(value, list) else [value]:
+            path = data_folder() / named[one].path if one in named else Path(str(one))
+            if path.is_absolute() and not key.startswith("corpus."):
+                files = sorted(path.rglob("*")) if path.is_dir() else [path]
+                facts = {str(file): file.stat() for file in files if file.is_file()}
+                found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
+    return found
 
 
 def open_model_of(run: Run) -> Model:

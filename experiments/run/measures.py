@@ -63,7 +63,7 @@ class Measures:
         """Have every measure measure what it measures of a part while the run is at it."""
         for one in self.wanted:
             name, of_part = f"{one.name} ({scored.part.scope}s)", partial(_of_part, one, scored)
-            self.rows[one.name] += self.run.kept.tables(name, self.run.journal, of_part).values()
+            self.rows[one.name] += self.run.part(name, of_part).values()
 
     def write(self, parts: Sequence[Scored], folder: Path) -> None:
         """Measure, and write all tables into the folder of the run; those that were kept are not measured again."""
@@ -71,7 +71,7 @@ class Measures:
         for one in self.wanted:
             read = Read(parts, self.rows[one.name], {needed: found.get(needed, {}) for needed in one.needs})
             with self.run.journal.stage(one.name):
-                frames = self.run.kept.tables(one.name, self.run.journal, partial(one.measure, self.run, read))
+                frames = self.run.part(one.name, partial(one.measure, self.run, read))
             found[type(one)] = frames
             of_run = {name for name in frames if "model" in one.tables[name].dtypes}  # others name their models
             filled = {name: _filled(one.tables[name], frame) for name, frame in frames.items()}

@@ -15,15 +15,13 @@ import tomli_w
 
 from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import corpus_notes, open_corpora, remark_notes
-from experiments.inputs.open_model import Opened, open_model
-from experiments.record.kept import Kept, KeptError, kept_folder
-from experiments.record.parts import delete_parts
-from experiments.record.progress import Progress, silent
+from experiments.inputs.open_model import LoadedModel, open_model
+from experiments.record.job import Job, KeptError, delete_parts
 from experiments.record.provenance import Start, finished, machine_record
 from experiments.record.run_record import Journal
 from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
-from experiments.run.folder import CONFIG, check_free, is_training
+from experiments.run.folder import CONFIG, check_free, is_training, made_for
 from experiments.run.measures import Measures
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
@@ -40,6 +38,7 @@ from reports import (
     write_report,
     write_scores,
 )
+from reports.progress import Progress, silent
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.best_heads import GLOBAL
@@ -76,30 +75,30 @@ def run(
     folder = out / config.name
     journal = Journal(command or "")
     started = Start()
-    place = replacing(folder, stays=is_training, then=lambda: delete_parts(kept_folder(folder)))
+    place = replacing(folder, stays=is_training, then=lambda: delete_parts(folder))
     with place as unfinished, first_page(folder, first) as opening:
         check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):
-            opened = open_model(config, out, progress) if model is None else Opened(model, config)
+            opened = open_model(config, out, progress) if model is None else LoadedModel(model, config)
             for said in opened.model.notes:
                 journal.note_input(said)
         record = machine_record(config, opened.model, corpora, started)
         for said in corpus_notes(corpora):
             journal.note_input(said)
-        kept = Kept.open(folder, config, record, resume=resume)
-        around = RunContext(opened.config, opened, corpora, journal, progress, kept)
+        job = Job.open(folder, made_for(config, record), resume=resume)
+        around = RunContext(opened.config, opened, corpora, journal, progress, job)
         try:
             with open_shards(around.config, record) as shards:
                 _work(config, around, record, unfinished, started, shards, opening.of(around))
             if page:
                 write_report(unfinished, progress)
         except RunError:  # which would come again
-            delete_parts(kept_folder(folder))
+            delete_parts(folder)
             raise
         except BaseException as error:
-            if kept.some and not isinstance(error, KeptError):
+            if job.some and not isinstance(error, KeptError):
                 error.add_note("The finished parts are kept: the same command with --resume continues the run.")
             raise
     return folder
@@ -143,7 +142,7 @@ def _work(
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     read_by = None if shards is None else shards.read_by
-    record = replace(finished(record, started), resumed=tuple(around.kept.taken) or None, workers=read_by)
+    record = replace(finished(record, started), resumed=tuple(around.job.taken) or None, workers=read_by)
     journal.complete(record).write(folder / "run.json")
 
 
@@ -224,7 +223,7 @@ def _compare(scored: Scored) -> tuple[pd.DataFrame, pd.DataFrame]:
         compared = compare_metrics(part.model, texts, part.probes, part.settings, classifiers, step)
         return dict(zip(("metrics", "agreement"), compared, strict=True))
 
-    metrics, agreement = run.kept.tables(f"metrics ({part.scope}s)", run.journal, make).values()
+    metrics, agreement = run.part(f"metrics ({part.scope}s)", make).values()
     return metrics, agreement
 
 

@@ -25,6 +25,7 @@ from experiments.inputs.controls import (
     selected_permutations,
 )
 from experiments.inputs.corpora import remark_notes
+from experiments.record.job import AsSums
 from experiments.run.context import RunContext
 from mha import Model
 from mha.models.kept_maps import KeptMaps
@@ -129,7 +130,7 @@ class Part:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
             name = f"trained probes ({self.scope}s)"
-            trained = self.run.kept.tables(name, journal, lambda: {name: self._trained(name)})
+            trained = self.run.part(name, lambda: {name: self._trained(name)})
             return Scored(self, scores, splits, [*trained.values()], observers)
 
     @cached_property
@@ -152,8 +153,8 @@ class Part:
         def read(control: ModelControl) -> Sequence[Pooled]:
             start = time.perf_counter()
             see = beside[control.name]
-            heads = self.run.kept.sums(
-                self.part_name(control), lambda: self.control_heads(control, controls[control], see), see
+            heads = self.run.job.part(
+                self.part_name(control), lambda: self.control_heads(control, controls[control], see), AsSums(see)
             )
             seconds[f"control: {control.name}"] = time.perf_counter() - start
             return heads
@@ -197,7 +198,7 @@ class Part:
     def selected_permutations(self) -> list[int]:
         """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""
         with self.run.journal.stage(f"control: {PERMUTED}"):
-            seeds = self.run.kept.seeds(
+            seeds = self.run.job.part(
                 "permutations selected",
                 lambda: selected_permutations(self.config, self.model, self.permutation_strengths),
             )

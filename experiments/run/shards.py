@@ -15,17 +15,15 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.cluster.calls import ClusterError, WorkerCall, one_call
-from experiments.cluster.workers import DaskWorkers, open_cluster
 from experiments.config.config import Config, flat_keys
 from experiments.inputs.controls import ModelControl, Strengths, model_controls
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
-from experiments.record.kept import packed, unpacked
-from experiments.record.progress import silent
+from experiments.record.job import packed, unpacked
 from experiments.record.provenance import Start, device_name, installed, machine_record, uncommitted_changes
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
+from experiments.run.cluster import ClusterError, DaskWorkers, WorkerCall, one_call, open_cluster
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
@@ -36,6 +34,7 @@ from probes import Probe
 from probes.maps.relation_attention import RelationAttention
 from probes.pairs.corpora import open_pairs
 from probes.scoring.tally import Pooled
+from reports.progress import silent
 from reports.run.record import RunRecord
 
 PERMUTATION_CALLS: Final = 8
@@ -110,7 +109,7 @@ class ShardedPart(Part):
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
         seeds = permutations()
         for control in model_controls(self.config, self.model, seeds):
-            if control.probes(self.probes) and not self.run.kept.has(self.part_name(control)):
+            if control.probes(self.probes) and not self.run.job.has(self.part_name(control)):
                 self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
         return super().score(permutations)
 

@@ -1,6 +1,5 @@
 """The sandbox: what the statistics of headscope find where the truth is known."""
 
-from experiments.sandbox.folder import run_study
-from experiments.sandbox.study import FULL, QUICK, Scale
+from experiments.sandbox.study import FULL, QUICK, Scale, run_study
 
 __all__ = ["FULL", "QUICK", "Scale", "run_study"]

@@ -1,15 +1,19 @@
-"""The study behind `headscope sandbox`: power, false positives and coverage."""
+"""The study behind `headscope sandbox`: power, false positives and coverage, done and written with its page."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.record.job import Job, delete_parts
+from experiments.record.provenance import Start, machine
 from experiments.sandbox.cells import (
     MARGIN_COVERAGE,
     Count,
@@ -21,18 +25,25 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
-from experiments.sandbox.checks import planted_by_weights, whole_run, with_roles
-from experiments.sandbox.null_runs import null_corpora, null_runs
+from experiments.sandbox.needed import needed_items
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
+from experiments.sandbox.whole_runs import null_corpora, null_runs, planted_by_weights, whole_run, with_roles
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.simulation import Pool
 from probes.evidence.statistics import VerdictRule
+from reports.run.replacing import replacing
+from reports.statements.sandbox_page import write_sandbox_page
+from reports.statements.sandbox_record import check_sandbox
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]
 Make = Callable[[Report], Any]
+
+
+class StudyError(ValueError):
+    """A study that cannot be written where it was told to be."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +106,11 @@ class SandboxStudy:
             },
         }
 
-    def record(self, made: Callable[[str, str, Make], Any]) -> dict[str, Any]:
-        """Return the record; `made` is given the name and title of each part, and what makes it."""
+    def record(self, made: Callable[[str, Make], Any]) -> dict[str, Any]:
+        """Return the record; `made` is given the title of each part, and what makes it."""
         record: dict[str, Any] = {"null_runs": []}
         for part, (title, make) in self.parts().items():
-            name, result = part.partition("-")[0], made(part, title, make)
+            name, result = part.partition("-")[0], made(title, make)
             record[name] = record.get(name, []) + result if "-" in part else result
         return record
 
@@ -285,3 +296,32 @@ def _power_row(cell: SandboxCell, role: str, margin: float, counts: RunCounts) -
         "estimate": {"mean": float(np.mean(estimates)), "sd": float(np.std(estimates))},
         "false": {key[0]: counts.rate(key) for key in counts.values if len(key) == 1},
     }
+
+
+def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress, resume: bool = False) -> Path:
+    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
+
+    An older study in its place is replaced; StudyError where `out` is something else. Parts that are done are kept
+    beside `out` until all are; with `resume` a study of the same scale, seed and rule takes those it finds there, and
+    says of each with which commit it was made; KeptError where they are of another.
+    """
+    if out.exists() and not (out / "sandbox.json").is_file():
+        raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
+    started, rule = Start(), VerdictRule()
+    record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
+    with replacing(out) as unfinished:
+        job = Job.open(out, record, resume=resume)
+        study = SandboxStudy(scale, rule, seed, workers)
+        record |= study.record(lambda title, make: job.part(title, partial(make, partial(progress, title))))
+        record["needed"] = needed_items(record["power"])
+        record = machine(started) | {"workers": workers} | job.entry() | record
+        _write(record, unfinished, progress)
+    delete_parts(out)
+    return out / "index.html"
+
+
+def _write(record: dict[str, Any], folder: Path, progress: Progress) -> None:
+    """Write record and page; ValueError says which row of the record is wrong."""
+    check_sandbox(record, str(folder / "sandbox.json"))
+    (folder / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_sandbox_page(folder, progress)

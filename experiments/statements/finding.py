@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -97,6 +98,20 @@ class Measured:
     'The heads that it is about, such as "3-5".'
     note: str = ""
 
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Measured | Missing:
+        """Read from JSON what was measured, or why nothing was."""
+        if "decides" not in entry:
+            return Missing(str(entry["missing"]), bool(entry.get("absent")))
+        ours = Estimate.of(entry["ours"]) if entry["ours"] else None
+        return cls(Estimate.of(entry["decides"]), ours, entry["baseline"], entry["heads"], entry["note"])
+
+    def recorded(self) -> dict[str, Any]:
+        """Return it as JSON has it: what is missing is null."""
+        baseline = None if self.baseline is None or math.isnan(self.baseline) else self.baseline
+        beside = {"ours": self.ours.recorded() if self.ours else None, "baseline": baseline}
+        return {"decides": self.decides.recorded()} | beside | {"heads": self.heads, "note": self.note}
+
 
 @dataclass(frozen=True)
 class Missing(Exception):  # noqa: N818 - a result, which measures also raise
@@ -106,6 +121,10 @@ class Missing(Exception):  # noqa: N818 - a result, which measures also raise
     absent: bool = False
     """Whether what the statement is about is not there, such as a head with a role: then untrained weights lack it.
     Else it could not be measured, which says nothing of them."""
+
+    def recorded(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"missing": self.why} | ({"absent": True} if self.absent else {})
 
 
 Result = TypeVar("Result")

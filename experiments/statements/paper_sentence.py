@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from experiments.statements.finding import Evidence, Measured, Missing, Published, Statement
 from experiments.statements.rule import Rule
-from reports.statements.claim_record import ClaimRecord, RecordedMeasure
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord
 from reports.statements.figure import Figure, Point
 
 IN_WORDS = Published(text="said in words")
@@ -73,7 +73,7 @@ def drawn_claim(evidence: Evidence, claim: str, measure: str, title: str, across
     return Figure("lines", title, across, up, series)
 
 
-def _measure(claim: ClaimRecord, name: str) -> RecordedMeasure:
+def _measure(claim: ClaimRecord, name: str) -> ClaimMeasure:
     for one in claim.measures:
         if one.name == name:
             return one

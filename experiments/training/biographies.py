@@ -14,7 +14,7 @@ import pandas as pd
 
 from experiments.config.config import Config, ConfigError
 from experiments.config.sections import BiographiesSection
-from experiments.record.kept import NOTHING, Kept
+from experiments.record.job import NOTHING, AsArrays, Job
 from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from probes import Corpus, Probe
@@ -116,7 +116,7 @@ class Biographies:
 
     tables: Mapping[str, pd.DataFrame]
     dropped: Mapping[str, Dropped]
-    "What the exam left out, by scope."
+    "What the prepared targets leave out, by scope."
 
 
 def biographies(
@@ -127,12 +127,12 @@ def biographies(
     behaviour: Behaviour | None = None,
     progress: Progress = lambda what, done, of: None,
     read_all: ReadAll | None = None,
-    kept: Kept = NOTHING,
+    job: Job = NOTHING,
 ) -> Biographies:
     """Score every checkpoint of `trainings` (seed -> folder) on the report corpus, and tell when heads got which role.
 
     Checkpoints are read here, one after the other, `behaviour` being asked of each, or by `read_all`, which does what
-    `CheckpointReader.read` does of each; those that are `kept` are not read again. Raises ConfigError where there is no
+    `CheckpointReader.read` does of each; those that `job` has are not read again. Raises ConfigError where there is no
     [biographies] in `config`, or nothing to ask, KeptError for one that is kept and cannot be read, and whatever
     `read_all` raises.
     """
@@ -142,19 +142,18 @@ def biographies(
     steps = None if section.steps == "all" else section.steps
     chosen = {seed: read_checkpoints(folder, steps) for seed, folder in sorted(trainings.items())}
     reader = CheckpointReader(config, section, corpora, behaviour)
-    new = [one for seed, found in chosen.items() for one in found if not kept.has(_part_name(seed, one))]
+    new = [one for seed, found in chosen.items() for one in found if not job.has(_part_name(seed, one))]
     read = iter(map(reader.read, new) if read_all is None else read_all(new))
+    form = AsArrays(CheckpointAnswers.saved, CheckpointAnswers.from_saved)
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
-    dropped: Mapping[str, Dropped] = {}
+    baselines, dropped = dict[str, Pooled](), dict[str, Dropped]()
     for seed, checkpoints in chosen.items():
-        answers, baselines = list[CheckpointAnswers](), dict[str, Pooled]()
+        answers = list[CheckpointAnswers]()
         for number, checkpoint in enumerate(checkpoints, start=1):
-            answer = kept.arrays(
-                _part_name(seed, checkpoint), partial(next, read), CheckpointAnswers.saved, CheckpointAnswers.from_saved
-            )
+            answer = job.part(_part_name(seed, checkpoint), partial(next, read), form)
             kinship.see(seed, checkpoint.step, answer.maps)
             answers.append(replace(answer, maps=None, baselines={}))
-            baselines, dropped = answer.baselines, dropped | answer.dropped
+            baselines, dropped = {**answer.baselines}, dropped | {**answer.dropped}
             progress(f"biographies, seed {seed}", number, len(checkpoints))
         lives.append(_followed(seed, checkpoints, answers, baselines, corpora[1].name, reader.probes))
     if not any(life.biography.courses for life in lives):

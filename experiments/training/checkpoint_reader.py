@@ -14,14 +14,14 @@ import torch
 
 from experiments.config.config import Config
 from experiments.config.sections import BiographiesSection
-from experiments.record.kept import packed, unpacked
+from experiments.record.job import packed, unpacked
 from experiments.training.checkpoints import Checkpoint
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.corpora.corpus import MemoryTexts, Texts
 from probes.maps.matching import SeenMaps, see_maps
 from probes.scoring.aligned import Dropped
-from probes.scoring.prepared import Exam
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines
 from probes.scoring.tally import Pooled, Question
 from probes.training.biography import Marks, marks
@@ -44,7 +44,7 @@ class CheckpointAnswers:
     baselines: Mapping[str, Pooled]
     "By name: the sums of one scored column a question."
     dropped: Mapping[str, Dropped]
-    "What the exam left out, by scope."
+    "What the prepared targets leave out, by scope."
 
     def saved(self) -> dict[str, Any]:
         """Return everything as arrays; of baselines the hits alone, which are all that biographies ask of them."""
@@ -101,8 +101,8 @@ class CheckpointReader:
         return [get_probe(name) for name in self.section.probes]
 
     @cached_property
-    def _exams(self) -> list[Exam]:
-        """The exams made so far, one a tokenizer and scope."""
+    def _prepared(self) -> list[PreparedTargets]:
+        """The targets prepared so far, one a tokenizer and scope."""
         return []
 
     @cached_property
@@ -112,32 +112,32 @@ class CheckpointReader:
         return [text.words for text in texts.take(range(min(self.section.match_texts, len(texts))))]
 
     def read(self, checkpoint: Checkpoint) -> CheckpointAnswers:
-        """Put the exams to a checkpoint."""
+        """Put the prepared targets to a checkpoint."""
         model = load_model(str(checkpoint.folder), device=self.config.model.device)
         model = replace(model, precision=self.config.model.precision)
         labels = None if self.section.labels == "all" else self.section.labels
-        exams, found = self._exams_for(model), dict[Question, Marks]()
-        for exam in exams:
-            found |= marks(exam.put(model), labels)
+        prepared, found = self._prepared_for(model), dict[Question, Marks]()
+        for targets in prepared:
+            found |= marks(targets.put(model), labels)
         return CheckpointAnswers(
             model.layers,
             model.heads,
             found,
             math.nan if self.behaviour is None else self.behaviour(model),
             see_maps(model, self._matched) if self._matched else None,
-            _baselines(exams),
-            {exam.probes[0].scope: exam.dropped for exam in exams},
+            _baselines(prepared),
+            {targets.probes[0].scope: targets.dropped for targets in prepared},
         )
 
-    def _exams_for(self, model: Model) -> list[Exam]:
-        """Return the exams that fit a model, made if there are none yet."""
-        fit = [exam for exam in self._exams if exam.fits(model)]
+    def _prepared_for(self, model: Model) -> list[PreparedTargets]:
+        """Return the prepared targets that fit a model, made if there are none yet."""
+        fit = [targets for targets in self._prepared if targets.fits(model)]
         if not fit:
-            fit = [self._exam(model, scope) for scope in dict.fromkeys(probe.scope for probe in self.probes)]
-            self._exams.extend(fit)
+            fit = [self._prepare(model, scope) for scope in dict.fromkeys(probe.scope for probe in self.probes)]
+            self._prepared.extend(fit)
         return fit
 
-    def _exam(self, model: Model, scope: str) -> Exam:
+    def _prepare(self, model: Model, scope: str) -> PreparedTargets:
         asked = [probe for probe in self.probes if probe.scope == scope]
         select, report = (self._texts(corpus, scope) for corpus in self.corpora)
         if self.section.first is not None:
@@ -145,7 +145,7 @@ class CheckpointReader:
         names = sorted({name for probe in asked for name in probe.baselines})
         baselines = learn_baselines(select, asked, names, lexical=False)
         scoring = self.config.scoring
-        return Exam.of(
+        return PreparedTargets.of(
             model, report, asked, baselines, Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
         )
 
@@ -153,10 +153,10 @@ class CheckpointReader:
         return corpus.sentences() if scope == "sentence" else corpus.windows(self.config.scoring.window_words)
 
 
-def _baselines(exams: Sequence[Exam]) -> dict[str, Pooled]:
+def _baselines(prepared: Sequence[PreparedTargets]) -> dict[str, Pooled]:
     """Return the sums of all baselines, those of every scope together."""
-    names = {name for exam in exams for name in exam.baselines}
+    names = {name for targets in prepared for name in targets.baselines}
     return {
-        name: {question: sums for exam in exams for question, sums in exam.baselines.get(name, {}).items()}
+        name: {question: sums for targets in prepared for question, sums in targets.baselines.get(name, {}).items()}
         for name in sorted(names)
     }

@@ -17,7 +17,7 @@ from torch import Tensor
 from mha.causal.interventions import Ablate
 from mha.causal.sweep import PIECES, Sweep, TextBatch, head_outputs, sweeping
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
-from reports.tables.ablations import KINDS, SELECTED_BY
+from reports.tables.effects import KINDS, SELECTED_BY
 
 Heads = tuple[tuple[int, int], ...]
 "Heads that are ablated together: (layer, head), from 0; none leaves the model as it is."
@@ -115,7 +115,7 @@ class HeadSet:
     """Heads that are ablated together."""
 
     kind: str
-    "One of `reports.tables.ablations.KINDS`."
+    "One of `reports.tables.effects.KINDS`."
     name: str
     "The head's name, from 1 (3-5); the layer's number, from 1; or what the heads were chosen for."
     heads: Heads
@@ -140,20 +140,11 @@ def head_name(head: tuple[int, int]) -> str:
     return f"{head[0] + 1}-{head[1] + 1}"
 
 
-@dataclass(frozen=True)
-class RandomSets:
-    """Random heads to hold chosen ones against."""
-
-    sets: tuple[Heads, ...]
-    elsewhere: int
-    "Heads of each set that are of other layers than the chosen ones, for their layers have too few others."
-
-
-def random_sets(selected: Heads, shape: tuple[int, int], draws: int, seed: Sequence[int]) -> RandomSets | None:
+def random_sets(selected: Heads, shape: tuple[int, int], draws: int, seed: Sequence[int]) -> list[Heads]:
     """Return `draws` sets of heads that are not chosen, of each layer as many as are; `shape` is (layers, heads).
 
     Where a layer has too few other heads all of them are taken, and what is missing is drawn from the other layers.
-    None where more than half of all heads are chosen, or none.
+    Nothing where more than half of all heads are chosen, or none.
     """
     layers, heads = shape
     others = {
@@ -161,19 +152,19 @@ def random_sets(selected: Heads, shape: tuple[int, int], draws: int, seed: Seque
     }
     wanted = Counter(layer for layer, _ in selected)
     if not selected or sum(map(len, others.values())) < len(selected):
-        return None
+        return []
     random = np.random.default_rng(list(seed))
 
     def drawn(pool: list[tuple[int, int]], count: int) -> list[tuple[int, int]]:
         return [pool[place] for place in random.permutation(len(pool))[:count].tolist()]
 
     elsewhere = sum(max(0, count - len(others[layer])) for layer, count in wanted.items())
-    sets = []
+    sets: list[Heads] = []
     for _ in range(draws):
         taken = [head for layer, count in sorted(wanted.items()) for head in drawn(others[layer], count)]
         rest = [head for pool in others.values() for head in pool if head not in taken]
         sets.append(tuple(sorted(taken + drawn(rest, elsewhere))))
-    return RandomSets(tuple(sets), elsewhere)
+    return sets
 
 
 def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:
@@ -193,7 +184,7 @@ def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str
     return tuple(sorted(set(places))), by
 
 
-def against_random(label: str, selected: Heads, by: str, drawn: RandomSets) -> list[HeadSet]:
+def against_random(label: str, selected: Heads, by: str, drawn: Sequence[Heads]) -> list[HeadSet]:
     """Return the set of the heads that a label chose, and those of random heads."""
-    random = (HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1))
+    random = (HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn, 1))
     return [HeadSet(SELECTED, label, selected, by=by), *random]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
-from reports.tables.ablations import ABLATION_CONTRASTS
+from reports.tables.effects import ABLATION_CONTRASTS
 from reports.tables.shared_columns import MEASURES, RUN
 from reports.tables.table import Table
 
@@ -176,21 +177,15 @@ def two_sided(flips: SignFlips, clusters: Sequence[int], sums: Numbers) -> Numbe
 
 
 def contrast_table(
-    behaviour: Behaviour,
-    way: str,
-    sets: Sequence[HeadSet],
-    values: Numbers,
-    effort: Effort,
-    *,
-    elsewhere: Mapping[str, int],
+    behaviour: Behaviour, way: str, sets: Sequence[HeadSet], values: Numbers, effort: Effort
 ) -> pd.DataFrame:
     """Return chosen heads against random ones, one row a measure and chosen set, as in ABLATION_CONTRASTS.
 
-    `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with, and
-    `elsewhere` says of each name how many of their heads are of other layers. The difference is the cost of the chosen
-    heads less the mean cost of the random sets, item by item, with an interval of resampled clusters. p is the share of
-    sets, the chosen one among them, that cost at least as much as it: (1 + count) / (1 + draws) (Phipson and Smyth
-    2010).
+    `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with. The
+    difference is the cost of the chosen heads less the mean cost of the random sets, item by item, with an interval of
+    resampled clusters. p is the share of sets, the chosen one among them, that cost at least as much as it:
+    (1 + count) / (1 + draws) (Phipson and Smyth 2010). `elsewhere` counts the heads of a random set that are of other
+    layers than the chosen ones.
     """
     frames = []
     for measured in measures(behaviour, values):
@@ -201,12 +196,19 @@ def contrast_table(
                 continue
             drawn, own = cost[random].mean(1), cost[number].mean()
             told = {"way": way, "measure": measured.name, "name": chosen.name, "by": chosen.by, **measured.about}
-            told |= {"heads": " ".join(map(head_name, chosen.heads)), "elsewhere": elsewhere[chosen.name]}
+            told |= {
+                "heads": " ".join(map(head_name, chosen.heads)),
+                "elsewhere": (_layers(chosen) - _layers(sets[random[0]])).total(),
+            }
             told |= {"draws": len(random), "cost": own, "random_cost": drawn.mean(), "random_least": drawn.min()}
             told |= {"random_most": drawn.max(), "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
             less = (cost[number] - cost[random].mean(0))[None]
             frames.append(pd.DataFrame(told | measured.estimate(less, effort, "difference")))
     return joined(frames, ABLATION_CONTRASTS)
+
+
+def _layers(one: HeadSet) -> Counter[int]:
+    return Counter(layer for layer, _ in one.heads)
 
 
 def joined(frames: Sequence[pd.DataFrame], table: Table) -> pd.DataFrame:
@@ -219,36 +221,21 @@ TIE = 1e-9
 "Costs that differ by no more are equal: rounding."
 
 
-@dataclass(frozen=True)
-class DamagingHeads:
-    """What heads that do at least half as much damage as one head cost of a behaviour.
+def damaging_heads(name: str, costs: pd.Series, damage: pd.Series) -> dict[str, float]:
+    """Return what heads that do at least half as much damage as head `name` cost of a behaviour.
 
-    A model that is damaged loses some of everything: these heads tell what a behaviour loses by that alone.
+    A model that is damaged loses some of everything: these heads tell what a behaviour loses by that alone. Both series
+    have a number for each head, by name; `damage` is what it costs of any text. Compared is with heads whose damage is
+    not less than the head's own by more than half of that, or by the median of all heads if that is more: nearly
+    harmless heads are compared with all. They are counted, and have a mean cost, NaN for fewer than FEWEST, between
+    whose ends lies the cost of 95 % of such heads if costs are normal (a prediction interval).
     """
-
-    damage: float
-    "What the head costs of any text; NaN where that was not measured."
-    damaging: int
-    "Other heads that do at least half as much damage."
-    damaging_cost: float
-    "Mean cost of these heads, in the behaviour's unit; NaN for fewer than FEWEST."
-    damaging_low: float
-    damaging_high: float
-    "Between them lies the cost of 95 % of such heads, if costs are normal (a prediction interval)."
-
-    @classmethod
-    def of(cls, name: str, costs: pd.Series, damage: pd.Series) -> DamagingHeads:
-        """Compare head `name` with the others; both series have a number for each head, by name.
-
-        Compared is with heads whose damage is not less than the head's own by more than half of that, or by the median
-        of all heads if that is more: nearly harmless heads are compared with all.
-        """
-        own = float(damage.get(name, math.nan))
-        enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
-        others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
-        n = len(others)
-        if n < FEWEST:
-            return cls(own, n, math.nan, math.nan, math.nan)
+    own = float(damage.get(name, math.nan))
+    enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
+    others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
+    n, mean, half = len(others), math.nan, math.nan
+    if n >= FEWEST:
         mean = float(others.mean())
         half = float(t.ppf(0.975, n - 1) * others.std(ddof=1) * math.sqrt(1 + 1 / n))
-        return cls(own, n, mean, mean - half, mean + half)
+    ends = {"damaging_low": mean - half, "damaging_high": mean + half}
+    return {"damage": own, "damaging": n, "damaging_cost": mean, **ends}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -25,11 +26,17 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
+from probes.causal.ablation_table import two_sided
 from probes.causal.behaviours import BATCH_PIECES, text_batch
+from probes.evidence.question import Effort
+from probes.evidence.results import named_heads
+from probes.evidence.statistics import Bootstrap, Resamples, SignFlips, adjust, spearman
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
 from probes.records import IntArray, frozen_ints
+from probes.scoring.tally import Numbers
+from reports.tables.effects import ALL_PLACES
 
 SPECIAL = "[CLS], [SEP]"
 
@@ -235,3 +242,113 @@ def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece 
     for row, item in zip(found, items, strict=True):
         row[torch.arange(len(item.roles)), torch.tensor(item.roles)] = 1
     return found
+
+
+def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> pd.DataFrame:
+    """Return a row a role and head: the share of the answer that the head restores there.
+
+    A share is the ratio of two sums over the items that have the role: what is gained, and the difference between clean
+    and corrupted run; NaN where nothing is lost by the corruption. Intervals are those of a bootstrap over clusters;
+    NaN where it is not sure that something is lost, for a ratio then has no bounds (Fieller 1954). p
+    is that of a two-sided sign-flip test of what is gained, corrected for all heads and both directions (`p_label`) and
+    for all roles (`p_adjusted`).
+    """
+    shape = (effects.whole.shape[1], effects.whole.shape[2])
+    frames = []
+    for role in (ALL_PLACES, *ROLES):
+        sums = _sums(items, effects, role)
+        if not len(sums.clusters):
+            continue
+        gained, quick = (sums.ratio(one) for one in (sums.gained, sums.estimated))
+        low, high = sums.interval(effort)
+        places = range(len(sums.clusters))
+        p, p_label = two_sided(SignFlips.draw(places, effort.flips, effort.seed), places, sums.gained)
+        told = {"role": role, "n": sums.items, "clusters": len(sums.clusters), "share": gained, "estimate": quick}
+        told |= {"ci_low": low, "ci_high": high, "p": p, "p_label": p_label}
+        told |= {"direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan}
+        frames.append(pd.DataFrame(named_heads(shape) | told))
+    adjusted = adjust([frame["p_label"].to_numpy() for frame in frames], dependent=False)
+    frames = [frame.assign(p_adjusted=one) for frame, one in zip(frames, adjusted, strict=True)]
+    return pd.concat(frames, ignore_index=True)
+
+
+def agreements(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> dict[str, float]:
+    """Return how far quick measures of all heads agree with patching them at all places at once.
+
+    The first-order estimate and, where that can be told, direct logit attribution: `rho` is Spearman's rank correlation
+    over heads of their shares, with its interval, and `slope` the least-squares slope through the origin of the quick
+    shares on the patched ones, 1 where they are equally large. NaN where one of both is constant.
+    """
+    sums = _sums(items, effects, ALL_PLACES)
+    quick = {"estimate": sums.estimated} | ({} if sums.direct is None else {"direct": sums.direct})
+    found = {name: _agreement(sums, one, effort) for name, one in quick.items()}
+    return {f"{name}_{key}": number for name, numbers in found.items() for key, number in numbers.items()}
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over the items of each cluster."""
+
+    items: int
+    clusters: Sequence[str]
+    gap: Numbers
+    "[cluster]"
+    gained: Numbers
+    "[cluster, head], heads layer by layer; so are the others."
+    estimated: Numbers
+    direct: Numbers | None
+
+    @property
+    def known(self) -> bool:
+        """Whether the corruption loses anything that could be restored."""
+        return bool(self.gap.sum() > 0)
+
+    def resamples(self, effort: Effort) -> Resamples:
+        """Return resamples of the clusters, in which the gap is what items are elsewhere."""
+        places = range(len(self.clusters))
+        return Bootstrap.draw(places, effort.replicates, effort.seed).of(places, self.gap)
+
+    def interval(self, effort: Effort) -> Numbers:
+        """Return [2, head], the interval of the shares gained; NaN where more than a tail of resamples lose nothing."""
+        resamples = self.resamples(effort)
+        if len(resamples.n) < effort.replicates * (1 + resamples.level) / 2:
+            return np.full((2, self.gained.shape[1]), np.nan)
+        return resamples.interval(resamples.means(self.gained))
+
+    def ratio(self, totals: Numbers) -> Numbers:
+        """Return [head], the ratio of sums; NaN where nothing is lost."""
+        return totals.sum(0) / self.gap.sum() if self.known else np.full(totals.shape[1], np.nan)
+
+
+def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
+    """Return the sums of the items that have a role; estimates of all places are those of all roles together."""
+    if role == ALL_PLACES:
+        chosen = np.ones(len(items), bool)
+        gained, estimated = effects.whole, effects.estimated.sum(-1)
+    else:
+        place = ROLES.index(role)
+        chosen = np.array([bool((item.roles == place).any()) for item in items])
+        gained, estimated = effects.placed[..., place], effects.estimated[..., place]
+    sources = [item.source for item, has in zip(items, chosen, strict=True) if has]
+    clusters, member = np.unique(sources, return_inverse=True)
+
+    def summed(values: object) -> Numbers:
+        found = np.asarray(values, np.float64).reshape(len(items), -1)[chosen]
+        totals = np.zeros((len(clusters), found.shape[1]))
+        np.add.at(totals, member, found)
+        return totals
+
+    direct = summed(effects.direct) if role == ALL_PLACES and effects.direct is not None else None
+    return _Sums(
+        int(chosen.sum()), list(clusters), summed(effects.gap)[:, 0], summed(gained), summed(estimated), direct
+    )
+
+
+def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> dict[str, float]:
+    true, told = sums.ratio(sums.gained), sums.ratio(quick)
+    if not sums.known or np.ptp(true) == 0 or np.ptp(told) == 0:
+        return dict.fromkeys(("rho", "low", "high", "slope"), np.nan)
+    resamples = sums.resamples(effort)
+    drawn = spearman(resamples.means(sums.gained), resamples.means(quick))
+    low, high = resamples.interval(drawn[:, None])[:, 0]
+    return {"rho": float(spearman(true, told)), "low": low, "high": high, "slope": float(true @ told / (true @ true))}

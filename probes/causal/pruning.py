@@ -23,12 +23,9 @@ from probes.registry import Probe
 from probes.scoring.hashed_random import draws
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Numbers, Sums
+from reports.tables.effects import ORDERS
 
-IMPORTANCE, COST, RANDOM = "importance", "cost", "random"
-
-ORDERS = (IMPORTANCE, COST, RANDOM)
-"""In which order heads go: the least important first (gradient importance), those first that cost least when they alone
-are ablated (scored once, with all others there), or at random."""
+IMPORTANCE, COST, RANDOM = ORDERS
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Order:
     """All heads of a model in the order in which they are taken out."""
 
     name: str
-    "One of ORDERS."
+    "One of `reports.tables.effects.ORDERS`."
     heads: Heads
     draw: int = 0
     "Number of a random order, from 1; 0 for others."

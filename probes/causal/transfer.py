@@ -10,10 +10,11 @@ heads that are needed, readable and restored after ablation often fail to transf
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 from jaxtyping import Float
@@ -21,30 +22,157 @@ from torch import Tensor
 
 from mha.causal.interventions import Patch
 from mha.causal.sweep import PIECES, Sweep, head_outputs, sweeping
-from mha.parallel import in_order
 from probes.causal.ablation_table import ACCURACY, VALUE, measures
-from probes.causal.behaviours import BATCH_PIECES, Predictions
-from probes.causal.donors import Booleans, Donors, received
+from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Predictions
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
+from probes.minimal_pairs import AGREEMENT, Kind, LeftOut
 from probes.pairs.scores import NEAR
+from probes.records import IntArray, frozen_ints
+from probes.scoring.hashed_random import Bits, draws, random_bits
 from probes.scoring.tally import Numbers
+
+Booleans = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Donors:
+    """Whose output each recipient is given."""
+
+    recipients: IntArray
+    "[recipient] Index of its item."
+    same: IntArray
+    "[recipient] Index of the item with the same answer; another document, another verb, another text."
+    other: IntArray
+    "[recipient] The same with the other answer; its masked verb is the same piece, counted from 0, as that of `same`."
+    matched: Booleans
+    "[recipient] Whether both donors are of the recipient's construction, with as many attractors."
+
+
+def verb_numbers(behaviour: Behaviour) -> tuple[Predictions, list[LeftOut]]:
+    """Return the items that ask for the number of a verb at one masked place, and those that do not, with the reason.
+
+    Raises BehaviourError where a behaviour has no such item: the loss, embeddings, pairs of other things than verbs.
+    """
+    about = f"{behaviour.name}: heads transfer what a masked verb asks for, its number"
+    if not isinstance(behaviour, Predictions) or not behaviour.kinds:
+        raise BehaviourError(f"{about}; take minimal pairs of agreement")
+    kept, left_out, count = [], [], np.bincount([prompt.item for prompt in behaviour.prompts])
+    for number, prompt in enumerate(behaviour.prompts):
+        kind = behaviour.kinds[prompt.item]
+        if reason := _unfit(kind, int(count[prompt.item])):
+            left_out.append(LeftOut(behaviour.clusters[prompt.item], kind, reason))
+        else:
+            kept.append(number)
+    if not kept:
+        raise BehaviourError(f"{about}; of {len(behaviour.clusters)} items none asks for it ({left_out[0].reason})")
+    return _only(behaviour, kept), list({(one.source, one.kind): one for one in left_out}.values())
+
+
+def _unfit(kind: Kind, prompts: int) -> str:
+    if kind.phenomenon != AGREEMENT:
+        return "no agreement of a verb"
+    if not kind.number:
+        return "the number of the verb is not known"
+    return "" if prompts == 1 else "not decided at one masked place"
+
+
+def _only(behaviour: Predictions, prompts: Sequence[int]) -> Predictions:
+    """Return a behaviour with so many of its items, each of one prompt."""
+    items = [behaviour.prompts[number].item for number in prompts]
+    return replace(
+        behaviour,
+        prompts=[replace(behaviour.prompts[number], item=item) for item, number in enumerate(prompts)],
+        clusters=tuple(behaviour.clusters[item] for item in items),
+        kinds=tuple(behaviour.kinds[item] for item in items),
+        left_out=(),
+    )
+
+
+def received(behaviour: Predictions, donors: Donors) -> Predictions:
+    """Return the recipients alone, as a behaviour."""
+    return _only(behaviour, donors.recipients.tolist())
+
+
+def draw_donors(behaviour: Predictions, seed: int) -> tuple[Donors, list[LeftOut]]:
+    """Draw two donors for every item of `verb_numbers`; items without them are left out.
+
+    Donors are of another document, ask for another verb and are another text, so that neither an item nor its twin in
+    the other number is its own donor. They are of the recipient's construction with as many attractors where there are
+    such, else of its construction, its file, or any. What is drawn is a function of `seed` and of the texts, whatever
+    order they are in.
+    """
+    candidates = _Candidates.of(behaviour)
+    rows, left_out = [], []
+    for item in range(len(behaviour.clusters)):
+        if found := candidates.draw(item, seed):
+            rows.append((item, *found))
+        else:
+            reason = "no donors of another document with another verb"
+            left_out.append(LeftOut(behaviour.clusters[item], behaviour.kinds[item], reason))
+    if not rows:
+        raise BehaviourError(f"{behaviour.name}: none of {len(behaviour.clusters)} items has donors for a transfer")
+    recipients, same, other, level = (frozen_ints(column) for column in zip(*rows, strict=True))
+    return Donors(recipients, same, other, level == 0), left_out
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """What decides who may be a donor of whom, a number an item."""
+
+    behaviour: Predictions
+    plural: IntArray
+    place: IntArray
+    apart: tuple[IntArray, ...]
+    "Document, forms of the verb, and text: a donor has another one of each."
+    levels: tuple[IntArray, ...]
+    "Constructions, from the narrowest to all."
+    content: Bits
+
+    @classmethod
+    def of(cls, behaviour: Predictions) -> _Candidates:
+        prompts, kinds = behaviour.prompts, behaviour.kinds
+        texts = [tuple(one.text.ids.tolist()) for one in prompts]
+        constructions: list[list[object]] = [
+            [(one.paradigm, one.condition, one.attractors) for one in kinds],
+            [(one.paradigm, one.condition) for one in kinds],
+            [one.paradigm for one in kinds],
+            [None for _ in kinds],
+        ]
+        hashed = [draws("donor", text, one.wanted)[0] for text, one in zip(texts, prompts, strict=True)]
+        return cls(
+            behaviour,
+            _codes([one.number for one in kinds]),
+            frozen_ints([one.places[0] for one in prompts]),
+            (_codes(behaviour.clusters), _codes([frozenset(one.wanted) for one in prompts]), _codes(texts)),
+            tuple(map(_codes, constructions)),
+            np.array(hashed, np.uint64),
+        )
+
+    def draw(self, item: int, seed: int) -> tuple[int, int, int] | None:
+        """Return a donor with the same answer, one with the other, and the level of both; None where there is none."""
+        apart = np.logical_and.reduce([codes != codes[item] for codes in self.apart])
+        drawn = np.array(draws(seed, "recipient", int(self.content[item]))[:1], np.uint64)
+        order = np.argsort(random_bits(drawn, self.content), kind="stable")
+        for level, codes in enumerate(self.levels):
+            fit = order[(apart & (codes == codes[item]))[order]]
+            alike = self.plural[fit] == self.plural[item]
+            same, other = fit[alike], fit[~alike]
+            same = same[np.isin(self.place[same], self.place[other])]
+            if len(same):
+                return int(same[0]), int(other[self.place[other] == self.place[same[0]]][0]), level
+        return None
+
+
+def _codes(values: Sequence[object]) -> IntArray:
+    """Return a number for each value, the same for equal ones."""
+    known: dict[object, int] = {}
+    return frozen_ints([known.setdefault(value, len(known)) for value in values])
+
 
 SAME, OTHER, MEAN = VERSIONS = ("same", "other", "mean")
 """What a head gives in a recipient: what it gave in a donor with the same answer, in one with the other answer, or its
 mean over masked verbs, in which both answers weigh the same."""
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Log-odds in nats of the right verb form against the wrong one."""
-
-    intact: Numbers
-    "[recipient]"
-    patched: Numbers
-    "[version, head, recipient] In the order of VERSIONS, and of heads layer by layer."
-    shape: tuple[int, int]
-    "Layers and heads."
 
 
 def measure_transfer(
@@ -54,11 +182,13 @@ def measure_transfer(
     batch_pieces: int = BATCH_PIECES,
     side_by_side: int = PIECES,
     step: Callable[[int], None] = lambda items: None,
-) -> Margins:
+) -> Numbers:
     """Give every head, one after the other, what it gave at the masked verbs of the donors of each recipient.
 
-    Neither `batch_pieces` nor `side_by_side` (pieces of a batch, and of its copies) change a number but by rounding.
-    `step` is told how many recipients were done.
+    Returned are the log-odds in nats of the right verb form against the wrong one, [1 + version * head, recipient]: the
+    intact model's, then those of VERSIONS in their order, heads layer by layer. Neither `batch_pieces` nor
+    `side_by_side` (pieces of a batch, and of its copies) change a number but by rounding. `step` is told how many
+    recipients were done.
     """
     outputs = masked_outputs(behaviour)
     plural = torch.tensor([kind.number for kind in behaviour.kinds] == np.array(behaviour.kinds[0].number))
@@ -66,14 +196,10 @@ def measure_transfer(
     asked = received(behaviour, donors)
     same, other = (outputs[torch.tensor(one)] for one in (donors.same, donors.other))
     given = torch.stack([same, other, mean.expand_as(same)])
-    batches, shape = asked.batches(batch_pieces), (outputs.shape[1], outputs.shape[2])
-    found = np.empty((1 + given.shape[0] * shape[0] * shape[1], len(asked.prompts)))
     with sweeping(asked.reader) as sweep:
         work = partial(_margins, sweep, asked, given, side_by_side)
-        for batch, values in zip(batches, in_order(work, batches), strict=True):
-            found[:, batch] = values.cpu().double().numpy()
-            step(len(batch))
-    return Margins(found[0], found[1:].reshape(len(VERSIONS), -1, len(asked.prompts)), shape)
+        found: Numbers = asked.measured(work, 1 + given[:, 0, ..., 0].numel(), batch_pieces, step).numpy()
+    return found
 
 
 def masked_outputs(behaviour: Predictions) -> Float[Tensor, "item layer head head_dim"]:
@@ -112,9 +238,15 @@ def _patches(given: Float[Tensor, "version item layer head head_dim"], places: T
 
 
 def transfer_table(
-    behaviour: Predictions, donors: Donors, margins: Margins, effort: Effort, *, alpha: float = 0.05
+    behaviour: Predictions,
+    donors: Donors,
+    margins: Numbers,
+    shape: tuple[int, int],
+    effort: Effort,
+    *,
+    alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Return one row a head; margins are in nats, accuracies and `points` in shares.
+    """Return one row a head; margins are in nats, accuracies and `points` in shares. `shape` is (layers, heads).
 
     `transfer` is the mean margin with the output of a donor of the same answer less that with a donor of the other
     answer; `over_mean` is the former less that with the mean output; `points` the same difference of accuracies as
@@ -124,16 +256,15 @@ def transfer_table(
     count as none there.
     """
     asked = received(behaviour, donors)
-    values = np.concatenate([margins.intact[None], margins.patched.reshape(-1, len(asked.prompts))])
-    value, credit = (one for one in measures(asked, values) if one.name in (VALUE, ACCURACY))
-    same, other, mean = margins.patched
+    value, credit = (one for one in measures(asked, margins) if one.name in (VALUE, ACCURACY))
+    patched, right = (one.values[1:].reshape(len(VERSIONS), -1, len(asked.prompts)) for one in (value, credit))
+    same, other, mean = patched
     transfer, over_mean = same - other, same - mean
     p, p_adjusted = value.two_sided(_beyond_rounding(transfer), effort)
     _, p_over_mean = value.two_sided(_beyond_rounding(over_mean), effort)
-    right = credit.values[1:].reshape(margins.patched.shape)
     columns = {
-        **{**named_heads(margins.shape), **value.about, "matched": donors.matched.mean()},
-        **dict(zip(("intact", *VERSIONS), (values[0].mean(), *margins.patched.mean(2)), strict=True)),
+        **{**named_heads(shape), **value.about, "matched": donors.matched.mean()},
+        **dict(zip(("intact", *VERSIONS), (margins[0].mean(), *patched.mean(2)), strict=True)),
         **value.estimate(transfer, effort, "transfer", "transfer"),
         **value.estimate(over_mean, effort, "over_mean", "over_mean"),
         "accuracy": credit.values[0].mean(),

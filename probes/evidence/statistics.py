@@ -208,6 +208,23 @@ def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:
     return [np.minimum(np.maximum(np.asarray(family)[:, None] * price, selected).min(1), 1) for family in families]
 
 
+def pearson(first: Numbers, second: Numbers) -> Numbers:
+    """Return the linear correlation of the last axes of two arrays, in [-1, 1]; NaN where one does not vary."""
+    x, y = (part - part.mean(-1, keepdims=True) for part in (first, second))
+    spread = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+    products = (x * y).sum(-1)
+    found: Numbers = np.divide(products, spread, out=np.full(products.shape, np.nan), where=spread > 0)
+    return found
+
+
+def spearman(first: Numbers, second: Numbers) -> Numbers:
+    """Return the rank correlation of the last axes of two arrays, as `pearson` does."""
+    from scipy.stats import rankdata
+
+    one, other = (rankdata(values, axis=-1) for values in (first, second))
+    return pearson(one, other)
+
+
 @dataclass(frozen=True)
 class VerdictRule:
     """How significantly, and by how much, a head must lead its baselines to have a grade."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import accumulate
@@ -11,6 +11,7 @@ from mha.batches import plan
 from mha.models.model import Model
 from mha.pieces import Pieces, align
 from probes.corpora.corpus import Texts
+from probes.minimal_pairs import LeftOut
 from probes.records import Document, IntArray
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import cluster_blocks
@@ -29,6 +30,14 @@ class Dropped:
 
     counts: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, left_out: Iterable[LeftOut]) -> Dropped:
+        """Count pairs that were left out, each by its reason and source."""
+        dropped = cls()
+        for one in left_out:
+            dropped.add(one.reason, one.source)
+        return dropped
 
     def add(self, reason: str, name: str, count: int = 1) -> None:
         """Count something that was left out."""

@@ -1,4 +1,4 @@
-"""An exam: questions about a corpus, asked once and put to many models, such as the checkpoints of a training."""
+"""Prepared targets: questions about a corpus, asked once of many models, such as the checkpoints of a training."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import Baseline
 from probes.scoring.score import Settings, ask, score_baselines
-from probes.scoring.scorer import Sheet
+from probes.scoring.scorer import BatchQuestions
 from probes.scoring.tally import Pooled, Segments, Tally
 
 
-class ExamError(ValueError):
-    """A model that reads other pieces than those of the exam."""
+class PreparedError(ValueError):
+    """A model that reads other pieces than those of the prepared targets."""
 
 
 @dataclass(frozen=True)
-class Exam:
+class PreparedTargets:
     """All about a corpus that does not depend on weights: pieces, batches, targets and what baselines achieve."""
 
     probes: Sequence[Probe]
-    sheets: Sequence[Sheet]
+    batches: Sequence[BatchQuestions]
     baselines: Mapping[str, Pooled]
     "By name: the sums of one scored column a question."
     dropped: Dropped
@@ -44,12 +44,12 @@ class Exam:
     @classmethod
     def of(
         cls, model: Model, texts: Texts, probes: Sequence[Probe], baselines: Mapping[str, Baseline], settings: Settings
-    ) -> Exam:
+    ) -> PreparedTargets:
         """Lay out what `probes` ask of `texts`, in the pieces of `model`, and score the (taught) baselines."""
         aligned = Aligned.of(model, texts)
         by_name, block_of = {probe.name: probe for probe in probes}, aligned.blocks()
         tallies = {name: Tally(1) for name in baselines}
-        sheets = []
+        batches = []
         for chosen in aligned.batches(settings.batch_pieces):
             documents = texts.take([aligned.kept[i] for i in chosen])
             cut = [aligned.pieces[i] for i in chosen]
@@ -58,7 +58,7 @@ class Exam:
                 continue
             blocks = np.array([block_of[document.id] for document in documents], np.int64)
             batch = collate(cut, reduce=settings.reduce, padding=model.padding)
-            sheets.append(Sheet.of([(groups, Segments.of(groups, blocks))], batch))
+            batches.append(BatchQuestions.of([(groups, Segments.of(groups, blocks))], batch))
             for name, segments, outcome in score_baselines(groups, Shown(documents), blocks, by_name, baselines):
                 tallies[name].add_items(segments, outcome)
         pooled: dict[str, Pooled] = {
@@ -66,26 +66,28 @@ class Exam:
         }
         kept, tokenizer = len(aligned.kept), model.tokenizer.to_str()
         facts = (aligned.dropped, kept, tokenizer, model.max_pieces, settings.workers, settings.maps)
-        return cls(probes, sheets, pooled, *facts)
+        return cls(probes, batches, pooled, *facts)
 
     def fits(self, model: Model) -> bool:
-        """Return whether a model cuts texts into the pieces of this exam, and reads as many of them."""
+        """Return whether a model cuts texts into the pieces of these targets, and reads as many of them."""
         return bool(model.max_pieces == self.max_pieces and model.tokenizer.to_str() == self.tokenizer)
 
     def put(self, model: Model, progress: Callable[[int], None] = lambda texts: None) -> Pooled:
         """Return the sums of all heads of a model on every question, labels pooled.
 
         They are those of `probes.scoring.score.score_corpus` on the same texts. `progress` is called with the number of
-        texts after each batch. Raises ExamError for a model with another tokenizer or another longest input.
+        texts after each batch. Raises PreparedError for a model with another tokenizer or another longest input.
         """
         if not self.fits(model):
-            raise ExamError(f"{model.name}: another tokenizer or longest input than that of the exam; make one for it")
+            raise PreparedError(
+                f"{model.name}: another tokenizer or longest input than the prepared targets; make new ones for it"
+            )
         by_name = {probe.name: probe for probe in self.probes}
         tally = Tally(model.layers * model.heads)
-        for sheet, scored in zip(
-            self.sheets, in_order(lambda one: one.sums(model, maps=self.maps), self.sheets, self.workers), strict=True
+        for asked, scored in zip(
+            self.batches, in_order(lambda one: one.sums(model, maps=self.maps), self.batches, self.workers), strict=True
         ):
             for segments, sums in scored:
                 tally.add(segments, sums)
-            progress(len(sheet.batch.words))
+            progress(len(asked.batch.words))
         return dict(tally.pooled(lambda question: by_name[question[0]].pool(question[2])))

@@ -26,7 +26,7 @@ from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
 from probes.scoring.expert_rules import RULES
 from probes.scoring.observers import Observation, Observer
-from probes.scoring.scorer import Sheet, score_rows
+from probes.scoring.scorer import BatchQuestions, score_rows
 from probes.scoring.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
 
@@ -179,7 +179,7 @@ class _Work:
         shown = Shown(documents)
         random = self._control_arcs(groups, shown)
         parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        sheet = Sheet.of(parts, batch)
+        sheet = BatchQuestions.of(parts, batch)
         scored.heads.extend(sheet.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 

@@ -285,7 +285,7 @@ def _kind(group: Items) -> tuple[bool, str]:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class BatchQuestions:
     """A batch with its questions; nothing in it depends on the model's weights."""
 
     batch: Batch
@@ -296,7 +296,7 @@ class Sheet:
     "[item] Number of every item's segment, counted through all parts."
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[list[Items], Segments]], batch: Batch) -> Sheet:
+    def of(cls, parts: Sequence[tuple[list[Items], Segments]], batch: Batch) -> BatchQuestions:
         """Lay out the questions of every part of a batch."""
         scorer = BatchScorer([group for groups, _ in parts for group in groups], batch.words.numpy())
         segments = tuple(one for _, one in parts)

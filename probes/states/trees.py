@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mha.batches import collate
 from mha.models.model import Model
+from probes.evidence.statistics import spearman
 from probes.records import Document, IntArray
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
@@ -180,17 +181,3 @@ class GoldTree:
         """Return 1 where the word of the least depth, punctuation aside, is the root; else 0."""
         found: Layers = (self.depths[self.words[depths[:, self.words].argmin(1)]] == 0).astype(np.float64)
         return found
-
-
-def spearman(first: Float[np.ndarray, "*rows n"], second: Float[np.ndarray, "*others n"]) -> Float[np.ndarray, "*rows"]:
-    """Return the rank correlation of the last axes; NaN where one of them is constant."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(values, axis=-1) for values in (first, second)]
-    centred = [values - values.mean(-1, keepdims=True) for values in ranks]
-    spread = np.sqrt((centred[0] ** 2).sum(-1) * (centred[1] ** 2).sum(-1))
-    products = (centred[0] * centred[1]).sum(-1)
-    found: Float[np.ndarray, "*rows"] = np.divide(
-        products, spread, out=np.full(products.shape, np.nan), where=spread > 0
-    )
-    return found

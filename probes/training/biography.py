@@ -20,7 +20,7 @@ GROUPS = 100
 
 
 @dataclass(frozen=True)
-class Course:
+class Trajectory:
     """What all heads of a training did on one question."""
 
     n: Numbers
@@ -93,7 +93,7 @@ class Biography:
     corpus: str
     layers: int
     heads: int
-    courses: Mapping[Question, Course]
+    courses: Mapping[Question, Trajectory]
 
     def weights(self, replicates: int, seed: int) -> Numbers:
         """Return [replicate, group], how often groups are drawn: the same for all questions, which are so paired."""
@@ -109,7 +109,7 @@ class Biography:
         frames = [self._rows(question, course, drawn) for question, course in self.courses.items()]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*TABLES[MAIN].names])
 
-    def _rows(self, question: Question, course: Course, drawn: _Drawn) -> pd.DataFrame:
+    def _rows(self, question: Question, course: Trajectory, drawn: _Drawn) -> pd.DataFrame:
         accuracy, (steps, count) = course.accuracy, (len(self.steps), self.layers * self.heads)
         groups = np.flatnonzero(course.n)
         resamples = drawn.bootstrap.of(groups.tolist(), course.n[groups])
@@ -164,8 +164,10 @@ def marks(pooled: Pooled, labels: Sequence[str] | None = None) -> dict[Question,
     }
 
 
-def courses(checkpoints: Sequence[Mapping[Question, Marks]], baselines: Mapping[str, Pooled]) -> dict[Question, Course]:
-    """Return the course of every question; `baselines` are those of the same exam.
+def courses(
+    checkpoints: Sequence[Mapping[Question, Marks]], baselines: Mapping[str, Pooled]
+) -> dict[Question, Trajectory]:
+    """Return the course of every question; `baselines` are those of the same prepared targets.
 
     The lexical table is a yardstick, not a baseline.
     """
@@ -173,13 +175,13 @@ def courses(checkpoints: Sequence[Mapping[Question, Marks]], baselines: Mapping[
     return {question: _course([one[question] for one in checkpoints], question, baselines) for question in questions}
 
 
-def _course(found: Sequence[Marks], question: Question, baselines: Mapping[str, Pooled]) -> Course:
+def _course(found: Sequence[Marks], question: Question, baselines: Mapping[str, Pooled]) -> Trajectory:
     rivals = {name: pooled[question] for name, pooled in sorted(baselines.items()) if question in pooled}
     rivals.pop(LEXICAL, None)
     strongest = max(rivals, key=lambda name: rivals[name].hits.sum(), default="")
     beaten = _grouped(rivals[strongest], rivals[strongest].hits)[:, 0] if rivals else np.full(GROUPS, np.nan)
     hits, mass = np.stack([one.hits for one in found]), np.stack([one.mass for one in found])
-    return Course(found[0].n, hits, mass, strongest, beaten)
+    return Trajectory(found[0].n, hits, mass, strongest, beaten)
 
 
 def _grouped(sums: Sums, values: Numbers) -> Numbers:
@@ -200,6 +202,6 @@ class _Drawn:
         return weights
 
 
-def _bootstrap(asked: Iterable[Course], replicates: int, seed: int) -> _Drawn:
+def _bootstrap(asked: Iterable[Trajectory], replicates: int, seed: int) -> _Drawn:
     groups = {int(group) for course in asked for group in np.flatnonzero(course.n)}
     return _Drawn(Bootstrap.draw(sorted(groups), replicates, seed))

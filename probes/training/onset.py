@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.scoring.tally import Numbers, Question
-from probes.training.biography import Biography, Course
+from probes.training.biography import Biography, Trajectory
 from probes.training.concentration import is_role
 from reports.tables.biographies import ALL_SEEDS, TABLES
 
@@ -91,7 +91,7 @@ def _rises(biography: Biography, rule: OnsetRule, replicates: int, seed: int) ->
     return found
 
 
-def _row(biography: Biography, question: Question, course: Course, rise: _Rise) -> dict[str, object]:
+def _row(biography: Biography, question: Question, course: Trajectory, rise: _Rise) -> dict[str, object]:
     low, high = interval(rise.drawn.after, rise.drawn.by)
     measured = bool(np.isfinite(rise.margins).all())
     peak, best = int(rise.margins.argmax()) if measured else 0, course.best()

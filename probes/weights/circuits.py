@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
-from scipy.stats import rankdata
 from torch import Tensor
 
 from mha.attention import MultiHeadAttention
@@ -32,6 +31,7 @@ from mha.models.circuits import (
 from mha.models.model import Model
 from mha.pieces import whole_words
 from probes.evidence.results import named_heads
+from probes.evidence.statistics import spearman
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings
 from probes.scoring.tally import Numbers
@@ -231,10 +231,7 @@ def rank_correlation(first: Numbers, second: Numbers, settings: CircuitSettings)
         len(first), size=(settings.replicates, len(first))
     )
     chosen = np.concatenate([np.arange(len(first))[None], draws])
-    left, right = (rankdata(values[chosen], axis=1) for values in (first, second))
-    left, right = left - left.mean(1, keepdims=True), right - right.mean(1, keepdims=True)
-    spread = np.sqrt((left**2).sum(1) * (right**2).sum(1))
-    rho = np.divide((left * right).sum(1), spread, out=np.full(len(chosen), np.nan), where=spread > 0)
+    rho = spearman(first[chosen], second[chosen])
     if np.isnan(rho[0]):
         return (np.nan,) * 3
     low, high = np.nanquantile(rho[1:], [0.025, 0.975])

@@ -22,28 +22,28 @@ from reports.blocks.block import (
     TableBlock,
     Terms,
 )
-from reports.blocks.page import Page, write_page
+from reports.blocks.page import Page
+from reports.compare.page_record import RecordPage
 from reports.compare.record import (
     ALONE,
     CHANGES,
+    COMPARE_TABLES,
     COMPARED,
     HEADS,
-    HEADS_FILE,
-    ROWS_FILE,
-    Compared,
     Comparison,
+    ComparisonFacts,
     RunPair,
-    read_compared,
-    write_compared,
 )
 from reports.formats import percent, signed, signed_interval
-from reports.progress import Step, each, silent
 from reports.tables.cells import Cell, TextColumn, head_cell
 from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 Row = Mapping[Any, Any]
+
+ROWS_FILE, HEADS_FILE = (f"{name}.csv" for name in COMPARE_TABLES)
+"The files of `COMPARED` and `HEADS`."
 
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
@@ -187,24 +187,18 @@ MAIN_ROLE: Final = (
 )
 
 
-def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> Path:
-    """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
-    write_compared(folder, runs, pairs, version)
-    return write_comparison_page(folder)
-
-
-def write_comparison_page(folder: Path, step: Step = silent) -> Path:
-    """Make index.html and report.md of a comparison from its record; ValueError says what is wrong with that."""
-    record, pairs = read_compared(folder)
-    page = Page(
+def _page(record: Comparison, folder: Path) -> Page:
+    return Page(
         title=" beside ".join(run.name for run in record.runs),
-        sections=tuple(_sections(record, pairs)),
+        sections=tuple(_sections(record, record.each_pair)),
         byline=(("headscope", record.headscope),),
         kicker="headscope compare",
         version=record.headscope,
     )
-    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
-    return path
+
+
+COMPARISON_PAGE: Final = RecordPage("compare", "a comparison", ComparisonFacts, Comparison, COMPARE_TABLES, _page)
+"The page of a comparison and its record."
 
 
 def _sections(record: Comparison, pairs: Sequence[RunPair]) -> Iterator[Section]:

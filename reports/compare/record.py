@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pandas as pd
 
 from reports.formats import percent, signed, signed_interval
-from reports.run.page_record import read_facts, write_facts
 from reports.tables.column import Column
-from reports.tables.files import replace_file
 from reports.tables.shared_columns import (
     CORRELATIONS,
     FRACTIONS,
@@ -289,10 +286,6 @@ def row_summary(row: Mapping[Any, Any]) -> str:
     )
 
 
-RECORD, ROWS_FILE, HEADS_FILE = "compare.json", "compare.csv", "heads.csv"
-"The files of a record: runs and pairs, rows (`COMPARED`), heads (`HEADS`)."
-
-
 @dataclass(frozen=True)
 class Compared:
     """One of the runs, as the page names it."""
@@ -306,7 +299,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonFacts:
     """What compare.json says, in its order."""
 
     headscope: str
@@ -314,24 +307,29 @@ class Comparison:
     pairs: tuple[PairFacts, ...]
 
 
-def write_compared(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> None:
-    """Write compare.json, compare.csv and heads.csv into `folder`."""
-    about = [PairFacts(pair.one, pair.other, pair.shapes, pair.matched, pair.notes) for pair in pairs]
-    write_facts(folder / RECORD, Comparison(version, tuple(runs), tuple(about)), Comparison)
-    for path, table, frames in (
-        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in pairs]),
-        (folder / HEADS_FILE, HEADS, [pair.heads for pair in pairs]),
-    ):
-        replace_file(table.validated(pd.concat(frames, ignore_index=True), path), path)
+@dataclass(frozen=True)
+class Comparison(ComparisonFacts):
+    """Everything that the page shows."""
 
+    rows: pd.DataFrame
+    "Rows of `COMPARED`, of all pairs."
+    heads: pd.DataFrame
+    "Rows of `HEADS`, of all pairs."
 
-def read_compared(folder: Path) -> tuple[Comparison, list[RunPair]]:
-    """Return the comparison whose record lies in `folder`; ValueError says what is wrong with it."""
-    tables = COMPARED.read(folder / ROWS_FILE), HEADS.read(folder / HEADS_FILE)
-    found = read_facts(folder / RECORD, Comparison, "a comparison", "compare")
-    pairs = []
-    for pair in found.pairs:
-        rows, heads = (table[(table["one"] == pair.one) & (table["other"] == pair.other)] for table in tables)
-        rows, heads = rows.reset_index(drop=True), heads.reset_index(drop=True)
-        pairs.append(RunPair(**vars(pair), rows=rows, heads=heads))
-    return found, pairs
+    @classmethod
+    def of(cls, headscope: str, runs: Sequence[Compared], pairs: Sequence[RunPair]) -> Self:
+        """Return the record of runs that are compared in pairs."""
+        about = tuple(PairFacts(pair.one, pair.other, pair.shapes, pair.matched, pair.notes) for pair in pairs)
+        rows, heads = ([getattr(pair, table) for pair in pairs] for table in ("rows", "heads"))
+        return cls(
+            headscope, tuple(runs), about, pd.concat(rows, ignore_index=True), pd.concat(heads, ignore_index=True)
+        )
+
+    @property
+    def each_pair(self) -> list[RunPair]:
+        """The pairs, each with its own rows."""
+
+        def own(table: pd.DataFrame, pair: PairFacts) -> pd.DataFrame:
+            return table[(table["one"] == pair.one) & (table["other"] == pair.other)].reset_index(drop=True)
+
+        return [RunPair(**vars(one), rows=own(self.rows, one), heads=own(self.heads, one)) for one in self.pairs]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
+from reports.compare.record import Compared
 from reports.formats import cost, p_value
-from reports.run.page_record import read_facts, write_facts
 from reports.scores.selected_head import HIGHEST, SELECTED
-from reports.tables.files import replace_file
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.shared_columns import (
     BEHAVIOUR,
@@ -29,8 +27,6 @@ from reports.tables.shared_columns import (
     whole,
 )
 from reports.tables.table import Table
-
-RECORD: Final = "targets.json"
 
 
 @dataclass(frozen=True)
@@ -137,15 +133,9 @@ TARGET_TABLES: Final[Mapping[str, Table]] = {"targets": ANSWERS, "effects": EFFE
 
 
 @dataclass(frozen=True)
-class TargetRun:
-    """One of the runs, as the page names it."""
+class TargetRun(Compared):
+    """One of the runs, as the page names it; its texts are those of the selection and of the report split."""
 
-    name: str
-    model: str
-    texts: str
-    "Corpora of the selection and the report split."
-    made: str
-    "When, and from which weights."
     part: str
     "What it gives to the page: targets, effects."
 
@@ -172,18 +162,3 @@ class TargetRecord(TargetFacts):
     "Rows of `ANSWERS`."
     effects: pd.DataFrame
     "Rows of `EFFECTS`."
-
-
-def write_record(folder: Path, targets: TargetRecord) -> None:
-    """Write targets.json, targets.csv and effects.csv into `folder`."""
-    write_facts(folder / RECORD, targets, TargetFacts)
-    for (name, table), frame in zip(TARGET_TABLES.items(), (targets.answers, targets.effects), strict=True):
-        path = folder / f"{name}.csv"
-        replace_file(table.validated(frame, path), path)
-
-
-def read_record(folder: Path) -> TargetRecord:
-    """Return the record in `folder`; ValueError says what is wrong with it."""
-    answers, effects = (table.read(folder / f"{name}.csv") for name, table in TARGET_TABLES.items())
-    facts = read_facts(folder / RECORD, TargetFacts, "a page of targets", "targets")
-    return TargetRecord(**vars(facts), answers=answers, effects=effects)

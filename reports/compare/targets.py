@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from reports.blocks.block import Block, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
-from reports.blocks.page import Page, write_page
+from reports.blocks.page import Page
+from reports.compare.page_record import RecordPage
 from reports.compare.target_sentences import (
     Row,
     above_median,
@@ -20,10 +21,9 @@ from reports.compare.target_sentences import (
     spoken,
     without_effect,
 )
-from reports.compare.target_tables import ANSWERS, EFFECTS, RoleTarget, TargetRecord, read_record, write_record
+from reports.compare.target_tables import ANSWERS, EFFECTS, TARGET_TABLES, RoleTarget, TargetFacts, TargetRecord
 from reports.formats import names, p_value, percent
-from reports.measures.scales import behaviour_text, scale_of
-from reports.progress import Step, each, silent
+from reports.measures.effects import behaviour_text, scale_of
 from reports.scores.glossary import PRECISION_AND_LIFT
 from reports.scores.selected_head import CAUTION, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
@@ -186,28 +186,19 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
-def write_targets(folder: Path, record: TargetRecord, step: Step = silent) -> Path:
-    """Write the record and the page made of it into `folder`; return the page's path."""
-    write_record(folder, record)
-    return write_targets_page(folder, step)
-
-
-def write_targets_page(folder: Path, step: Step = silent) -> Path:
-    """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
-    record = read_record(folder)
+def _page(record: TargetRecord, folder: Path) -> Page:
     runs = f"{len(record.runs)} run{'s' * (len(record.runs) > 1)}"
-    page = Page(
+    return Page(
         title="Heads for agreement, coreference and position",
         sections=tuple(_sections(record)),
-        byline=(
-            *[("headscope", record.headscope)] * bool(record.headscope),
-            runs,
-        ),
+        byline=(*[("headscope", record.headscope)] * bool(record.headscope), runs),
         kicker="headscope targets",
         version=record.headscope,
     )
-    (path,) = (write_page(folder, one) for one in each("page", (page,), step))
-    return path
+
+
+TARGET_PAGE: Final = RecordPage("targets", "a page of targets", TargetFacts, TargetRecord, TARGET_TABLES, _page)
+"The page of the three targets and its record."
 
 
 def _sections(record: TargetRecord) -> Iterator[Section]:

@@ -12,19 +12,20 @@ from reports.blocks.page import Page, columns_fold, made_facts, write_page
 from reports.drawing.charts import Chart
 from reports.formats import count, day
 from reports.progress import Step, each, silent
-from reports.statements.claim_record import RECORD as RECORD
 from reports.statements.claim_record import (
+    CLAIM_TABLES,
+    MEANS,
+    MEASURES,
+    ClaimMeasure,
     ClaimRecord,
-    Number,
-    RecordedMeasure,
-    RecordedStatement,
+    ConditionMean,
     ordered,
     read_claims,
 )
-from reports.statements.claim_record import ConditionMean as Mean
-from reports.statements.claim_tables import CLAIM_TABLES, FAILS, HOLDS, MEANS, MEASURES, OPEN, STATEMENTS
+from reports.statements.claim_record import RECORD as RECORD
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import SCALE, Figure, Point
+from reports.statements.statement import FAILS, HOLDS, OPEN, STATEMENTS, JudgedStatement, Number
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
@@ -54,7 +55,7 @@ def number_cell(number: Number) -> Cell:
     return Cell(f"{number.shown} {number.unit}", number.interval)
 
 
-Row = tuple[ClaimRecord, RecordedStatement, int]
+Row = tuple[ClaimRecord, JudgedStatement, int]
 "A claim, one of its statements, and how many rows the claim has; 0 but for the first."
 
 
@@ -83,7 +84,7 @@ def summary(claims: Sequence[ClaimRecord]) -> TextTable:
     return TextTable.of("Verdicts", SUMMARY, rows)
 
 
-def _number_said(row: RecordedStatement) -> str:
+def _number_said(row: JudgedStatement) -> str:
     return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
 
 
@@ -109,12 +110,12 @@ def uncounted(claims: Sequence[ClaimRecord]) -> TextTable:
     return TextTable.of("Identities and measurements, not counted", UNCOUNTED, rows)
 
 
-def _where(row: tuple[RecordedMeasure, Mean]) -> str:
+def _where(row: tuple[ClaimMeasure, ConditionMean]) -> str:
     measure, mean = row
     return "" if mean.at is None else f"{measure.axis} {mean.at:g}"
 
 
-def _repeats(row: tuple[RecordedMeasure, Mean]) -> str:
+def _repeats(row: tuple[ClaimMeasure, ConditionMean]) -> str:
     measure, mean = row
     return f"{count(mean.number.n)} {measure.repeat}{'s' * (mean.number.n != 1)}"
 
@@ -128,7 +129,7 @@ NUMBERS: Final = (
 )
 
 
-def statement_table(title: str, rows: Sequence[RecordedStatement]) -> TextTable:
+def statement_table(title: str, rows: Sequence[JudgedStatement]) -> TextTable:
     """Return statements, each with its verdict, number and rule."""
     return TextTable.of(title, STATED, rows)
 
@@ -139,12 +140,12 @@ def numbers(claim: ClaimRecord) -> TextTable:
     return TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)
 
 
-def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
+def claim_charts(measures: Sequence[ClaimMeasure]) -> list[Chart]:
     """Return one chart a measure: lines over its axis, or its conditions beside each other where it has none."""
     return [figure_chart(_lines(one) if one.axis else _dots(one)) for one in measures if one.cells]
 
 
-def _lines(measure: RecordedMeasure) -> Figure:
+def _lines(measure: ClaimMeasure) -> Figure:
     """Return lines over the axis of a measure, which is logarithmic where it spans a factor of 8 or more.
 
     Values that have a unit lie by their logarithms where they span a factor of 20.
@@ -163,7 +164,7 @@ def _spans(values: Iterable[float], factor: float) -> bool:
     return bool(known) and min(known) > 0 and max(known) >= factor * min(known)
 
 
-def _dots(measure: RecordedMeasure) -> Figure:
+def _dots(measure: ClaimMeasure) -> Figure:
     """Return the means of conditions, and all repeats behind them."""
     scale, names = SCALE.get(measure.unit, 1.0), measure.conditions
     single: list[Point] = [(place, scale * one) for place, name in enumerate(names) for one in measure.repeats(name)]

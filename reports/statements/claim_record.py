@@ -1,80 +1,89 @@
-"""The records of claims as the page reads them: statements with verdicts, and measures with their cells."""
+"""Records of claims: statements with their verdicts, and what was measured, as experiments make and pages read them."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from reports.formats import in_unit
-from reports.messages import one_line
-from reports.statements.claim_tables import CLAIM, check_claim
-from reports.statements.figure import SCALE, Point
-from reports.tables.estimate import Estimate
+from reports.formats import cost, plain
+from reports.statements.statement import (
+    CLAIM,
+    STATEMENTS,
+    UNIT_OF,
+    JudgedStatement,
+    N,
+    Number,
+    read_json_record,
+)
+from reports.tables.shared_columns import ends, number, place, text
+from reports.tables.table import JsonRow, Table, check_rows
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
 
+_MEASURE: Final = text("measure", "Quantity that was measured.")
+_CONDITION: Final = text("condition", "What it was measured under, such as a number of heads.")
+_AT: Final = number("at", "Place on the axis of the measure, such as a length; missing without an axis.", write=cost)
+
+MEASURES: Final = Table(
+    "One row for each measure: a quantity under all conditions.",
+    ("name",),
+    (
+        replace(_MEASURE, name="name"),
+        UNIT_OF,
+        text("repeat", "What is repeated; count for what was counted once.", ("seed", "round", "count")),
+        text("axis", "What the places are where it was measured, such as lengths; empty without an axis."),
+    ),
+)
+
+MEANS: Final = Table(
+    "One row for each measure, condition and place on its axis: the mean over repeats.",
+    ("measure", "condition", "at"),
+    (
+        *(_MEASURE, _CONDITION, _AT),
+        number("value", "Mean over repeats, in the unit of the measure; missing without any.", None, "", cost),
+        *ends("", "the mean", cost),
+        N,
+    ),
+)
+
+REPEATS: Final = Table(
+    "One row for each measure, condition, place on its axis and repeat.",
+    ("measure", "condition", "at", "repeat"),
+    (
+        *(_MEASURE, _CONDITION, _AT),
+        replace(place("repeat", "Seed or round of the repeat."), write=plain),
+        number("value", "What was measured, in the measure's unit; missing where it could not be.", write=cost),
+    ),
+)
+
+CLAIM_TABLES: Final[Mapping[str, Table]] = {
+    "claim.statements": STATEMENTS,
+    "claim.measures": MEASURES,
+    "claim.measures.cells": MEANS,
+    "claim.measures.rows": REPEATS,
+}
+"Place in claim.json -> what its rows must hold."
+
 
 @dataclass(frozen=True)
-class Number(Estimate):
-    """A number with its 95 % interval and its unit; the ends are NaN where there is none."""
+class Row:
+    """One measured number."""
 
-    unit: str = ""
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], unit: str) -> Number:
-        """Read a number as the record has it: what is missing is null."""
-        value, low, high = (_value(entry[name]) for name in ("value", "low", "high"))
-        return cls(value, low, high, int(entry["n"]), unit)
-
-    @property
-    def shown(self) -> str:
-        """The number without its unit, with as many digits as its interval bears out."""
-        return in_unit(self.value, self.unit, self._digits)
-
-    @property
-    def interval(self) -> str:
-        """The interval in brackets, empty where there is none or where it has no width."""
-        if math.isnan(self.low) or math.isnan(self.high) or self.low == self.high:
-            return ""
-        return f"[{in_unit(self.low, self.unit, self._digits)}, {in_unit(self.high, self.unit, self._digits)}]"
-
-    def __str__(self) -> str:
-        return " ".join(filter(None, (self.shown, self.unit, self.interval)))
-
-    def point(self, place: float) -> Point:
-        """Return it as a point of a figure, fractions in percent."""
-        scale = SCALE.get(self.unit, 1.0)
-        return place, scale * self.value, scale * self.low, scale * self.high
-
-    @property
-    def _digits(self) -> int | None:
-        width = self.high - self.low
-        if not math.isfinite(width) or width <= 0:
-            return None
-        return max(0, 1 - math.floor(math.log10(width)))
-
-
-@dataclass(frozen=True)
-class RecordedStatement:
-    """A sentence with its verdict."""
-
-    text: str
-    number: str
-    rule: str
-    verdict: str
-    estimate: Number
-    kind: str
-    why: str
+    condition: str
+    at: float | None
+    "Where on the axis of the measure, such as a length; None where it has no axis."
+    repeat: int
+    "Seed or round."
+    value: float
 
 
 @dataclass(frozen=True)
 class ConditionMean:
-    """The mean of a measure under one condition."""
+    """The mean of a measure under one condition, at one place of its axis."""
 
     condition: str
     at: float | None
@@ -82,16 +91,36 @@ class ConditionMean:
 
 
 @dataclass(frozen=True)
-class RecordedMeasure:
+class ClaimMeasure:
     """One quantity under all conditions."""
 
     name: str
     unit: str
+    'What numbers are in; "%" says that they are fractions which pages write in percent.'
     repeat: str
+    'What is repeated: "seed", "round", or "count" for what was counted once.'
     axis: str
+    "What `at` is."
     cells: tuple[ConditionMean, ...]
-    rows: tuple[tuple[str, float | None, float], ...]
-    "Condition, place on the axis and value of every repeat."
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> ClaimMeasure:
+        """Read a measure from JSON."""
+        unit = entry["unit"]
+        cells = tuple(ConditionMean(one["condition"], one["at"], Number.of(one, unit=unit)) for one in entry["cells"])
+        rows = tuple(
+            Row(one["condition"], one["at"], one["repeat"], math.nan if one["value"] is None else float(one["value"]))
+            for one in entry["rows"]
+        )
+        return cls(entry["name"], unit, entry["repeat"], entry["axis"], cells, rows)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the measure as JSON has it."""
+        about = {name: getattr(self, name) for name in MEASURES.names}
+        cells = [{"condition": one.condition, "at": one.at} | one.number.recorded() for one in self.cells]
+        rows = [asdict(row) | {"value": None if math.isnan(row.value) else row.value} for row in self.rows]
+        return about | {"cells": cells, "rows": rows}
 
     @property
     def conditions(self) -> list[str]:
@@ -100,7 +129,7 @@ class RecordedMeasure:
 
     def repeats(self, condition: str) -> list[float]:
         """Return the repeats of a condition that is at no place of an axis, none where it is a single one."""
-        found = [value for name, place, value in self.rows if (name, place) == (condition, None)]
+        found = [row.value for row in self.rows if (row.condition, row.at) == (condition, None)]
         return found if len(found) > 1 else []
 
     @property
@@ -111,11 +140,14 @@ class RecordedMeasure:
 
 @dataclass(frozen=True)
 class ClaimRecord:
-    """One claim as its experiment left it."""
+    """What the experiment of a claim found, and what its record says beside."""
 
-    record: Mapping[str, Any]
-    statements: tuple[RecordedStatement, ...]
-    measures: tuple[RecordedMeasure, ...]
+    measures: Sequence[ClaimMeasure]
+    statements: Sequence[JudgedStatement]
+    noticed: Sequence[str] = ()
+    "Sentences about the numbers that no statement says."
+    record: Mapping[str, Any] = field(default_factory=dict)
+    "The whole record, where it was read."
 
     def __getattr__(self, name: str) -> Any:
         """Return an entry of the record, such as its title."""
@@ -125,14 +157,31 @@ class ClaimRecord:
             raise AttributeError(name) from None
 
     @property
-    def counted(self) -> list[RecordedStatement]:
+    def counted(self) -> list[JudgedStatement]:
         """The statements that could have failed."""
         return [statement for statement in self.statements if statement.kind == CLAIM]
 
     @property
-    def uncounted(self) -> list[RecordedStatement]:
+    def uncounted(self) -> list[JudgedStatement]:
         """Identities and measurements."""
         return [statement for statement in self.statements if statement.kind != CLAIM]
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what was found as JSON has it."""
+        statements, measures = ([one.recorded() for one in several] for several in (self.statements, self.measures))
+        return {"statements": statements, "noticed": list(self.noticed), "measures": measures}
+
+
+def check_claim(record: Mapping[str, Any], where: str) -> None:
+    """Refuse the record of a claim in which a row is wrong; ValueError begins with `where` and names its list."""
+    statements, measures = record["statements"], record["measures"]
+    rows = (statements, measures, _within(measures, "cells"), _within(measures, "rows"))
+    for (name, table), found in zip(CLAIM_TABLES.items(), rows, strict=True):
+        check_rows(table, found, f"{where}: {name.removeprefix('claim.')}")
+
+
+def _within(measures: Sequence[JsonRow], part: str) -> Iterator[JsonRow]:
+    return ({"measure": one["name"], **row} for one in measures for row in one[part])
 
 
 def read_claims(folder: Path) -> list[ClaimRecord]:
@@ -142,31 +191,13 @@ def read_claims(folder: Path) -> list[ClaimRecord]:
 
 def read_claim(path: Path) -> ClaimRecord:
     """Return the claim whose record lies at `path`; raises ValueError where it is not whole."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        check_claim(record, "wrong row")
-        statements = tuple(_statement(one) for one in record["statements"])
-        return ClaimRecord(record, statements, tuple(_measure(one) for one in record["measures"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of a claim ({type(error).__name__}: {error}); make it again with 'headscope claim'"
-        raise ValueError(one_line(f"{path}: {what}")) from error
+    return read_json_record(path, "a claim", "claim", _claim)
 
 
-def _statement(found: Mapping[str, Any]) -> RecordedStatement:
-    estimate = Number.of(found, found["unit"])
-    text, number, rule, verdict = (found[name] for name in ("text", "number", "rule", "verdict"))
-    return RecordedStatement(text, number, rule, verdict, estimate, found["kind"], found["why"])
-
-
-def _measure(found: Mapping[str, Any]) -> RecordedMeasure:
-    unit = found["unit"]
-    cells = tuple(ConditionMean(one["condition"], one["at"], Number.of(one, unit)) for one in found["cells"])
-    rows = tuple((one["condition"], one["at"], _value(one["value"])) for one in found["rows"])
-    return RecordedMeasure(found["name"], unit, found["repeat"], found["axis"], cells, rows)
-
-
-def _value(found: float | None) -> float:
-    return math.nan if found is None else float(found)
+def _claim(record: dict[str, Any]) -> ClaimRecord:
+    check_claim(record, "wrong row")
+    measures, statements = map(ClaimMeasure.of, record["measures"]), map(JudgedStatement.of, record["statements"])
+    return ClaimRecord(tuple(measures), tuple(statements), record["noticed"], record)
 
 
 def ordered(claims: Sequence[ClaimRecord], order: Sequence[str]) -> list[ClaimRecord]:

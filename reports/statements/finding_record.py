@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +11,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import in_unit, plain
-from reports.messages import one_line
-from reports.statements.claim_record import Number
+from reports.statements.statement import Number, read_json_record
 from reports.tables.shared_columns import NOT_NEGATIVE, number, text
 from reports.tables.table import Table
 
@@ -34,6 +32,8 @@ VERDICTS: Final = (
 "On a finding, in the order in which they are counted."
 
 REPRODUCED, WEAKER, DIFFERS, NOT_REPRODUCED, UNMEASURED, UNTESTABLE = VERDICTS
+"""WEAKER also of a statement below the paper's own bar; UNMEASURED of one whose number lies in the range, while what
+untrained weights have is not known."""
 
 FINDINGS: Final = Table(
     "One row for each statement of a finding and model. Numbers are in `unit`, those that decide in `decides_unit`.",
@@ -201,19 +201,15 @@ def published_words(statement: Mapping[str, Any]) -> str:
 
 def number_of(entry: Mapping[str, Any] | None, unit: str) -> Number | None:
     """Read an estimate of the record; None where there is none."""
-    return None if entry is None else Number.of(entry, unit)
+    return None if entry is None else Number.of(entry, unit=unit)
 
 
 def read_findings(folder: Path) -> Findings:
     """Return the record of findings that lies in `folder`; ValueError says what is wrong with it."""
-    path = folder / RECORD
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        found = Findings(record)
-        _ = (found.table(), found.models, [one["runs"] for one in record["results"]], record["runs"])
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it again"
-        raise ValueError(one_line(f"{path}: {what}")) from error
+    return read_json_record(folder / RECORD, "findings", "reproduce", _checked)
+
+
+def _checked(record: dict[str, Any]) -> Findings:
+    found = Findings(record)
+    _ = (found.table(), found.models, [one["runs"] for one in record["results"]], record["runs"])
     return found

@@ -10,8 +10,6 @@ import numpy as np
 from scipy import stats
 
 from reports.formats import count, percent, signed
-from reports.statements.claim_record import Number, RecordedStatement
-from reports.statements.claim_tables import CLAIM, FAILS, HOLDS
 from reports.statements.sandbox_record import (
     ANY,
     FDR,
@@ -30,6 +28,7 @@ from reports.statements.sandbox_record import (
     rate_of,
     tested_margin,
 )
+from reports.statements.statement import HOLDS, JudgedStatement, Number, Rule
 from reports.tables.estimate import Estimate
 
 GRADES: Final = {1: "beyond position and controls", 2: "beyond words", 3: "beyond grammar rules"}
@@ -48,7 +47,8 @@ BESIDE: Final = "beside real finds"
 ROUGH: Final = 500
 "Runs a cell below which rates are rough."
 
-RULE: Final = "Holds if there is none."
+NONE: Final = Rule(below=1, unit="exceptions")
+"What decides: numbers of exceptions."
 
 
 def allowed(level: float, runs: int) -> float:
@@ -56,13 +56,13 @@ def allowed(level: float, runs: int) -> float:
     return level + 1.96 * math.sqrt(level * (1 - level) / max(runs, 1))
 
 
-def _stated(text: str, number: str, exceptions: int, of: int, unit: str) -> RecordedStatement:
+def _stated(text: str, number: str, exceptions: int, of: int, unit: str) -> JudgedStatement:
     """Return a statement that holds where nothing speaks against it; `number` says what would, and what was found."""
     estimate = Number(exceptions, exceptions, exceptions, 1, f"of {count(of)} {unit}")
-    return RecordedStatement(text, number, RULE, FAILS if exceptions else HOLDS, estimate, CLAIM, "")
+    return JudgedStatement(text, number, "Holds if there is none.", NONE.verdict(estimate), estimate)
 
 
-def goals(record: Record) -> list[RecordedStatement]:
+def goals(record: Record) -> list[JudgedStatement]:
     """Return the statements that the record says something about; every row of the record is in them."""
     nulls, level = null_rows(record), alpha(record)
     return [
@@ -81,7 +81,7 @@ def goals(record: Record) -> list[RecordedStatement]:
     ]
 
 
-def lead(made: Sequence[RecordedStatement], record: Record) -> list[str]:
+def lead(made: Sequence[JudgedStatement], record: Record) -> list[str]:
     """Return the first paragraph, in sentences: what holds, what does not, and what power there is."""
     runs = min((int(row["runs"]) for row in record.get("power", ())), default=ROUGH)
     sentences = _rough(runs, record.get("scale", {}).get("runs", 0))
@@ -122,7 +122,7 @@ def needed_text(row: Record) -> str:
     return f"{'at most ' if row.get('at_most') else ''}{count(int(row['items']))}"
 
 
-def _rates(name: str, rows: Sequence[Row], wanted: Sequence[str], level: float) -> Iterator[RecordedStatement]:
+def _rates(name: str, rows: Sequence[Row], wanted: Sequence[str], level: float) -> Iterator[JudgedStatement]:
     """Judge every rate of these names or kinds: none may be above the level by more than a Monte-Carlo error."""
     rates = [
         (rate, key, row)
@@ -146,7 +146,7 @@ def _where(row: Row) -> str:
     return f"{row['where']}, {row['documents']} documents"
 
 
-def _null_coverage(nulls: Sequence[Row]) -> Iterator[RecordedStatement]:
+def _null_coverage(nulls: Sequence[Row]) -> Iterator[JudgedStatement]:
     """Judge the coverage of margins under every null hypothesis, at every size."""
     rows, (low, high) = [row for row in nulls if row["held"].known], COVERAGE_GOAL
     if not rows:
@@ -158,7 +158,7 @@ def _null_coverage(nulls: Sequence[Row]) -> Iterator[RecordedStatement]:
     yield _stated(text, number, len(outside), len(rows), "rows")
 
 
-def _coverage(coverage: Sequence[Row]) -> Iterator[RecordedStatement]:
+def _coverage(coverage: Sequence[Row]) -> Iterator[JudgedStatement]:
     """Judge the coverage over all cells of a size, and that of every cell."""
     if not coverage:
         return
@@ -178,7 +178,7 @@ def _coverage(coverage: Sequence[Row]) -> Iterator[RecordedStatement]:
     yield _stated(f"In every single cell they may hold {goal}", number, missed, len(cells), "cells")
 
 
-def _models(record: Record) -> Iterator[RecordedStatement]:
+def _models(record: Record) -> Iterator[JudgedStatement]:
     """Judge what is found in models without knowledge, and of heads that are planted by weights."""
     runs, weights = record.get("null_runs", ()), record.get("weights", ())
     if runs:
@@ -193,7 +193,7 @@ def _models(record: Record) -> Iterator[RecordedStatement]:
         yield _stated("Heads planted by weights are found", number, lost, len(weights), "heads")
 
 
-def _shortcut(record: Record) -> Iterator[RecordedStatement]:
+def _shortcut(record: Record) -> Iterator[JudgedStatement]:
     """Judge whether whole runs differ from simulated ones, every p corrected for all comparisons."""
     ps = ps_of(comparisons(record))
     if ps:

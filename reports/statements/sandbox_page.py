@@ -24,6 +24,7 @@ from reports.statements.sandbox_goals import (
     lead,
 )
 from reports.statements.sandbox_record import (
+    SANDBOX_TABLES,
     Record,
     Row,
     alpha,
@@ -31,16 +32,13 @@ from reports.statements.sandbox_record import (
     drawn_rates,
     kind,
     mixed_rows,
-    not_a_record,
     null_rows,
     power_rows,
     rate_names,
     read_record,
     tested_margin,
 )
-from reports.statements.sandbox_tables import SANDBOX_TABLES
-from reports.statements.sandbox_text import by_model, false_finds, needed_words, shown
-from reports.statements.sandbox_words import (
+from reports.statements.sandbox_text import (
     ABOUT,
     BESIDE_TEXT,
     COVERAGE_TEXT,
@@ -54,7 +52,11 @@ from reports.statements.sandbox_words import (
     RULE,
     SHORTCUT_TEXT,
     WEIGHTS_TEXT,
+    by_model,
     conservative,
+    false_finds,
+    needed_words,
+    shown,
 )
 from reports.tables.estimate import Estimate
 
@@ -66,12 +68,8 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
-    record = read_record(folder)
-    try:
-        for page in each("page: texts", (sandbox_page(record),), step):
-            write_page(folder, page)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise not_a_record(folder / "sandbox.json", error) from error
+    for page in each("page: texts", (read_record(folder, sandbox_page),), step):
+        write_page(folder, page)
     return folder / "index.html"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,17 @@ class Estimate:
     high: float = math.nan
     n: int = 0
     "Repeats or items that it is made from."
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], **more: Any) -> Self:
+        """Read it from JSON, where null is what is missing; `more` is what a kind of estimate has beside."""
+        value, low, high = (math.nan if entry[end] is None else float(entry[end]) for end in ("value", "low", "high"))
+        return cls(value, low, high, int(entry["n"]), **more)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return it as JSON has it: what is missing is null."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: None if math.isnan(one) else one for name, one in ends.items()} | {"n": self.n}
 
     @property
     def known(self) -> bool:

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 import typer
 
-from experiments.atlas.grid import load_atlas
 from experiments.cli import UsageError, app, main
+from experiments.compare.grid import load_atlas
 from experiments.config.file import find_config
 from experiments.run.config import load_config, load_training
 from experiments.run.run import run

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, judge
+from experiments.reproduce.judge import judge
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import load_model, record
@@ -21,6 +21,7 @@ from probes.corpora.corpus import Corpus
 from probes.scoring.aligned import cut_texts, sample_texts
 from reports import Run
 from reports.measures import registry as known
+from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED
 from tests.experiments.conftest import headscope as headscope
 from tests.probes.conftest import asked as asked
 from tests.probes.conftest import tree as tree

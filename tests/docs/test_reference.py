@@ -9,7 +9,7 @@ import pytest
 import typer
 from pydantic import Field
 
-from experiments.claims.run.registry import CLAIMS
+from experiments.claims.study import CLAIMS
 from experiments.cli import app
 from experiments.config.config import ModelSection
 from experiments.config.section import ConfigTable

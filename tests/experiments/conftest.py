@@ -12,17 +12,17 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from experiments.claims.claim import Work
 from experiments.cli import main
-from experiments.record.parts import Parts
-from experiments.record.progress import silent
+from experiments.record.job import Job
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.statements.claim import Work
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
+from reports.progress import silent
 
 collect_ignore = [] if "HEADSCOPE_SECOND_DEVICE" in os.environ else ["on_second_device.py"]
 
@@ -102,6 +102,13 @@ def conllu(sentence: Sentence) -> str:
         for i, (word, upos, feats, head, deprel) in enumerate(columns)
     ]
     return "\n".join([f"# sent_id = {sentence.id}", *rows, "", ""])
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train classifiers that attend, and search for their adversaries, in few steps."""
+    monkeypatch.setattr("probes.explanation.classifier.EPOCHS", 2)
+    monkeypatch.setattr("probes.explanation.counterfactual.STEPS", 10)
 
 
 @pytest.fixture(scope="session")
@@ -195,4 +202,4 @@ def headscope(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 def work(tmp_path: Path) -> Work:
     """Return the work of a claim that begins anew."""
     out = tmp_path / "claims"
-    return Work(out, "claim", Parts.open(out / "claim", {}, resume=False), silent, resume=False)
+    return Work(out, "claim", Job.open(out / "claim", {}, resume=False), silent, resume=False)

@@ -51,13 +51,19 @@ def test_a_run_ends_with_its_page(headscope: Callable[..., Any], base: Path, tmp
     assert f"headscope run {config}" in (page.parent / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("kind", "module"), [("sandbox", "statements.sandbox_page"), ("atlas", "atlas.page")])
+@pytest.mark.parametrize(
+    ("kind", "writer"),
+    [
+        ("sandbox", "reports.statements.sandbox_page.write_sandbox_page"),
+        ("atlas", "reports.compare.page_record.RecordPage.write_page"),
+    ],
+)
 def test_a_page_is_made_anew_from_its_record(
-    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, module: str
+    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, writer: str
 ) -> None:
     made: list[Path] = []
-    write = lambda folder, step: made.append(folder) or folder / "x.html"  # noqa: E731
-    monkeypatch.setattr(f"reports.{module}.write_{kind}_page", write)
+    write = lambda *given: made.append(given[-2]) or given[-2] / "x.html"  # noqa: E731
+    monkeypatch.setattr(writer, write)
     (tmp_path / f"{kind}.json").write_text("{}", encoding="utf-8")
     said = headscope("report", tmp_path)
     assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [tmp_path])

@@ -12,7 +12,7 @@ import pandas as pd
 from probes.corpora.gap import HEADER
 from probes.corpora.winogender import FILLED
 from probes.pairs.readers import TABLE_KEYS
-from reports.statements.claim_tables import MEANS
+from reports.statements.claim_record import MEANS
 from reports.tables.files import replace_file
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
@@ -168,6 +168,7 @@ _NUMBER = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 3}
 CLAIM = json.dumps(
     {
         **{"name": "heads", "claim": "More heads help.", "source": "Sea 2020", "limits": ["small"], "headscope": "0.1"},
+        "noticed": [],
         "statements": [
             {
                 **{"text": "It helps.", "number": "difference", "rule": "above 0", "verdict": "holds", "kind": "claim"},

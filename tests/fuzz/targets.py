@@ -19,7 +19,8 @@ from experiments.run.config import load_config, load_training
 from experiments.training.checkpoints import training_events
 from mha import Encoder, EncoderConfig
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
-from mha.models.folders import ModelError, read_model_config
+from mha.models.folders import read_model_config
+from mha.models.packages import ModelError
 from mha.models.tokenizer import load_tokenizer
 from mha.planted.heads import word_model
 from mha.training.checkpoints import CheckpointError, find_resumable, read_record, read_state
@@ -32,8 +33,7 @@ from probes.training.texts import TextFiles
 from probes.weights.relations import CircuitError, read_relations
 from probes.words.rare import word_counts
 from reports.run.record import read_record as read_run
-from reports.statements.claim_record import read_claim
-from reports.statements.claim_tables import MEANS
+from reports.statements.claim_record import MEANS, read_claim
 from reports.statements.finding_record import read_findings
 from reports.statements.sandbox_record import read_record as read_sandbox
 from tests.fuzz import seeds
@@ -165,7 +165,7 @@ TARGETS = {
             Target(name, name, (seeds.published(f"{folder}/{name}"),), _in_its_folder(read), (ValueError,), slow=True)
             for folder, name, read in (
                 ("findings", "findings.json", read_findings),
-                ("sandbox", "sandbox.json", read_sandbox),
+                ("sandbox", "sandbox.json", lambda folder: read_sandbox(folder, dict)),
             )
         ),
         Target("table as CSV", "means.csv", (seeds.table(".csv"),), MEANS.read, (ValueError,), slow=True),

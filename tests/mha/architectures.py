@@ -21,9 +21,9 @@ from mha.batches import collate
 from mha.encoder.encoder import Encoder
 from mha.encoder.families import FAMILIES
 from mha.hooks import record, watch
-from mha.models.folders import ModelError
 from mha.models.maps import stream_maps
 from mha.models.model import Model, load_model
+from mha.models.packages import ModelError
 from mha.pieces import Pieces, align
 from mha.projections import OUTPUT_PROJECTIONS
 from tests.mha.tiny.models import ARCHITECTURES, save

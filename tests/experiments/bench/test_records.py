@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.bench.records import BenchError, Goal, end, exits_with_2, new_record
+from experiments.bench.records import BenchError, end, exits_with_2, goal, new_record
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,14 @@ def test_the_record_is_written_where_it_is_kept_and_a_missed_goal_ends_with_1(
     page, path, record = tmp_path / "page.md", tmp_path / "record.json", new_record("make bench-it")
     page.write_text("before\n<!-- cost -->\n<!-- end -->\nafter\n", encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
-        end(record, path, [page], {"cost": "It takes long."}, [Goal("it", value, 2) for value in values], kept=kept)
+        end(
+            record,
+            path,
+            [page],
+            {"cost": "It takes long."},
+            [goal("it", value, below=2.25) for value in values],
+            kept=kept,
+        )
     assert ended.value.code == code
     assert ("<!-- cost -->\nIt takes long.\n<!-- end -->" in page.read_text("utf-8")) == path.is_file() == kept
     assert not kept or json.loads(path.read_text("utf-8")) == record

@@ -60,6 +60,7 @@ def test_other_tools_get_the_same_scores(
         assert theirs[question].mass.sum() == pytest.approx(sums.mass.sum(), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_restated_scripts_have_the_same_hits_head_by_head(minilm: Model, texts: Sequence[Document]) -> None:
     theirs = others.score_as_published(minilm, texts)
     ours = pooled(score_corpus(minilm, MemoryTexts(texts), [get_probe("dependency")], {}, Settings()).heads)

@@ -7,8 +7,17 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.bench import train as bench_train
-from experiments.bench.train import flops, grammar_batches, initialised, random_batches
-from experiments.bench.trainers import ATTENTION, evaluation_loss, labels, train_ours, train_theirs
+from experiments.bench.train import (
+    ATTENTION,
+    evaluation_loss,
+    flops,
+    grammar_batches,
+    initialised,
+    labels,
+    random_batches,
+    train_ours,
+    train_theirs,
+)
 from mha import EncoderConfig
 from mha.encoder.masked_lm import masked_lm_loss
 

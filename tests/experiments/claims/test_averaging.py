@@ -20,7 +20,7 @@ from experiments.claims.averaging import (
     explained,
     one_distribution,
 )
-from experiments.claims.claim import Work
+from experiments.statements.claim import Work
 from mha import record
 
 SECTION = AveragingSection(
@@ -107,8 +107,8 @@ def test_the_verdicts_follow_the_shares(
     assert (algebra.kind, algebra.verdict) == ("identity", identity)
     assert counted[0].estimate.value == pytest.approx(two - one + 0.0015)
     assert algebra.estimate.value == pytest.approx(one + 0.0015 - 0.5)
-    by_width = {(cell["condition"], cell["at"]): cell["value"] for cell in found.measures[0].cells()}
+    by_width = {(cell.condition, cell.at): cell.number.value for cell in found.measures[0].cells}
     assert by_width["bound of two mixtures", 16] == 1
     assert by_width[TWO, 4] == pytest.approx(two + 0.003)
-    assert {cell["at"] for cell in found.measures[1].cells()} == {1, 2}
+    assert {cell.at for cell in found.measures[1].cells} == {1, 2}
     assert not math.isnan(by_width[ONE, 4])

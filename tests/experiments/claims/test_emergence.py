@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from experiments.claims import emergence
-from experiments.claims.claim import Work
 from experiments.claims.emergence import START, EmergenceSection
+from experiments.statements.claim import Work
 
 SECTION = EmergenceSection.model_validate(
     {

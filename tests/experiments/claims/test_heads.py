@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from experiments.claims import heads
-from experiments.claims.claim import Work
 from experiments.claims.heads import HeadCountSection, check_equal_size, slopes
-from experiments.claims.record import ClaimError
+from experiments.statements.claim import ClaimError, Work
 
 TRAIN = {"data": {"name": "grammar"}, "steps": 1, "seeds": (0, 1, 2), "encoder": {"model": 16}}
 CORPUS = {"select": {"name": "grammar", "documents": 6}}
@@ -33,7 +32,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, better: float) -> None:
             "all": 4 * count,
         }
 
-    monkeypatch.setattr(heads, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(heads, "examine", examine)
 
 
@@ -49,8 +48,8 @@ def test_the_verdicts_follow_loss_agreement_and_roles(
     assert loss.estimate.value == pytest.approx(-2 * better + 0.006)
     assert "8 heads a layer reach a lower loss than with 2 heads" in loss.text
     assert found.noticed == ["Every model has 100 parameters."]
-    assert [cell["at"] for cell in found.measures[0].cells()] == [1, 2, 8]
-    assert found.measures[3].cells()[0]["value"] == 0.5
+    assert [cell.at for cell in found.measures[0].cells] == [1, 2, 8]
+    assert found.measures[3].cells[0].number.value == 0.5
 
 
 def test_the_slope_is_the_rise_for_every_doubling() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from experiments.claims import scaling
-from experiments.claims.claim import Work
 from experiments.claims.scaling import END, START, ScalingSection
+from experiments.statements.claim import Work
 
 SECTION = ScalingSection.model_validate(
     {
@@ -31,7 +31,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, worse: float) -> list[Any]:
         found = {f"{name} {when}": 1.0 for name in ("entropy", "gradient") for when in (START, END)}
         return found | {"loss": 2 + harm, f"entropy {END}": 1 - harm, f"gradient {END}": math.exp(-harm)}
 
-    monkeypatch.setattr(scaling, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(scaling, "_examine", examine)
     monkeypatch.setattr(scaling, "held_out", lambda section: [])
     return asked

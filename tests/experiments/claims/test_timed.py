@@ -9,9 +9,8 @@ import torch
 from torch import nn
 
 from experiments.claims import compute, loop, recurrence
-from experiments.claims.claim import Work
-from experiments.claims.record import ClaimError
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.claim import ClaimError, Work
 from mha import MultiHeadAttention
 
 TINY = {"model": 8, "heads": 4, "lengths": (4, 8), "tokens": 16, "rounds": 4}
@@ -119,9 +118,9 @@ def test_the_verdicts_follow_the_times(
     assert {one.verdict for one in timed} == {verdict}
     assert timed[0].estimate.value == pytest.approx(slower)
     assert module is not loop or threads == {1, 2}
-    ratios = [cell["value"] for cell in found.measures[-1].cells()]
+    ratios = [cell.number.value for cell in found.measures[-1].cells]
     assert ratios == pytest.approx([slower] * len(ratios))
     if module is compute:
         assert (found.statements[0].kind, found.statements[0].estimate.value) == ("identity", 1.0)
-        entries = {(cell["condition"], cell["at"]): cell["value"] for cell in found.measures[1].cells()}
+        entries = {(cell.condition, cell.at): cell.number.value for cell in found.measures[1].cells}
         assert [entries[name, 8] for name in ("1 head", "4 heads")] == [8, 32]

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from experiments.compare.answers import strongest_baseline
-from experiments.compare.effects import effects
-from experiments.compare.targets import answers, open_runs
+from experiments.compare.targets import answers, effects, open_runs
 from probes import get_probe
 from reports import read_scores, write_examples, write_measures, write_scores
 from reports.compare.target_tables import TARGETS

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from experiments.atlas.grid import load_atlas
+from experiments.compare.grid import load_atlas
 from experiments.config.config import ConfigError, CorpusPart, resolved
 from experiments.config.file import CONFIGS, find_config
 from experiments.run.config import load_config

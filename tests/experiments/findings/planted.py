@@ -14,7 +14,8 @@ from experiments.statements.paper_sentence import AGREEMENT, InClaim
 from experiments.statements.rule import Rule
 from reports import Run
 from reports.run.record import RunRecord
-from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, ConditionMean
+from reports.statements.statement import JudgedStatement, Number
 from reports.tables.scores import BEHAVIOUR, SCORES
 
 Row = Mapping[str, Any]
@@ -59,7 +60,7 @@ def planted_run(
     **studies: Sequence[Row],
 ) -> Run:
     """Return a run that holds these rows; columns that no row has are filled with missing values."""
-    frame = _filled(scores, SCORES.dtypes)
+    frame = _filled(scores, SCORES.dtypes) if scores else ROWLESS.copy()
     frame["name"] = (frame.layer + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
     return Run(
         folder=Path("planted"),
@@ -75,16 +76,17 @@ def planted_run(
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
     missing = {"str": "", "bool": False, "int64": 0}
-    named = {"model": "planted", "corpus": "planted"}
-    full = [
-        {name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in map(named.__or__, rows)
-    ]
-    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))
+    rows = [{"model": "planted", "corpus": "planted"} | row for row in rows]
+    values = {name: [row.get(name, missing.get(dtype)) for row in rows] for name, dtype in columns.items()}
+    return pd.DataFrame({name: pd.Series(values[name], dtype=dtype) for name, dtype in columns.items()})
+
+
+ROWLESS = _filled((), SCORES.dtypes)
 
 
 def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
     """Return records of claims with a number for every statement of a finding: within its rule, or outside of it."""
-    statements: dict[str, list[RecordedStatement]] = {}
+    statements: dict[str, list[JudgedStatement]] = {}
     cells: dict[str, dict[str, list[ConditionMean]]] = {}
     for one in finding.statements:
         assert isinstance(one.measure, InClaim)
@@ -93,7 +95,7 @@ def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
         of_claim = cells.setdefault(asked.claim, {})
         if asked.at is None:
             text = f"{asked.opening} {asked.ending}"
-            told = RecordedStatement(text, "what is measured", "", "", number, "claim", "")
+            told = JudgedStatement(text, "what is measured", "", "", number)
             statements.setdefault(asked.claim, []).append(told)
         else:
             of_claim.setdefault(asked.opening, []).append(ConditionMean("", asked.at, number))
@@ -101,9 +103,9 @@ def in_claims(finding: Finding, *, holds: bool) -> dict[str, ClaimRecord]:
         of_claim.setdefault(AGREEMENT, []).append(learned)
     return {
         f"claim-{claim}": ClaimRecord(
-            {"claim": claim},
-            tuple(statements.get(claim, ())),
-            tuple(RecordedMeasure(name, "", "seed", "", tuple(means), ()) for name, means in measures.items()),
+            [ClaimMeasure(name, "", "seed", "", tuple(means), ()) for name, means in measures.items()],
+            statements.get(claim, ()),
+            record={"claim": claim},
         )
         for claim, measures in cells.items()
     }
@@ -119,11 +121,11 @@ def _decided(rule: Rule, *, inside: bool) -> float:
     return rule.below - (0.1 if inside else -0.1)
 
 
-def rules_in(claim: str) -> Mapping[str, Rule]:
-    """Return the openings of the statements of a claim that findings stand on, with the rules of the findings."""
+def rules_in(claim: str) -> Mapping[str, str]:
+    """Return the openings of the statements of a claim that findings stand on, with the words of their rules."""
     every = [one for finding in all_findings().values() for one in finding.statements]
     return {
-        one.measure.opening: one.rule
+        one.measure.opening: one.rule.words()
         for one in every
         if isinstance(one.measure, InClaim) and one.measure.claim == claim
     }

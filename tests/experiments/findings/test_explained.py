@@ -4,10 +4,11 @@ from dataclasses import astuple
 
 import pytest
 
-from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, judge
+from experiments.reproduce.judge import judge
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import mean_of
 from experiments.statements.finding import Measured, Missing
+from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED
 from tests.experiments.findings.jain_2019 import correlated, explained
 
 READ = [finding for finding in all_findings().values() if "explanation" in finding.readings]

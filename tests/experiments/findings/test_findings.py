@@ -6,13 +6,14 @@ import pkgutil
 import pytest
 
 import tests.experiments.findings as here
-from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judge
+from experiments.reproduce.judge import judge
 from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings
 from experiments.statements.finding import Measured, Missing
 from experiments.statements.paper_sentence import InClaim
 from experiments.statements.rule import ControlNumbers, LearnedRule
 from reports.statements.claim_record import ClaimRecord
+from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED, WEAKER
 from tests.experiments.findings.planted import in_claims, planted_run
 
 NO_PAPERS = ("planted", "conftest")
@@ -95,7 +96,7 @@ def test_a_finding_is_drawn_from_planted_tables(finding):
 @pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
 def test_where_nothing_was_measured_no_statement_has_a_number(finding):
     nothing = {
-        name: ClaimRecord({"claim": name}, (), ()) if name.startswith(CLAIM) else planted_run()
+        name: ClaimRecord((), (), record={"claim": name}) if name.startswith(CLAIM) else planted_run()
         for name in finding.readings
     }
     numbers = finding.numbers(nothing)

@@ -14,16 +14,16 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from experiments.cluster import workers
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
 from experiments.heads.typed_text import cut, find_head, find_word
 from experiments.inputs.corpora import open_part
-from experiments.record.kept import Kept
+from experiments.record.job import Job
 from experiments.record.provenance import installed
 from experiments.reproduce.reproduce import rejudge
-from experiments.run import shards
+from experiments.run import cluster, shards
 from experiments.run.config import load_config, load_training
+from experiments.run.folder import made_for
 from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
@@ -187,12 +187,13 @@ def twice_locked(folder: Path) -> object:
 def interrupted(folder: Path, damaged: str = "") -> object:
     """Go on from what a run of another seed has kept."""
 
-    def open_kept(seed: int, *, resume: bool) -> Kept:
+    def open_kept(seed: int, *, resume: bool) -> Job:
         change = [f"seed={seed}"]
         (folder / "my.toml").write_bytes(seeds.CONFIG)
-        return Kept.open(folder / "run", load_config(folder / "my.toml", change), RunRecord(), resume=resume)
+        config = load_config(folder / "my.toml", change)
+        return Job.open(folder / "run", made_for(config, RunRecord()), resume=resume)
 
-    open_kept(1, resume=False).seeds("permutations", lambda: [1])
+    open_kept(1, resume=False).part("permutations", lambda: [1])
     if damaged:
         (folder / ".run-kept" / "made_for.json").write_text(damaged)
     return open_kept(2, resume=True)
@@ -204,8 +205,8 @@ def no_scheduler(folder: Path) -> object:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "WAIT_SECONDS", 1)
-        with workers.open_cluster(ClusterSection(address=address)):
+        patch.setattr(cluster, "WAIT_SECONDS", 1)
+        with cluster.open_cluster(ClusterSection(address=address)):
             return None
 
 
@@ -361,7 +362,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "a malformed claim.json": file("claim.json", b"[]", read_claim),
         "`--rejudge` of a folder without a record": lambda folder: rejudge(folder / "OUT"),
         "a malformed findings.json": file("findings.json", b"{}", lambda path: read_findings(path.parent)),
-        "a malformed sandbox.json": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent)),
+        "a malformed sandbox.json": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent, dict)),
         "a damaged Parquet file": file("a.parquet", b"PAR1", seeds.MEANS.read),
         "a CSV file without its columns": file("a.csv", b"measure\nloss\n", seeds.MEANS.read),
         "a folder that another process is writing": twice_locked,

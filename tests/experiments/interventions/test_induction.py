@@ -4,11 +4,18 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.claim import Work
 from experiments.interventions import induction
-from experiments.interventions.induction_measures import COPIED, LEFT, SCORE, SINKS, InductionSection, beside_others
-from experiments.interventions.induction_statements import ONE, TWO, abruptness, statements
-from experiments.interventions.repeated_pieces import INDUCTION
+from experiments.interventions.induction import ONE, TWO, abruptness, statements
+from experiments.interventions.induction_measures import (
+    COPIED,
+    INDUCTION,
+    LEFT,
+    SCORE,
+    SINKS,
+    InductionSection,
+    beside_others,
+)
+from experiments.statements.claim import Work
 from mha import Encoder, EncoderConfig
 from tests.experiments.findings.planted import rules_in
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.claim import Work
 from experiments.interventions import patterns
 from experiments.interventions.patterns import PatternsSection
+from experiments.statements.claim import Work
 from mha.causal.fixed_patterns import PATTERNS
 
 SECTION = PatternsSection.model_validate(
@@ -24,13 +24,13 @@ def test_the_verdict_follows_loss_and_agreement(
         asked.append((label, train["fixed"]))
         return {seed: Path(label) / str(seed) for seed in section.train.seeds}
 
-    def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) -> dict[str, float]:
+    def examine(section: PatternsSection, fixed: tuple[str, ...], training: Path) -> dict[str, float]:
         spread = 0.001 * int(training.name)
         if fixed:
             return {"loss": loss + spread, "agreement": 0.9 - lost + spread, "across": 0.8 - lost + spread}
         return {"loss": 2.0, "agreement": 0.9, "across": 0.8}
 
-    monkeypatch.setattr(patterns, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(patterns, "examine", examine)
     found = patterns.measure(SECTION, work)
     assert asked == [("no-term", ()), ("fixed", PATTERNS)]

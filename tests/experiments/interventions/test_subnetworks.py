@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 import torch
 
-from experiments.claims.claim import Work
 from experiments.interventions import subnetworks
 from experiments.interventions.subnetworks import (
     AFTER,
@@ -18,6 +17,7 @@ from experiments.interventions.subnetworks import (
     ranked,
     with_random_heads,
 )
+from experiments.statements.claim import Work
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.hooks import watch

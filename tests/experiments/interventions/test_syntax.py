@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.claims.claim import Work
 from experiments.config.train_config import TrainSection
 from experiments.interventions import syntax
 from experiments.interventions.syntax import (
@@ -26,6 +25,7 @@ from experiments.interventions.syntax import (
     best_head_attachment,
     held_out_arcs,
 )
+from experiments.statements.claim import Work
 from mha import Encoder, record
 from probes.scoring.tally import Sums
 
@@ -64,7 +64,7 @@ def verdicts(found: Mapping[str, Any], work: Work, monkeypatch: pytest.MonkeyPat
         assert train["arcs"] == section.cells[cell]
         return {seed: Path(cell) / str(seed) for seed in section.train.seeds}
 
-    monkeypatch.setattr(syntax, "trainings", train)
+    monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(syntax, "held_out_arcs", lambda *_: [])
     monkeypatch.setattr(syntax, "follow", lambda _, folder: found[folder.parent.name][int(folder.name)])
     result = syntax.measure(SECTION, work)

@@ -22,7 +22,7 @@ from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.tables.ablations import ABLATION_CONTRASTS, ABLATIONS
+from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 

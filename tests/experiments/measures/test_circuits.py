@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from torch import nn
 
-from experiments.inputs.open_model import Opened
+from experiments.inputs.open_model import LoadedModel
 from experiments.measures.circuits import CircuitsMeasure
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
@@ -20,6 +19,7 @@ from mha import load_model
 from mha.models.circuits import CircuitError
 from probes import Corpus
 from reports import Run
+from reports.progress import silent
 from tests.experiments.measures.pages import text_of
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
@@ -53,7 +53,7 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
 
     def wanted(*options: str) -> bool:
         config = load_config(base, options)
-        made = RunContext(config, Opened(other, config), (corpus, corpus), Journal(), silent)
+        made = RunContext(config, LoadedModel(other, config), (corpus, corpus), Journal(), silent)
         return CircuitsMeasure.of(config).wanted(made)
 
     assert not wanted()

@@ -1,7 +1,6 @@
 """Deciles and descriptions of heads: those of a run, and what a page says of invented numbers."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments.measures.deciles import PLOTTED, SHOWN, DecilesMeasure
-from reports import Run, write_measures
-from tests.reports.conftest import write_run
+from reports import Run
 
 ON = "deciles.enabled=true"
 
@@ -64,9 +62,8 @@ def test_descriptions_stand_beside_an_offset_and_random_weights_best_first() -> 
     assert plane.content["strongest"]["1-1"] == "s-2: 3→4 (99.0 %)"
 
 
-def test_the_card_of_a_head_shows_its_deciles(tmp_path: Path) -> None:
-    write_measures(tables(), write_run(tmp_path / "run"))
-    card = str(Run.open(tmp_path / "run").head("1-3"))
+def test_the_card_of_a_head_shows_its_deciles(measured: Callable[..., Run]) -> None:
+    card = str(measured(**tables()).head("1-3"))
     assert "Rule 2. Accuracy on held-out text: 40.0 %;" in card
     assert "20.0 % (difference +20.0 points)" in card
     assert "Other words get 40.0 % of its attention" in card

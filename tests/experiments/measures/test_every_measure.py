@@ -1,8 +1,8 @@
 """What holds for every measure: how it is declared, found and told; what it measures is tested beside its kernel."""
 
-import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from string import Formatter
 
@@ -13,20 +13,13 @@ import pytest
 from experiments.run.config import RunConfig
 from experiments.run.measure import Measure
 from experiments.run.measures import in_order, measure_types
-from reports import Run, write_measures
+from reports import Run
 from reports.measures.registry import MeasureError, use
 from reports.tables.table import Table
-from tests.reports.conftest import write_run
 
 MEASURES = {one.name: one for one in measure_types()}
 HOSTILE = "<b>&amp;</b>|*x*"
 "A text that neither HTML nor Markdown may take for markup."
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a run folder without any measure."""
-    return write_run(tmp_path_factory.mktemp("runs") / "minilm-ewt")
 
 
 def made_up(table: Table, rows: int = 4) -> pd.DataFrame:
@@ -69,8 +62,8 @@ def test_its_keys_are_a_table_of_the_config_and_its_methods_name_such_keys(name:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, folder: Path) -> None:
-    run, measure = Run.open(folder), MEASURES[name]
+def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, bare_run: Path) -> None:
+    run, measure = Run.open(bare_run), MEASURES[name]
     for table in measure.tables:
         assert table not in run.tables
     assert [*measure.page(run)] == []
@@ -79,11 +72,9 @@ def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, folder: Pat
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_what_its_tables_say_cannot_be_markup(name: str, folder: Path, tmp_path: Path) -> None:
-    measure, run_folder = MEASURES[name], tmp_path / "run"
-    shutil.copytree(folder, run_folder)
-    write_measures({table: made_up(declared) for table, declared in measure.tables.items()}, run_folder)
-    blocks = [*measure.page(Run.open(run_folder))]
+def test_what_its_tables_say_cannot_be_markup(name: str, measured: Callable[..., Run]) -> None:
+    measure = MEASURES[name]
+    blocks = [*measure.page(measured(**{table: made_up(declared) for table, declared in measure.tables.items()}))]
     html, markdown = "".join(one.html for one in blocks), "\n".join(one.markdown for one in blocks)
     assert "<b>&amp;" not in html
     assert "|*x*" not in markdown

@@ -14,7 +14,7 @@ from experiments.measures.importance import IMPORTANCE, TAYLOR, ImportanceMeasur
 from experiments.measures.pruning import AREAS, MIGRATION, PRUNING, PruningMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
-from mha.models.folders import ModelError
+from mha.models.packages import ModelError
 from probes.causal.behaviours import BehaviourError
 from reports import Run
 from reports.scores.thresholds import RunThresholds

@@ -15,7 +15,6 @@ from mha import load_model
 from probes.weights.subspaces import head_weights, subspace_overlap
 from reports import Run
 from reports.blocks.block import Charts, Raw
-from tests.reports.conftest import write_run
 from tests.reports.head_rows import head_tables
 
 ON = ("heads={texts=12, groups=3, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
@@ -82,9 +81,9 @@ def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Ru
     assert few["texts"] + few["left_out"] < 12
 
 
-def test_the_page_has_means_over_pairs_and_every_pair_of_the_matrix(tmp_path: Path) -> None:
+def test_the_page_has_means_over_pairs_and_every_pair_of_the_matrix(bare_run: Path) -> None:
     record = {"texts": 40, "words": 512, "left_out": 3, "stress": 0.12, "silhouette": 0.31}
-    written = Run.open(write_run(tmp_path / "minilm-ewt"))
+    written = Run.open(bare_run)
     found = replace(written, tables=head_tables(), record=replace(written.record, facts={"heads": record}))
     blocks = [*HeadSetMeasure.page(found)]
     page = "\n\n".join(block.markdown for block in blocks)

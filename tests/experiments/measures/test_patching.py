@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.measures.patching import ALL, PATCHING, PatchingMeasure
+from experiments.measures.patching import PATCHING, PatchingMeasure
 from probes.pairs.number_swaps import NumberSwap, number_swapped
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
+from reports.tables.effects import ALL_PLACES as ALL
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import of_heads
 from tests.experiments.measures.readers import whole_words

@@ -46,7 +46,7 @@ def test_a_run_has_a_row_a_head_and_the_link_has_the_same_numbers(asked: Run) ->
     assert set(table["behaviour"]) == {"grammar"}
     np.testing.assert_allclose(table["transfer"], table["same"] - table["other"], atol=1e-9)
     assert table["transfer"].abs().min() > 0
-    linked = asked.tables["link"]
+    linked = asked.tables["attention_vs_effect"]
     assert len(linked) >= 4
     for name in ("transfer", "transfer_low", "transfer_high"):
         np.testing.assert_array_equal(linked[name], table.loc[linked["name"], name])

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.claim import Work
 from experiments.multilingual import tree_measures, trees
 from experiments.multilingual.tree_measures import PERMUTED, RANDOM, TRAINED, LanguageTreesSection
 from experiments.multilingual.trees import (
@@ -13,6 +12,7 @@ from experiments.multilingual.trees import (
     reliability,
     statements,
 )
+from experiments.statements.claim import Work
 from tests.experiments.findings.planted import rules_in
 
 LANGUAGES = ["A", "B", "C"]

@@ -3,19 +3,11 @@ from collections import Counter
 
 import pytest
 
-from experiments.reproduce.judge import (
-    DIFFERS,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    UNMEASURED,
-    UNTESTABLE,
-    WEAKER,
-    judge,
-    verdict_of,
-)
+from experiments.reproduce.judge import judge, verdict_of
 from experiments.statements.estimates import Estimate, exact
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Published, Statement
 from experiments.statements.rule import ControlNumbers, LearnedRule, Rule
+from reports.statements.finding_record import DIFFERS, NOT_REPRODUCED, REPRODUCED, UNMEASURED, UNTESTABLE, WEAKER
 
 ABOVE, BELOW, ACROSS = Estimate(0.2, 0.1, 0.3, 9), Estimate(-0.2, -0.3, -0.1, 9), Estimate(0.05, -0.1, 0.2, 9)
 

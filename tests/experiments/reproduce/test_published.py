@@ -4,10 +4,9 @@ from itertools import combinations
 
 import pytest
 
+from experiments.reproduce.judge import with_verdicts
 from experiments.reproduce.record import read_record, today
-from experiments.reproduce.registry import all_findings, papers
-from experiments.reproduce.summary import published_verdicts
-from experiments.reproduce.verdicts import with_verdicts
+from experiments.reproduce.registry import all_findings, papers, published_verdicts
 from experiments.statements.rule import CONTROLS, LearnedRule
 from reports.statements.finding_record import PUBLISHED
 

@@ -7,13 +7,13 @@ import pytest
 from experiments.config.config import ConfigError
 from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import select_findings
-from experiments.reproduce.reproduce import rejudge, reproduce
+from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
-from experiments.statements.rule import Rule
+from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import Subject
 from reports import Run
-from tests.experiments.reproduce.conftest import FINDINGS, OBJ
+from tests.experiments.reproduce.conftest import FINDINGS, OBJ, finding
 
 
 def results(out: Path) -> dict[str, dict[str, object]]:
@@ -156,3 +156,45 @@ def test_a_run_is_done_where_its_config_is_the_same_and_its_scores_are_there(tmp
     assert not readings.is_done(tmp_path, readings.load_config(tmp_path / "config.toml", ["seed=99"]))
     (tmp_path / "config.toml").write_text("nokey = 1\n", encoding="utf-8")
     assert not readings.is_done(tmp_path, config)
+
+
+LEARNED = finding("learned", "trees", replace(OBJ, rule=LearnedRule(above=0.0)))
+PLAIN = finding("plain", "coreference", OBJ)
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Publish a record of runs; return where a call writes."""
+    taken = (("trees", 60.0), ("trees", 120.0), ("coreference", 30.0), ("emergence", 999.0))
+    runs = [{"reading": name, "wall_seconds": seconds} for name, seconds in taken]
+    (tmp_path / "findings.json").write_text(json.dumps({"runs": runs}), encoding="utf-8")
+    monkeypatch.setattr("experiments.reproduce.reproduce.PUBLISHED", tmp_path)
+    return tmp_path / "out"
+
+
+def test_the_command_and_its_cost_are_told_for_trained_models_alone(out: Path):
+    subjects = [Subject.of(name) for name in ("our encoder=minilm", "random", "scratch")]
+    call = Invocation(out, ["trees.corpus.report.first=9"], seed=2)
+    assert list(before_the_run([LEARNED, PLAIN], subjects, call, ["some-2020"])) == [
+        "our encoder: without untrained weights learned may be 'not measured'. To measure: headscope reproduce "
+        f"some-2020 --model 'our encoder=minilm' --controls --out {out} --set trees.corpus.report.first=9 --seed 2 "
+        "(about 12 minutes more for a model of the size of MiniLM on two cores)"  # 6 * (90 + 30) seconds
+    ]
+    assert list(before_the_run([PLAIN], subjects, call, [])) == []
+
+
+def test_untrained_weights_count_with_three_seeds_of_both_kinds(out: Path):
+    out.mkdir()
+    models = [{"model": kind, "control": True, "of": "minilm"} for kind in ("random", "permuted")]
+    for last, silent in ((2, False), (3, True)):
+        read = [
+            {"finding": "learned", "model": kind, "seeds": dict.fromkeys("012"[:seeds])}
+            for kind, seeds in (("random", 3), ("permuted", last))
+        ]
+        (out / "findings.json").write_text(json.dumps({"models": models, "results": read}), encoding="utf-8")
+        assert (list(before_the_run([LEARNED], [Subject.of("minilm")], Invocation(out), [])) == []) is silent
+
+
+@pytest.mark.parametrize("typed", ["minilm", "hub:owner/name", "ours=hub:owner/name", "scratch"])
+def test_a_model_can_be_typed_again(typed: str):
+    assert Subject.of(Subject.of(typed).typed) == Subject.of(typed)

@@ -9,15 +9,15 @@ import torch
 
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
-from experiments.record.progress import silent
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import Behaviours
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
 from mha.encoder.encoder import Encoder
-from mha.models.folders import ModelError
 from mha.models.masked_prediction import MaskedLM
+from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
+from reports.progress import silent
 
 Around = Callable[..., RunContext]
 

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.config.config import Config
-from experiments.record.kept import Kept, KeptError, packed, unpacked
+from experiments.record.job import Job, KeptError
 from experiments.run.config import load_config
+from experiments.run.folder import made_for
 from experiments.run.run import run
 from experiments.run.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
-from probes.scoring.tally import Sums
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
@@ -38,7 +37,7 @@ EVERYTHING = (
     "scoring.metrics=true",
     "heads={texts=6, relations=1}",
     "circuits={enabled=true, words=20, sentences=5}",
-    "explanation={sentences=20, classifiers=2}",
+    "explanation={sentences=10, classifiers=2}",
     f'ablation={{{BOTH}, draws=1, labels=["position: all"]}}',
     f"importance={{{BOTH}, directions=2}}",
     f"slopes={{{BOTH}, directions=2}}",
@@ -92,20 +91,21 @@ def same(one: Path, other: Path) -> None:
 
 def killed_after(monkeypatch: pytest.MonkeyPatch, parts: int) -> list[str]:
     """Have a run killed when it has kept so many parts; return the list to which their names are added."""
-    real, kept = Kept._made, list[str]()
+    real, kept = Job.part, list[str]()
 
-    def made(self: Kept, name: str, *how: Any) -> Any:
+    def part(self: Job, name: str, *how: Any) -> Any:
         if len(kept) == parts:
             raise Killed
         result = real(self, name, *how)
         kept.append(name)
         return result
 
-    monkeypatch.setattr(Kept, "_made", made)
+    monkeypatch.setattr(Job, "part", part)
     return kept
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_steps")
 def test_a_run_killed_three_times_gives_the_same_numbers(
     base: Path, speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,11 +214,11 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
     ratings = tmp_path / "made.txt"
     ratings.write_text("king queen 5\n", encoding="utf-8")
     config = load_config(base, [*CONTROLS, f'relatedness.ratings=["{ratings}"]'])
-    Kept.open(tmp_path / "run", config, RunRecord(), resume=False).seeds("permutations", lambda: [1])
-    Kept.open(tmp_path / "run", config, RunRecord(), resume=True)
+    Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=False).part("permutations", lambda: [1])
+    Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
     ratings.write_text("king queen 6.5\n", encoding="utf-8")
     with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):
-        Kept.open(tmp_path / "run", config, RunRecord(), resume=True)
+        Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
 
 
 def test_the_command_says_how_to_go_on(
@@ -244,15 +244,6 @@ def test_the_command_says_how_to_go_on(
     said = headscope("run", base, "--out", tmp_path, "--resume")
     assert (said.code, said.err) == (0, "")
     assert json.loads((tmp_path / "quick" / "run.json").read_text("utf-8"))["resumed"]
-
-
-@pytest.mark.parametrize("hits", [[[0, 3], [255, 1]], [[0, 300], [65535, 1]], [[1 / 3, 3], [70000, 1]]])
-def test_hits_come_back_bit_for_bit(hits: list[list[float]]) -> None:
-    """Shared hits are fractions; those of many items need more than two bytes."""
-    sums = Sums.of_hits((0, 7), np.array([5.0, 2.0]), np.array(hits, np.float64))
-    ((question, found),) = unpacked(packed({("p", "v", "l"): sums})).items()
-    assert (question, found.clusters, found.hits.dtype) == (("p", "v", "l"), (0, 7), np.float64)
-    np.testing.assert_equal(vars(found), vars(sums))
 
 
 @pytest.mark.slow

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from experiments.cluster.calls import ClusterError
-from experiments.cluster.workers import DaskWorkers
 from experiments.config.config import Config
 from experiments.config.sections import ClusterSection
-from experiments.record.kept import kept_folder
+from experiments.record.job import kept_folder
 from experiments.run import shards
+from experiments.run.cluster import ClusterError, DaskWorkers
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.run.scope import Part
@@ -114,9 +113,8 @@ def workers_of(folder: Path) -> object:
 @pytest.mark.parametrize(
     "changes",
     [
-        ("controls.select_documents=3", "controls.precision='bf16'"),
+        ("controls.select_documents=3", "controls.precision='bf16'", "scoring.maps='norms'", "controls.permuted=5"),
         ("model.source='permuted'", "seed=3"),
-        ("scoring.maps='norms'", "controls.permuted=5"),
     ],
 )
 def test_no_number_differs_whatever_the_number_of_threads(

@@ -11,17 +11,15 @@ import numpy as np
 import pytest
 
 from experiments.sandbox import Scale, run_study, study
-from experiments.sandbox import folder as study_folder
-from experiments.sandbox.checks import planted_by_weights
-from experiments.sandbox.folder import StudyError
 from experiments.sandbox.population import BYSTANDERS, MARGINS, ROLES, STRONGEST, Sandbox, head_of
-from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy
+from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy, StudyError
+from experiments.sandbox.whole_runs import planted_by_weights
 from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus
 from probes.evidence.planted import Follows, Knows
 from probes.evidence.simulation import Pool
 from reports.statements.sandbox_record import kind
-from reports.statements.sandbox_words import NULLS, RATES
+from reports.statements.sandbox_text import NULLS, RATES
 
 pytestmark = pytest.mark.slow
 
@@ -124,7 +122,7 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[st
     def do(workers: int) -> dict[str, Any]:
         out = tmp_path_factory.mktemp("study") / "deep" / "sandbox"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(study_folder, "write_sandbox_page", no_page)
+            patch.setattr(study, "write_sandbox_page", no_page)
             patch.setattr(study, "CHECKED_DOCUMENTS", 6)
             patch.setattr(study, "planted_by_weights", by_weights)
             patch.setattr(SandboxStudy, "box", property(lambda self: built(self.scale.population, self.seed)))

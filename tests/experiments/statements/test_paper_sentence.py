@@ -2,15 +2,16 @@ import pytest
 
 from experiments.statements.finding import Missing
 from experiments.statements.paper_sentence import InClaim, drawn_claim
-from reports.statements.claim_record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
+from reports.statements.claim_record import ClaimMeasure, ClaimRecord, ConditionMean
+from reports.statements.statement import JudgedStatement, Number
 
 
 def claim(low: float) -> ClaimRecord:
     """Return a claim in which accuracy of "all" is at chance at step 0, and has this lower end at step 8."""
     cells = [("all", 0.0, 0.5), ("all", 8.0, low), ("half", 8.0, 0.95)]
     made = tuple(ConditionMean(name, at, Number(end + 0.02, end, end + 0.04, 5, "%")) for name, at, end in cells)
-    number = RecordedStatement("The half keeps nine tenths", "a ratio", "", "", Number(1, 0.9, 1.1, 5, ""), "claim", "")
-    return ClaimRecord({"claim": "x"}, (number,), (RecordedMeasure("agreement", "%", "seed", "step", made, ()),))
+    number = JudgedStatement("The half keeps nine tenths", "a ratio", "", "", Number(1, 0.9, 1.1, 5))
+    return ClaimRecord((ClaimMeasure("agreement", "%", "seed", "step", made, ()),), (number,), record={"claim": "x"})
 
 
 def test_nothing_is_decided_where_the_encoders_compared_with_have_not_learned_agreement() -> None:

@@ -463,11 +463,12 @@ def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
 
 @pytest.mark.slow
 def test_the_same_config_gives_the_same_weights_in_every_process(write: Callable[..., Path], tmp_path: Path) -> None:
-    words = ["-c", "from experiments.cli import main; main()", "train", str(write("threads = 2\n")), "--out"]
-    last = []
-    for name in ("first", "again"):
-        surroundings = {**os.environ, "HEADSCOPE_CACHE": str(tmp_path / f"cache-{name}")}
-        subprocess.run([sys.executable, *words, str(tmp_path / name)], env=surroundings, check=True)
+    path, last = write("threads = 2\n"), []
+    train_seeds(load_training(path), tmp_path / "here")
+    surroundings = {**os.environ, "HEADSCOPE_CACHE": str(tmp_path / "cache")}
+    words = ["-c", "from experiments.cli import main; main()", "train", path, "--out", tmp_path / "elsewhere"]
+    subprocess.run([sys.executable, *words], env=surroundings, check=True)
+    for name in ("here", "elsewhere"):
         step = tmp_path / name / "small" / "seed-0" / "checkpoints" / "step-00000006"
         last.append([(step / file).read_bytes() for file in ("model.safetensors", "state.safetensors")])
     assert last[0] == last[1]

@@ -19,7 +19,7 @@ from mha.encoder.families import FAMILIES
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
 from mha.hooks import record, watch
 from mha.models.circuits import scores_between
-from mha.models.folders import ModelError
+from mha.models.packages import ModelError
 from mha.planted.heads import word_model
 
 HEADS, HEAD_DIM, MODEL = 4, 8, 32

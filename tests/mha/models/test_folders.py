@@ -3,140 +3,18 @@
 import json
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import peft
 import pytest
 import torch
 import transformers
-import transformers as hub
 from safetensors.torch import load_file, save_file
 
-from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model, record
+from mha import Encoder, ModelError, export_encoder, load_model
 from mha.models.folders import DESCRIPTIONS, NAMED, find_model
-from tests.mha.models.test_masked_prediction import SIZE, save_words
-
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-IDS = torch.tensor([[2, 9, 14, 7, 3]])
-Adapted = Callable[..., tuple[Path, Any]]
-
-
-def lora(**changes: Any) -> peft.LoraConfig:
-    return peft.LoraConfig(**{"r": 4, "lora_alpha": 8, "target_modules": ["query", "value"], **changes})
-
-
-def bert() -> Any:
-    return hub.BertForMaskedLM(hub.BertConfig(**SIZE))
-
-
-def roberta() -> Any:
-    return hub.RobertaForMaskedLM(hub.RobertaConfig(**{**SIZE, "pad_token_id": 1}))
-
-
-@pytest.fixture
-def adapted(tmp_path: Path, randomise: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Adapted:
-    """Return the function that saves a base and an adapter of it, and gives the adapter's folder and `peft`'s model."""
-    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
-
-    def save(base: Any, settings: Any, kind: Any = None, **head: Any) -> tuple[Path, Any]:
-        randomise(base)
-        base.save_pretrained(tmp_path / "base")
-        save_words(tmp_path / "base")
-        model = peft.get_peft_model((kind or type(base)).from_pretrained(tmp_path / "base", **head), settings)
-        with torch.no_grad():
-            for number, parameter in enumerate(p for p in model.parameters() if p.requires_grad):
-                parameter.normal_(0, 0.2, generator=torch.Generator().manual_seed(number))
-        model.save_pretrained(tmp_path / "adapter")
-        return tmp_path / "adapter", model
-
-    return save
-
-
-@pytest.mark.parametrize(
-    ("base", "settings", "kind", "head"),
-    [
-        (bert, lora(), None, {}),
-        (bert, lora(task_type="SEQ_CLS"), hub.BertForSequenceClassification, {"num_labels": 5}),
-        (roberta, lora(use_dora=True, bias="all"), None, {}),
-        (bert, lora(modules_to_save=["cls"]), None, {}),
-    ],
-)
-def test_an_adapter_is_read_as_peft_merges_it(
-    base: Callable[[], Any], settings: Any, kind: Any, head: dict[str, Any], adapted: Adapted
-) -> None:
-    folder, model = adapted(base(), settings, kind, **head)
-    merged = load_model(str(folder))
-    oracle = model.merge_and_unload().eval()
-    oracle.set_attn_implementation("eager")
-    with torch.no_grad(), record(merged.module) as seen:
-        merged.run(IDS, None)
-        expected = oracle(IDS, output_attentions=True)
-    for found, pattern in zip(seen["pattern"], expected.attentions, strict=True):
-        torch.testing.assert_close(found, pattern, rtol=0, atol=1e-6)
-    if kind is None:
-        logits = MaskedLM.of(merged).log_probabilities(IDS, None, torch.tensor([2]))
-        torch.testing.assert_close(logits[0], expected.logits[0, 2].log_softmax(-1), rtol=0, atol=1e-5)
-
-
-def beside(folder: Path) -> None:
-    for path in (folder.parent / "base").iterdir():
-        shutil.copy(path, folder)
-    shutil.rmtree(folder.parent / "base")
-
-
-def name(folder: Path, base: str) -> None:
-    path = folder / "adapter_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "base_model_name_or_path": base}))
-
-
-def wrapped(folder: Path) -> None:
-    path = folder.parent / "base" / "model.safetensors"
-    save_file({f"_orig_mod.{key}": one for key, one in load_file(path).items()}, path)
-
-
-@pytest.mark.parametrize("edit", [beside, lambda folder: name(folder, "../base"), wrapped])
-def test_the_base_may_lie_anywhere(edit: Callable[[Path], None], adapted: Adapted) -> None:
-    folder, model = adapted(hub.AlbertForMaskedLM(hub.AlbertConfig(**SIZE, embedding_size=8)), lora())
-    edit(folder)
-    with torch.no_grad():
-        expected = model.merge_and_unload().eval().base_model(IDS)[0]
-        torch.testing.assert_close(load_model(str(folder)).run(IDS, None), expected, rtol=0, atol=1e-5)
-
-
-def lose_a_tensor(folder: Path) -> None:
-    path = folder / "adapter_model.safetensors"
-    save_file(dict(sorted(load_file(path).items())[1:]), path)
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lose_a_tensor, r"adapter_model\.safetensors: with the base .*, lacks 'base_model\.model\.bert\..*lora_A"),
-        (lambda folder: name(folder, "someone/base"), r"adapter \(LORA\) of the model 'someone/base', .* hf download"),
-        (lambda folder: name(folder, "/gone"), "of the model '/gone', which is no folder here; give the folder"),
-        (lambda folder: (folder / "adapter_model.safetensors").unlink(), r"adapter_config\.json without adapter_model"),
-        (lambda folder: (folder / "adapter_config.json").unlink(), r"of which adapter_config\.json is missing"),
-        (None, r"an adapter \(LORA\) of the model '.*base'; .* pip install 'headscope\[peft\]'"),
-    ],
-)
-def test_an_adapter_that_cannot_be_merged_is_refused(
-    edit: Callable[[Path], None] | None, message: str, adapted: Adapted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, _ = adapted(bert(), lora())
-    monkeypatch.setitem(sys.modules, "peft", None) if edit is None else edit(folder)
-    with pytest.raises(ValueError, match=message) as refused:
-        load_model(str(folder))
-    assert "\n" not in str(refused.value)
-
-
-def test_an_adapter_that_changes_no_weights_is_refused(adapted: Adapted) -> None:
-    settings = peft.PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=2)
-    folder, _ = adapted(bert(), settings, hub.BertForSequenceClassification)
-    with pytest.raises(ValueError, match="PROMPT_TUNING puts vectors before a text and changes no weights"):
-        load_model(str(folder))
+from tests.mha.models.test_masked_prediction import save_words
 
 
 @pytest.fixture

@@ -11,11 +11,21 @@ from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
-from probes.causal.patch_table import ALL, direct_agreement, estimate_agreement, patch_table
-from probes.causal.patching import ROLES, SPECIAL, Effects, PatchItem, _texts, measure_patching, patch_items
+from probes.causal.patching import (
+    ROLES,
+    SPECIAL,
+    Effects,
+    PatchItem,
+    _texts,
+    agreements,
+    measure_patching,
+    patch_items,
+    patch_table,
+)
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind
 from probes.pairs.number_swaps import NumberSwap
+from reports.tables.effects import ALL_PLACES as ALL
 from tests.probes.causal.spread import spread
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
@@ -127,7 +137,7 @@ def test_a_linear_readout_is_attributed_directly_and_other_models_say_why_not() 
     curved = measure_patching(lm, items)
     assert curved.direct is None
     assert "nonlinear transform" in curved.why_not
-    assert direct_agreement(items, curved, EFFORT) is None
+    assert "direct_rho" not in agreements(items, curved, EFFORT)
     assert patch_table(items, curved, EFFORT)["direct"].isna().all()
     encoder = lm.module
     assert isinstance(encoder, Encoder)
@@ -141,9 +151,7 @@ def test_a_linear_readout_is_attributed_directly_and_other_models_say_why_not() 
     table = patch_table(items, straight, EFFORT).set_index(["role", "layer", "head"]).loc[ALL]
     assert table.loc[READ, "direct"] == pytest.approx(table.loc[READ, "share"], abs=0.05)
     assert table.loc[[UNREAD, *OTHERS], "direct"].abs().max() < 0.05
-    agreement = direct_agreement(items, straight, EFFORT)
-    assert agreement is not None
-    assert agreement.slope == pytest.approx(1, abs=0.05)
+    assert agreements(items, straight, EFFORT)["direct_slope"] == pytest.approx(1, abs=0.05)
 
 
 def swap(clean: str, corrupted: str, wrong: str, verb: int = 2) -> NumberSwap:
@@ -222,9 +230,8 @@ def test_agreement_of_estimates_is_told_by_rank_and_size() -> None:
     estimated[:, 0, 0, 0], estimated[:, 0, 1, 1] = 1.0, 0.5
     whole = torch.tensor([[[2.0, 1.0]]]).repeat(12, 1, 1)
     effects = table_of(items, clean=torch.ones(12), corrupted=-torch.ones(12), whole=whole, estimated=estimated)
-    found = estimate_agreement(items, effects, EFFORT)
-    assert (found.rho, found.low, found.high) == pytest.approx((1, 1, 1))
-    assert found.slope == pytest.approx(0.5)
+    told = {"estimate_rho": 1, "estimate_low": 1, "estimate_high": 1, "estimate_slope": 0.5}
+    assert agreements(items, effects, EFFORT) == pytest.approx(told)
 
 
 def test_a_head_that_harms_is_found_as_surely_as_one_that_restores() -> None:

@@ -13,7 +13,7 @@ from mha.models.model import Model
 from mha.planted.answers import answering_model
 from probes import get_probe
 from probes.causal.behaviours import BehaviourError, Predictions, preferences
-from probes.causal.importance import slopes
+from probes.causal.gradients import slopes
 from probes.causal.pruning import (
     COST,
     IMPORTANCE,

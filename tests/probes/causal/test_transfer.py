@@ -13,8 +13,14 @@ from mha.causal.sweep import head_outputs
 from mha.models.masked_prediction import MaskedLM
 from mha.planted.agreement import agreeing_model
 from probes.causal.behaviours import BehaviourError, Predictions, Prompt, preferences
-from probes.causal.donors import Donors, draw_donors, verb_numbers
-from probes.causal.transfer import VERSIONS, Margins, measure_transfer, transfer_table
+from probes.causal.transfer import (
+    VERSIONS,
+    Donors,
+    draw_donors,
+    measure_transfer,
+    transfer_table,
+    verb_numbers,
+)
 from probes.evidence.question import Effort
 from probes.minimal_pairs import AGREEMENT, PLURAL, REFLEXIVES, SINGULAR, Kind, MinimalPair
 from probes.records import frozen_ints
@@ -131,13 +137,13 @@ def test_margins_are_those_of_one_patch_of_one_text_at_a_time(lm: MaskedLM) -> N
     done: list[int] = []
     found = measure_transfer(behaviour, donors, batch_pieces=40, side_by_side=60, step=done.append)
     assert sum(done) == len(donors.recipients)
-    assert found.shape == (2, 3)
+    intact, patched = found[0], found[1:].reshape(len(VERSIONS), len(HEADS), -1)
     singles = [head_outputs(lm, behaviour.texts([item])) for item in range(len(behaviour.prompts))]
     place = [one.places[0] for one in behaviour.prompts]
     plural = [kind.number == PLURAL for kind in behaviour.kinds]
     for row in (0, 7, len(donors.recipients) - 1):
         item = int(donors.recipients[row])
-        assert found.intact[row] == pytest.approx(margin(lm, behaviour, item), abs=1e-9)
+        assert intact[row] == pytest.approx(margin(lm, behaviour, item), abs=1e-9)
         here = torch.arange(len(behaviour.prompts[item].text))[None] == place[item]
         for number, (layer, head) in enumerate(HEADS):
             every = [one[layer][0, head, at] for one, at in zip(singles, place, strict=True)]
@@ -146,15 +152,15 @@ def test_margins_are_those_of_one_patch_of_one_text_at_a_time(lm: MaskedLM) -> N
             for version, vector in enumerate(vectors):
                 patch = Patch(layer, head, vector.expand(1, here.shape[1], -1), here)
                 expected = margin(lm, behaviour, item, patch)
-                assert found.patched[version, number, row] == pytest.approx(expected, abs=1e-9)
+                assert patched[version, number, row] == pytest.approx(expected, abs=1e-9)
     again = measure_transfer(behaviour, donors, batch_pieces=1, side_by_side=1)
-    np.testing.assert_allclose(again.patched, found.patched, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(again, found, rtol=0, atol=1e-9)
 
 
 def test_the_planted_head_that_is_read_transfers_and_no_other_does() -> None:
     behaviour = asked(planted())
     donors, _ = draw_donors(behaviour, 0)
-    table = transfer_table(behaviour, donors, measure_transfer(behaviour, donors), EFFORT)
+    table = transfer_table(behaviour, donors, measure_transfer(behaviour, donors), (2, 3), EFFORT)
     table = table.set_index(["layer", "head"])
     carrier = table.loc[READ]
     assert carrier["intact"] > 2
@@ -176,8 +182,8 @@ def test_the_table_of_a_case_worked_out_by_hand(lm: MaskedLM) -> None:
     same = [[3.0, 2, 1, 2], [1, -1, 1, 0]]
     other = [[-1.0, -2, -3, -2], [0, 0, 0, -2]]
     mean = [[1.0, 0, -1, 0], [2, 0, 2, 0]]
-    margins = Margins(np.array([3.0, 3, 1, -1]), np.array([same, other, mean]), (1, 2))
-    table = transfer_table(behaviour, donors, margins, EFFORT, alpha=0.2)
+    margins = np.array([[3.0, 3, 1, -1], *same, *other, *mean])
+    table = transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.2)
     first, second = table.to_dict("records")
     assert (first["name"], second["name"], first["n"], first["clusters"], first["matched"]) == (
         "1-1",
@@ -196,4 +202,4 @@ def test_the_table_of_a_case_worked_out_by_hand(lm: MaskedLM) -> None:
     assert [second[name] for name in (*accuracies, "points")] == [0.625, 0.375, 0.75, 0.25]
     assert first["p"] == 2 / 16, "of the 16 choices of signs, both ways"
     assert [first["transfers"], second["transfers"]] == [True, False]
-    assert not transfer_table(behaviour, donors, margins, EFFORT, alpha=0.05)["transfers"].any()
+    assert not transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.05)["transfers"].any()

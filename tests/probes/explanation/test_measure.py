@@ -1,23 +1,16 @@
 import pytest
 import torch
 
+from mha.models.masked_prediction import MaskedLM
 from probes.explanation.classifier import TrainedClassifier
-from probes.explanation.measure import measures
-from probes.explanation.sentences import SubjectNumberTask
-
-pytestmark = pytest.mark.slow
+from probes.explanation.measure import LONGEST, SubjectNumberTask, measures, numbered_sentences, read_task
+from tests.probes.explanation.test_classifier import planted as vectors_of
 
 
 def planted(count: int, seed: int) -> SubjectNumberTask:
     """Return sentences of five pieces; one is marked and says the answer, and embeddings do not have the mark."""
-    generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(count, 5, 8, generator=generator)
-    vectors[..., 0] = 0
-    place = torch.randint(5, (count,), generator=generator)
-    plural = torch.randint(2, (count,), generator=generator).float()
-    vectors[torch.arange(count), place, 0] = 4
-    vectors[torch.arange(count), place, 1] = 2 * plural - 1
-    return SubjectNumberTask(vectors, vectors[..., 1:].clone(), torch.ones(count, 5, dtype=torch.bool), plural)
+    vectors, real, plural = vectors_of(count, seed, size=8)
+    return SubjectNumberTask(vectors, vectors[..., 1:].clone(), real, plural)
 
 
 def measured(train: SubjectNumberTask, test: SubjectNumberTask) -> dict[str, float]:
@@ -25,6 +18,7 @@ def measured(train: SubjectNumberTask, test: SubjectNumberTask) -> dict[str, flo
     return dict(measures(classifier, train, test, 0, torch.Generator().manual_seed(0)))
 
 
+@pytest.mark.slow
 def test_where_one_piece_says_the_answer_attention_explains_it() -> None:
     found = measured(planted(1500, 0), planted(300, 1))
     assert found["accuracy"] > 0.9
@@ -35,6 +29,7 @@ def test_where_one_piece_says_the_answer_attention_explains_it() -> None:
     assert found["change, permuted"] > 0.2
 
 
+@pytest.mark.slow
 def test_where_all_pieces_say_the_answer_attention_explains_nothing() -> None:
     def spread(count: int, seed: int) -> SubjectNumberTask:
         task = planted(count, seed)
@@ -48,3 +43,31 @@ def test_where_all_pieces_say_the_answer_attention_explains_nothing() -> None:
     assert found["flips, most attended"] < 0.02
     assert found["erased, by attention"] > 0.95
     assert found["divergence, adversarial"] > 0.3
+
+
+def test_sentences_are_of_both_numbers_and_no_longer_than_asked() -> None:
+    found = numbered_sentences(60, 5)
+    assert len(found) == 60
+    assert max(len(one.words) for one in found) <= LONGEST
+    assert 15 < sum(one.plural for one in found) < 45
+    assert found == numbered_sentences(60, 5) != numbered_sentences(60, 6)
+
+
+def test_states_are_those_of_the_model_without_special_tokens(lm: MaskedLM) -> None:
+    model = lm.model
+    task = read_task(model, 70, 5)
+    assert task.real.any(-1).all()
+    assert (task.states[~task.real] == 0).all()
+    sentence = numbered_sentences(70, 5)[66]
+    encoded = model.tokenizer.encode(list(sentence.words), is_pretokenized=True)
+    mask = model.tokenizer.token_to_id("[MASK]")
+    ids = torch.tensor(
+        [mask if word == sentence.verb else one for one, word in zip(encoded.ids, encoded.word_ids, strict=True)]
+    )
+    assert mask in ids
+    vectors = model.run(ids[None], None)[0]
+    count = len(ids) - 2
+    assert int(task.real[66].sum()) == count
+    torch.testing.assert_close(task.states[66, :count], vectors[1:-1].detach(), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(task.embeddings[66, :count], model.module.pieces.weight[ids[1:-1]].detach())
+    assert task.plural[66] == sentence.plural

@@ -1,4 +1,4 @@
-"""An exam gives the sums that scoring the corpus gives, model after model."""
+"""Prepared targets give the sums that scoring the corpus gives, model after model."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
 from probes.records import Document
 from probes.scoring.baselines import BASELINES
-from probes.scoring.prepared import Exam, ExamError
+from probes.scoring.prepared import PreparedError, PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 
 PROBES = [get_probe(name) for name in ("position", "dependency", "agreement")]
@@ -27,8 +27,8 @@ def texts(random_documents: Callable[..., list[Document]]) -> Texts:
 
 
 @pytest.fixture(scope="module")
-def exam(model: Model, texts: Texts) -> Exam:
-    return Exam.of(model, texts, PROBES, learn_baselines(texts, PROBES, BASELINES), SETTINGS)
+def targets(model: Model, texts: Texts) -> PreparedTargets:
+    return PreparedTargets.of(model, texts, PROBES, learn_baselines(texts, PROBES, BASELINES), SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,13 @@ def other(
 
 
 @pytest.mark.slow
-def test_an_exam_gives_what_scoring_gives_for_every_model(exam: Exam, texts: Texts, model: Model, other: Model) -> None:
+def test_prepared_targets_give_what_scoring_gives_for_every_model(
+    targets: PreparedTargets, texts: Texts, model: Model, other: Model
+) -> None:
     baselines = learn_baselines(texts, PROBES, BASELINES)
     for one in (model, other, model):
         heads, tables = pooled_sums(score_corpus(one, texts, PROBES, baselines, SETTINGS), PROBES)
-        found = exam.put(one)
+        found = targets.put(one)
         assert list(found) == list(heads)
         for question, sums in heads.items():
             assert found[question].clusters == sums.clusters
@@ -53,17 +55,17 @@ def test_an_exam_gives_what_scoring_gives_for_every_model(exam: Exam, texts: Tex
                 np.testing.assert_array_equal(getattr(found[question], part), getattr(sums, part))
         for name, table in tables.items():
             for question, sums in table.items():
-                np.testing.assert_array_equal(exam.baselines[name][question].hits, sums.hits)
+                np.testing.assert_array_equal(targets.baselines[name][question].hits, sums.hits)
 
 
 def test_a_model_that_reads_other_pieces_is_refused(
-    exam: Exam, model: Model, save_model: Callable[[Encoder, Path], Model], tmp_path: Path
+    targets: PreparedTargets, model: Model, save_model: Callable[[Encoder, Path], Model], tmp_path: Path
 ) -> None:
     shorter = save_model(Encoder(replace(model.module.config, positions=20)), tmp_path / "shorter")
-    with pytest.raises(ExamError, match="another tokenizer or longest input"):
-        exam.put(shorter)
+    with pytest.raises(PreparedError, match="another tokenizer or longest input"):
+        targets.put(shorter)
     wider = save_model(
         Encoder(EncoderConfig(vocab=27, layers=1, heads=2, model=8, feed_forward=8, positions=40)), tmp_path
     )
-    assert exam.fits(wider), "the number of heads is the model's own affair"
-    assert all(sums.hits.shape[1] == 2 for sums in exam.put(wider).values())
+    assert targets.fits(wider), "the number of heads is the model's own affair"
+    assert all(sums.hits.shape[1] == 2 for sums in targets.put(wider).values())

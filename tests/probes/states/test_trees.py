@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from probes.evidence.statistics import spearman
 from probes.records import Document, Sentence
-from probes.states.trees import GoldTree, in_a_row, is_tree, spearman
+from probes.states.trees import GoldTree, in_a_row, is_tree
 
 TREE = """
 the   DET   2 det   _

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probes.scoring.tally import Question, Sums
-from probes.training.biography import GROUPS, Biography, Course, courses, marks
+from probes.training.biography import GROUPS, Biography, Trajectory, courses, marks
 
 QUESTION = ("dependency", "dependent->head", "det")
 
@@ -15,13 +15,13 @@ def sums(clusters: tuple[int, ...], n: list[float], hits: list[list[float]]) -> 
     return Sums.of_hits(clusters, np.array(n, np.float64), array, mass=array / 2)
 
 
-def course(n: list[float], hits: list[list[list[float]]], beaten: list[float] | float = 0.0) -> Course:
+def course(n: list[float], hits: list[list[list[float]]], beaten: list[float] | float = 0.0) -> Trajectory:
     """Return a course with one group an entry of `n`: hits [step, group, head]."""
     items, all_hits = np.zeros(GROUPS), np.zeros((len(hits), GROUPS, len(hits[0][0])), np.float32)
     items[: len(n)], all_hits[:, : len(n)] = n, hits
     told = np.zeros(GROUPS)
     told[: len(n)] = beaten
-    return Course(items, all_hits, np.zeros((len(hits), len(hits[0][0]))), "offset", told)
+    return Trajectory(items, all_hits, np.zeros((len(hits), len(hits[0][0]))), "offset", told)
 
 
 def test_clusters_beyond_the_groups_share_them() -> None:
@@ -71,7 +71,10 @@ def test_margins_in_resamples_weigh_groups() -> None:
 @pytest.fixture
 def biography() -> Biography:
     first, second = [[[1, 5]] * 8, [[8, 5]] * 8], [[[0, 0]] * 4, [[9, 0]] * 4]
-    told: dict[Question, Course] = {QUESTION: course([10] * 8, first, 2.0), ("p", "v", "x"): course([10] * 4, second)}
+    told: dict[Question, Trajectory] = {
+        QUESTION: course([10] * 8, first, 2.0),
+        ("p", "v", "x"): course([10] * 4, second),
+    }
     return Biography(3, (0, 50), (0, 900), "c", 1, 2, told)
 
 

@@ -5,23 +5,25 @@ import pytest
 
 from probes import get_probe
 from probes.scoring.tally import Question
-from probes.training.biography import GROUPS, Biography, Course
+from probes.training.biography import GROUPS, Biography, Trajectory
 from probes.training.concentration import LifeRule, Profiles, is_role, life_of
 
 NAN = math.nan
 
 
-def course(accuracy: list[list[float]], baseline: float, n: int = 100) -> Course:
+def course(accuracy: list[list[float]], baseline: float, n: int = 100) -> Trajectory:
     """Return the course of a question with `n` items in one group: accuracy [step, head]."""
     items, hits = np.zeros(GROUPS), np.zeros((len(accuracy), GROUPS, len(accuracy[0])), np.float32)
     items[3] = n
     hits[:, 3] = np.array(accuracy) * n
     beaten = np.zeros(GROUPS)
     beaten[3] = baseline * n
-    return Course(items, hits, np.zeros((len(accuracy), len(accuracy[0]))), "" if baseline != baseline else "o", beaten)
+    return Trajectory(
+        items, hits, np.zeros((len(accuracy), len(accuracy[0]))), "" if baseline != baseline else "o", beaten
+    )
 
 
-def profiles(courses: dict[Question, Course]) -> Profiles:
+def profiles(courses: dict[Question, Trajectory]) -> Profiles:
     steps = len(next(iter(courses.values())).hits)
     probes = [get_probe(name) for name in dict.fromkeys(question[0] for question in courses)]
     biography = Biography(0, tuple(range(steps)), tuple(range(steps)), "c", 1, 2, courses)

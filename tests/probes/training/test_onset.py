@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probes.scoring.tally import Question
-from probes.training.biography import GROUPS, Biography, Course
+from probes.training.biography import GROUPS, Biography, Trajectory
 from probes.training.onset import (
     ALL_SEEDS,
     OnsetRule,
@@ -107,7 +107,7 @@ def planted(comes: Mapping[Question, int], seed: int = 0, strength: float = 0.9)
         hits[:, :40] = random.binomial(20, 0.3, (len(CHECKPOINTS), 40, 4))
         knows = np.array(CHECKPOINTS) >= step
         hits[knows, :40, 2] = random.binomial(20, strength, (knows.sum(), 40))
-        told[question] = Course(n, hits, np.zeros((len(CHECKPOINTS), 4)), "offset", beaten)
+        told[question] = Trajectory(n, hits, np.zeros((len(CHECKPOINTS), 4)), "offset", beaten)
     return Biography(seed, CHECKPOINTS, tuple(100 * step for step in CHECKPOINTS), "c", 2, 2, told)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.compare.page import head_maps, write_comparison
+from reports.compare.page import COMPARISON_PAGE, head_maps
 from reports.compare.record import (
     ALONE,
     GAINED,
@@ -19,8 +19,8 @@ from reports.compare.record import (
     OTHER_ROLE,
     SAME,
     Compared,
+    Comparison,
     RunPair,
-    read_compared,
 )
 
 NAN = float("nan")
@@ -77,7 +77,7 @@ def pair(hostile: str) -> RunPair:
 @pytest.fixture(scope="module")
 def folder(pair: RunPair, tmp_path_factory: pytest.TempPathFactory, hostile: str) -> Path:
     runs = [Compared(name, "minilm", "ewt-dev", hostile) for name in ("before", "after")]
-    return write_comparison(tmp_path_factory.mktemp("compare"), runs, [pair], "0.1.0").parent
+    return COMPARISON_PAGE.write(tmp_path_factory.mktemp("compare"), Comparison.of("0.1.0", runs, [pair])).parent
 
 
 def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
@@ -128,7 +128,8 @@ def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_
         in said
     )
     assert "Significantly higher: dependency: dep (dependent->head) +10.0." in said
-    text = write_comparison(tmp_path, [], [found], "0").with_name("report.md").read_text(encoding="utf-8")
+    page = COMPARISON_PAGE.write(tmp_path, Comparison.of("0", [], [found]))
+    text = page.with_name("report.md").read_text(encoding="utf-8")
     assert (
         "| dependency: obj | dependent->head | same head | 1-1 | 59.8 [57.8, 61.8] | 2-2 | 42.7 [40.7, 44.7] |" in text
     )
@@ -150,7 +151,8 @@ def test_maps_of_heads_have_their_change_and_counterpart(pair: RunPair) -> None:
 
 
 def test_the_record_comes_back_bit_by_bit(folder: Path, pair: RunPair, hostile: str) -> None:
-    found, (again,) = read_compared(folder)
+    found = COMPARISON_PAGE.read(folder)
+    (again,) = found.each_pair
     assert [(run.name, run.made) for run in found.runs] == [("before", hostile), ("after", hostile)]
     assert (again.shapes, again.matched, again.notes) == (pair.shapes, pair.matched, pair.notes)
     for table in ("rows", "heads"):
@@ -161,7 +163,7 @@ def test_the_record_comes_back_bit_by_bit(folder: Path, pair: RunPair, hostile: 
 def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
-    write_comparison(tmp_path, runs, [pair, third], "0.1.0")
-    assert [(one.other, len(one.rows), len(one.heads)) for one in read_compared(tmp_path)[1]] == [
+    COMPARISON_PAGE.write(tmp_path, Comparison.of("0.1.0", runs, [pair, third]))
+    assert [(one.other, len(one.rows), len(one.heads)) for one in COMPARISON_PAGE.read(tmp_path).each_pair] == [
         *(("after", 6, 5), ("NA", 2, 5)),
     ]

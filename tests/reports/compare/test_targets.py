@@ -1,6 +1,5 @@
 """The page of targets: its sentences and tables, from invented answers and effects."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,8 @@ from reports.compare.target_tables import (
     POSITION,
     TargetRecord,
     TargetRun,
-    read_record,
 )
-from reports.compare.targets import effect_table, summary_table, write_targets, write_targets_page
+from reports.compare.targets import TARGET_PAGE, effect_table, summary_table
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +81,7 @@ def record(hostile: str) -> TargetRecord:
 
 @pytest.fixture(scope="module")
 def folder(record: TargetRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_targets(tmp_path_factory.mktemp("page"), record).parent
+    return TARGET_PAGE.write(tmp_path_factory.mktemp("page"), record).parent
 
 
 def said(record: TargetRecord, target: Any) -> tuple[str, ...]:
@@ -166,16 +164,3 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
     )
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
     assert "<script>" not in text
-
-
-# --- chart, page and record
-
-
-def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
-    again = shutil.copytree(folder, tmp_path / "again")
-    (again / "index.html").unlink()
-    found = read_record(again)
-    assert (found.runs, found.notes, found.behaviours) == (record.runs, record.notes, record.behaviours)
-    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
-    write_targets_page(again)
-    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()

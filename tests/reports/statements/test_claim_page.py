@@ -13,8 +13,9 @@ import pytest
 
 from reports.statements import claim_page
 from reports.statements.claim_page import claim_charts, write_claims_page
-from reports.statements.claim_record import ConditionMean, Number, RecordedMeasure
+from reports.statements.claim_record import ClaimMeasure, ConditionMean, Row
 from reports.statements.figure import Figure
+from reports.statements.statement import Number
 
 HOSTILE = '<b>&"|</script>`'
 
@@ -110,13 +111,13 @@ def number(value: float, half: float = NAN, unit: str = "µs") -> Number:
 
 
 @pytest.fixture
-def figures(monkeypatch: pytest.MonkeyPatch) -> Callable[[RecordedMeasure], Figure]:
+def figures(monkeypatch: pytest.MonkeyPatch) -> Callable[[ClaimMeasure], Figure]:
     """Return what gives the figure that a measure is drawn as."""
     drawn: list[Figure] = []
     monkeypatch.setattr(claim_page, "figure_chart", drawn.append)
 
-    def figure(measure: RecordedMeasure) -> Figure:
-        claim_charts([RecordedMeasure("none", "", "seed", "", (), ()), measure])
+    def figure(measure: ClaimMeasure) -> Figure:
+        claim_charts([ClaimMeasure("none", "", "seed", "", (), ()), measure])
         return drawn[-1]
 
     return figure
@@ -132,20 +133,21 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> Callable[[RecordedMeasure], Figu
     ],
 )
 def test_lines_lie_on_the_axes_that_their_numbers_ask_for(
-    cells: list[tuple[int, float]], unit: str, log: str, figures: Callable[[RecordedMeasure], Figure]
+    cells: list[tuple[int, float]], unit: str, log: str, figures: Callable[[ClaimMeasure], Figure]
 ) -> None:
     means = tuple(ConditionMean("a", at, number(value, unit=unit)) for at, value in cells)
-    found = figures(RecordedMeasure("time", unit, "round", "length", means, ()))
+    found = figures(ClaimMeasure("time", unit, "round", "length", means, ()))
     assert (found.kind, found.log, found.across) == ("lines", log, "length")
     assert [point[:2] for point in found.points["a"]] == cells
 
 
 def test_conditions_without_an_axis_stand_beside_each_other_in_percent_with_their_repeats(
-    figures: Callable[[RecordedMeasure], Figure],
+    figures: Callable[[ClaimMeasure], Figure],
 ) -> None:
     cells = (ConditionMean("one", None, number(0.75, 0.125, "%")), ConditionMean("gone", None, number(NAN)))
-    repeats = (("one", None, 0.5), ("one", None, 1.0), ("one", None, NAN), ("gone", None, 0.5))
-    found = figures(RecordedMeasure("accuracy", "%", "seed", "", cells, repeats))
+    single = (("one", 0.5), ("one", 1.0), ("one", NAN), ("gone", 0.5))
+    repeats = tuple(Row(condition, None, seed, value) for seed, (condition, value) in enumerate(single))
+    found = figures(ClaimMeasure("accuracy", "%", "seed", "", cells, repeats))
     assert (found.kind, found.names, found.title) == ("dots", ["one", "gone"], "Accuracy (%)")
     ends = [(0, 50, 50, 50), (0, 100, 100, 100)]
     assert found.points == {"single seeds": ends, "mean": [(0, 75, 62.5, 87.5)]}, "a repeat alone is the mean"

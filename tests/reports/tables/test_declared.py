@@ -9,14 +9,14 @@ import jsonschema
 import pytest
 
 from probes import get_probe
-from reports.atlas.record import ATLAS_TABLES
+from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
 from reports.page.columns import run_tables
 from reports.page.dataset_card import CANONICAL, EXPORTED_SCORES
-from reports.statements.claim_tables import CLAIM_TABLES
+from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
-from reports.statements.sandbox_tables import SANDBOX_TABLES
+from reports.statements.sandbox_record import SANDBOX_TABLES
 from reports.tables.column import Column
 from reports.tables.table import VERSION, Table, json_schema
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from experiments.claims.record import ClaimMeasure, ClaimResult, ClaimStatement, Row
-from experiments.claims.run.study import _write as write_claim
-from experiments.sandbox.folder import _write as write_sandbox
+from experiments.claims.study import _write as write_claim
+from experiments.sandbox.study import _write as write_sandbox
+from experiments.statements.claim import claim_measure
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
-from reports.statements.claim_record import read_claim
+from reports.statements.claim_record import ClaimRecord, Row, read_claim
 from reports.statements.sandbox_record import read_record
+from reports.statements.statement import judged
 from tests.reports.sandboxes import small_record
 
 Change = Callable[[dict[str, Any]], object]
@@ -21,54 +22,59 @@ Change = Callable[[dict[str, Any]], object]
 
 def claim() -> dict[str, Any]:
     rows = (Row("one head", None, 0, 1.0), Row("one head", None, 1, float("nan")))
-    statement = ClaimStatement("it is so", "a number", mean_of([0.5, 0.7]), Rule(above=0.1, unit="%"))
-    return ClaimResult([ClaimMeasure("accuracy", "%", rows)], [statement]).recorded()
+    statement = judged("it is so", "a number", mean_of([0.5, 0.7]), Rule(above=0.1, unit="%"))
+    return ClaimRecord([claim_measure("accuracy", "%", rows)], [statement]).recorded()
+
+
+RECORDS = {
+    "claim": (claim, write_claim, lambda path: read_claim(path).recorded()),
+    "sandbox": (
+        small_record,
+        lambda record, path: write_sandbox(record, path.parent, lambda *step: None),
+        lambda path: read_record(path.parent, dict),
+    ),
+}
+"What makes, writes and reads one."
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("kind", "change", "complaint"),
     [
-        (lambda one: one["statements"][0].update(low=2.0), "statements: `low` lies above `high`"),
-        (lambda one: one["statements"][0].pop("rule"), "statements: rule missing in a row"),
-        (lambda one: one["measures"][0]["cells"][0].update(n=-1), "measures.cells: `n` is negative"),
-        (lambda one: one["measures"][0]["rows"][0].update(repeat=1), "measures.rows: two rows have the same measure"),
-    ],
-)
-def test_a_claim_with_a_wrong_row_is_refused(change: Change, complaint: str, tmp_path: Path) -> None:
-    record, path = claim(), tmp_path / "claim.json"
-    write_claim(record, path)
-    assert read_claim(path).measures[0].name == "accuracy"
-    change(record)
-    with pytest.raises(ValueError, match=r"claim\.json: ") as raised:
-        write_claim(record, path)
-    assert str(raised.value).startswith(f"{path}: {complaint}")
-    path.write_text(json.dumps(record), "utf-8")
-    with pytest.raises(ValueError, match=r"claim\.json: not the record of a claim") as raised:
-        read_claim(path)
-    assert complaint in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda one: one["power"][0].update(margin=15), "power: `margin` lies outside [-1, 1]"),
-        (lambda one: one["power"][0]["coverage"].update(n={"rate": 1, "low": 1, "high": 1}), "power.coverage: `quanti"),
+        ("claim", lambda one: one["statements"][0].update(low=2.0), "statements: `low` lies above `high`"),
+        ("claim", lambda one: one["statements"][0].pop("rule"), "statements: rule missing in a row"),
+        ("claim", lambda one: one["measures"][0]["cells"][0].update(n=-1), "measures.cells: `n` is negative"),
+        ("claim", lambda one: one["measures"][0]["rows"][0].update(repeat=1), "measures.rows: two rows have the same"),
+        ("sandbox", lambda one: one["power"][0].update(margin=15), "power: `margin` lies outside [-1, 1]"),
         (
+            "sandbox",
+            lambda one: one["power"][0]["coverage"].update(n={"rate": 1, "low": 1, "high": 1}),
+            "power.coverage: `quanti",
+        ),
+        (
+            "sandbox",
             lambda one: one["false"][0]["rates"]["any false find in a run, grade 1"].update(rate=-1),
             "false.rates: `share` lies",
         ),
-        (lambda one: one["weights"].append(one["weights"][0]), "weights: two rows have the same place"),
-        (lambda one: one["whole"][0]["simulated"]["accuracy"].pop("sd"), "whole: simulated_accuracy_sd missing in a"),
+        ("sandbox", lambda one: one["weights"].append(one["weights"][0]), "weights: two rows have the same place"),
+        (
+            "sandbox",
+            lambda one: one["whole"][0]["simulated"]["accuracy"].pop("sd"),
+            "whole: simulated_accuracy_sd miss",
+        ),
     ],
 )
-def test_a_sandbox_with_a_wrong_row_is_refused(change: Change, complaint: str, tmp_path: Path) -> None:
-    record, path = small_record(), tmp_path / "sandbox" / "sandbox.json"
-    path.parent.mkdir()
+def test_a_record_with_a_wrong_row_is_refused(kind: str, change: Change, complaint: str, tmp_path: Path) -> None:
+    make, write, read = RECORDS[kind]
+    record, path = make(), tmp_path / f"{kind}.json"
     path.write_text(json.dumps(record), "utf-8")
-    assert json.dumps(read_record(path.parent)) == json.dumps(record)  # NaN is not equal to itself
+    assert json.dumps(read(path)) == json.dumps(record), "NaN is not equal to itself"
     change(record)
+    with pytest.raises(ValueError, match=rf"{kind}\.json: ") as written:
+        write(record, path)
+    assert str(written.value).startswith(f"{path}: {complaint}")
     path.write_text(json.dumps(record), "utf-8")
-    for refuse in (lambda: read_record(path.parent), lambda: write_sandbox(record, path.parent, lambda *step: None)):
-        with pytest.raises(ValueError, match=r"sandbox\.json: ") as raised:
-            refuse()
-        assert str(raised.value).startswith(f"{path}: {complaint}")
+    with pytest.raises(
+        ValueError, match=rf"{kind}\.json: not the record of .* make it again with 'headscope"
+    ) as raised:
+        read(path)
+    assert complaint in str(raised.value)

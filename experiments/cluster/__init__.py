@@ -1,1 +1,0 @@
-"""Work that the workers of a Dask cluster do instead of this process."""

@@ -1,0 +1,223 @@
+"""Whole runs: beside the shortcut, of heads planted by weights, and on models without knowledge.
+
+No head of a model without knowledge is to have a grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.inputs.controls import ModelControl, Strengths, add_control, of_model, on_arcs
+from experiments.inputs.corpora import open_corpora
+from experiments.inputs.open_model import LoadedModel
+from experiments.record.run_record import Journal
+from experiments.run.config import RunConfig
+from experiments.run.context import RunContext
+from experiments.run.scope import Part
+from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
+from mha import load_model
+from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
+from probes import Corpus, Probe, get_probe
+from probes.corpora.named import NAMED, data_folder
+from probes.evidence.planted import Planted, planted_changes
+from probes.evidence.question import Effort
+from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
+from probes.evidence.statistics import VerdictRule
+from probes.maps.relation_attention import RelationAttention
+from probes.registry import CONTROL_ARCS, RANDOM, WORDS
+from probes.scoring.arcs import ControlArcs
+from probes.scoring.score import Settings, learn_baselines, score_corpus
+from probes.scoring.tally import Pooled, Question
+from reports.progress import silent
+
+SOURCES = ("random", "permuted")
+"Weights without knowledge: randomly initialised ones, and trained ones permuted within each matrix."
+
+TREEBANKS = {"ewt": 1.0, "gum": 2.5}
+"Real corpora, and how many times the sentences are taken: GUM's documents are few and long."
+
+
+def null_corpora() -> list[str]:
+    """Return the corpora of runs on models without knowledge: the grammar, and the treebanks that are there."""
+    return ["grammar", *(name for name in TREEBANKS if (data_folder() / NAMED[f"{name}-dev"].path).exists())]
+
+
+def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
+    """Return the config of a run on MiniLM's architecture with random or permuted weights, all controls on.
+
+    `sentences` are those of either split; of the grammar a tenth as many documents.
+    """
+    if corpus == "grammar":
+        documents = {"name": corpus, "documents": sentences // 10}
+        splits = {"select": documents | {"seed": 1}, "report": documents | {"seed": 2}}
+    else:
+        first = round(sentences * TREEBANKS[corpus])
+        splits = {
+            split: {"name": f"{corpus}-{part}", "first": first}
+            for split, part in (("select", "train"), ("report", "dev"))
+        }
+    model = {"name": "minilm", "source": source}
+    return RunConfig.model_validate({"name": "null", "seed": seed, "model": model, "corpus": splits})
+
+
+@dataclass
+class Shared:
+    """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
+
+    heads: dict[tuple[str, int], Sequence[Pooled]] = field(default_factory=dict)
+    "Control and seed -> sums of its heads on both splits."
+    tried: dict[int, Mapping[Question, float]] = field(default_factory=dict)
+    "Seed of permuted weights -> hits of the best heads on a sample."
+
+
+@dataclass(frozen=True)
+class SharingPart(Part):
+    """The part of a run that takes what it can from runs of other seeds."""
+
+    shared: Shared = field(default_factory=Shared)
+
+    def control_heads(
+        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
+    ) -> Sequence[Pooled]:
+        """Return the sums of a control's heads, read once for all runs but for words in another order."""
+        key = (control.control, control.seed)
+        if control.control == WORDS:
+            return super().control_heads(control, probes, ())
+        if key not in self.shared.heads:
+            self.shared.heads[key] = super().control_heads(control, probes, ())
+        return self.shared.heads[key]
+
+    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
+        """Return the hits of the best heads of each permutation, which is tried once for all runs."""
+        self.shared.tried |= super().permutation_strengths([seed for seed in seeds if seed not in self.shared.tried])
+        return self.shared.tried
+
+
+@dataclass
+class NullRuns:
+    """Runs of many seeds on one corpus, as `headscope run` does them, but for measures and the page."""
+
+    corpus: str
+    sentences: int
+    corpora: tuple[Corpus, Corpus] = field(init=False)
+    shared: dict[str, Shared] = field(default_factory=dict)
+    "Scope -> what runs share."
+
+    def __post_init__(self) -> None:
+        """Open the corpus."""
+        self.corpora = open_corpora(null_config(self.corpus, SOURCES[0], 0, self.sentences))
+
+    def scores(self, source: str, seed: int) -> pd.DataFrame:
+        """Return the scores of a run, with verdicts."""
+        config = null_config(self.corpus, source, seed, self.sentences)
+        model = load_model(config.model.reference, source, seed, device=config.model.device)
+        run = RunContext(config, LoadedModel(model, config), self.corpora, Journal(""), silent)
+        frames: list[pd.DataFrame] = []
+        permutations: Callable[[], Sequence[int]] | None = None
+        for scope in run.scopes:
+            shared = self.shared.setdefault(scope, Shared())
+            part = SharingPart(run, scope, shared=shared)
+            permutations = permutations or cache(part.selected_permutations)
+            frames += part.score(permutations).frames
+        return run.verdicts(frames)
+
+    def row(self, source: str, seed: int) -> dict[str, Any]:
+        """Return which heads have a grade on the report split."""
+        scores = self.scores(source, seed)
+        told = scores[(scores.split == "report") & scores.p_adjusted.notna()]
+        declared = told[told.grade > 0]
+        return {
+            "corpus": self.corpus,
+            "source": source,
+            "seed": seed,
+            "documents": self.corpora[1].size()["documents"],
+            "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
+            "graded": len(declared),
+            "declared": [
+                f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)
+            ],
+        }
+
+
+def null_runs(
+    corpus: str, seeds: int, sentences: int, progress: Callable[[int, int], None]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row a kind of weights and seed."""
+    runs = NullRuns(corpus, sentences)
+    for done, (source, seed) in enumerate(product(SOURCES, range(seeds)), start=1):
+        yield runs.row(source, seed)
+        progress(done, len(SOURCES) * seeds)
+
+
+def whole_run(
+    box: Sandbox, planted: Planted, documents: int, seed: int, effort: Effort, rule: VerdictRule
+) -> pd.DataFrame:
+    """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
+    corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
+    frames = [_scores(box, planted, corpora, [get_probe(probe)], effort, rule) for probe, _, _ in ROLES.values()]
+    return add_verdicts(pd.concat(frames, ignore_index=True), rule)
+
+
+def _scores(
+    box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort, rule: VerdictRule
+) -> pd.DataFrame:
+    texts = [one.sentences() if probes[0].scope == "sentence" else one.windows(100) for one in corpora]
+    arcs = ControlArcs(effort.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
+    names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
+    baselines = learn_baselines(texts[0], probes, names, arcs=arcs)
+    changes = partial(planted_changes, planted)
+    outcomes = [
+        score_corpus(box.model, part, probes, baselines, Settings(workers=1), arcs=arcs, changes=changes)
+        for part in texts
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    beside = [on_arcs(outcome.arcs) for outcome in outcomes if outcome.arcs is not None]
+    if beside:
+        add_control(CONTROL_ARCS, splits, beside)
+    others = [score_corpus(box.other, part, probes, {}, Settings(workers=1)).heads for part in texts]
+    add_control(RANDOM, splits, [of_model(tally, probes) for tally in others])
+    scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort, margin=rule.margin)
+    asked = {question[1:] for question in ROLES.values()}
+    return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]
+
+
+def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
+    """Return, for every place of BY_WEIGHTS, the head that was built for it and the head that a run chooses."""
+    corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
+    words = {word for corpus in corpora for text in corpus.stream() for word in text.words}
+    model = word_model(words, layers=2, heads=4, head_dim=64, positions=60, seed=seed)
+    places = {divmod(3 * number + 1, 4): place for number, place in enumerate(BY_WEIGHTS[:2])}
+    places |= {(1, number): place for number, place in enumerate(BY_WEIGHTS[2:], start=2)}
+    plant_weights(model, places)
+    probes = [get_probe("position")]
+    outcomes = [
+        score_corpus(model, one.sentences(), probes, learn_baselines(one.sentences(), probes, ["uniform"]), Settings())
+        for one in corpora
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    scores = add_verdicts(score_table(*splits, shape=(2, 4), effort=Effort(seed=seed)), VerdictRule())
+    told = scores[(scores.split == "report") & scores.selected].set_index("label")
+    return [
+        {
+            "place": place,
+            "planted": f"{layer + 1}-{head + 1}",
+            "selected": str(told.name[place]),
+            "accuracy": float(told.accuracy[place]),
+            "graded": bool(told.grade[place] > 0),
+        }
+        for (layer, head), place in places.items()
+    ]
+
+
+def with_roles(box: Sandbox, margin: float) -> Planted:
+    """Return the heads of a sandbox in which only those of one margin are planted, that of the first grade."""
+    keep = {number for (_, grade, at), number in box.layout.planted.items() if (grade, at) == (1, margin)}
+    kept = {number: role for number, role in box.layout.roles.items() if number in keep}
+    return replace(box.layout, roles=kept).by_head

@@ -1,1 +1,0 @@
-"""The page of an atlas: runs of models, corpora and seeds in one table, one grid and one chart."""

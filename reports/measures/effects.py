@@ -1,0 +1,93 @@
+"""How a page tells the effects of heads on behaviours: their numbers, and which heads come first.
+
+Accuracies are written in percent, all else as it was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import cost, decimal3, percent
+from reports.tables.shared_columns import COSINE, LEVEL, VALUE
+
+Row = Mapping[Any, Any] | pd.Series
+"A row of a table that is about a behaviour: it has behaviour, unit and measure."
+
+GATE: Final = (
+    "gate",
+    "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
+    "section 2.2).",
+)
+"A term and its definition."
+
+ACCURACY = "accuracy"
+"What the unit, or the name of the measure, of an accuracy begins with."
+
+
+@dataclass(frozen=True)
+class NumberScale:
+    """How the numbers of one behaviour and measure are written, wherever they stand."""
+
+    unit: str
+    factor: float
+    "What a number is multiplied with to be drawn."
+
+    @classmethod
+    def of(cls, unit: str, measure: str) -> NumberScale:
+        """Return percentage points for accuracies, else the unit in which it was measured."""
+        if ACCURACY in (unit, measure.partition(" ")[0]):
+            return cls("percentage points", 100)
+        return cls(unit.partition(" with ")[0], 1)
+
+    def value(self, number: float) -> str:
+        """Write a value of the behaviour."""
+        return percent(number) if self.factor == 100 else decimal3(number)
+
+    def cost(self, number: float) -> str:
+        """Write a cost, or another difference of values."""
+        return percent(number) if self.factor == 100 else cost(number)
+
+    def with_interval(self, number: float, low: float, high: float) -> str:
+        """Write a cost with its interval."""
+        return self.cost(number) + self.interval(self.cost, low, high)
+
+    @staticmethod
+    def interval(write: Callable[[float], str], low: float, high: float) -> str:
+        """Return the end of a cell that tells an interval; "" where there is none."""
+        return "" if math.isnan(low) else f" [{write(low)}, {write(high)}]"
+
+
+def scale_of(row: Row) -> NumberScale:
+    """Return how the numbers of a row are written."""
+    return NumberScale.of(str(row["unit"]), str(row["measure"]))
+
+
+def cost_text(row: Row) -> str:
+    """Write the cost of a row with its interval."""
+    return scale_of(row).with_interval(row["cost"], row["ci_low"], row["ci_high"])
+
+
+def behaviour_text(row: Row) -> str:
+    """Return the behaviour, and the measure where it is not its value."""
+    return str(row["behaviour"]) if row["measure"] == VALUE else f"{row['behaviour']}, {row['measure']}"
+
+
+def is_distance(row: Row) -> bool:
+    """Return whether the behaviour is a distance from the intact model, which is tested against the median head."""
+    return str(row["unit"]).startswith(COSINE)
+
+
+def highest(heads: pd.DataFrame, column: str = "cost") -> pd.DataFrame:
+    """Return the rows of heads, the highest in a column first; of equals the lower head."""
+    return heads.sort_values([column, "layer", "head"], ascending=[False, True, True], kind="stable")
+
+
+def significant(heads: pd.DataFrame, column: str = "cost") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of heads whose effect is significantly above 0, and of those where it is below."""
+    sure = heads[heads["p_adjusted"] < LEVEL]
+    return sure[sure[column] > 0], sure[sure[column] < 0]

@@ -1,0 +1,176 @@
+"""The page of an atlas: its sentences, tables and chart, from invented runs and answers."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reports.compare.atlas import ATLAS_PAGE, grid_table, run_table
+from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
+from reports.compare.atlas_summary import groups, pooled_rows, summary
+from tests.reports.compare.test_across import row
+
+pytestmark = pytest.mark.slow
+
+NAN = float("nan")
+OBJECT, FORTH = ("dependency", "obj", "head->dependent"), ("agreement", "all", "verb->subject")
+ORDINAL = ("dependency", "nummod", "dependent->head")
+NO_BASELINE = ("strongest_accuracy", "lead", "lead_low", "lead_high")
+PREVIOUS = ("position", "previous", "other words")
+
+
+def answer(run: AtlasRun, of: tuple[str, str, str], name: str, accuracy: float, grade: int, **more: Any) -> Any:
+    row: dict[str, Any] = {"run": run.name, "model": run.model, "corpus": run.corpus, "seed": run.seed}
+    row |= dict(zip(("probe", "label", "variant"), of, strict=True)) | {"name": name, "n": 500}
+    row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
+    row |= {"strongest": "permuted weights", "strongest_accuracy": 0.5, "lead": accuracy - 0.5}
+    row |= {"lead_low": accuracy - 0.53, "lead_high": accuracy - 0.47, "p_adjusted": 0.001 if grade else 0.9}
+    row |= {"grade": grade, "verdict": "yes" if grade else "undecided", "excluded": 0.07}
+    return row | {"highest": grade, "highest_heads": name if grade else ""} | more
+
+
+def run_of(model: str, corpus: str, seed: int, grades: tuple[int, ...]) -> AtlasRun:
+    folder = f"{'x' if '<' in model else model}-{corpus}-{seed}"
+    return AtlasRun(folder, model, corpus, seed, 72, grades, 3, (4, 1, 10), 61.25)
+
+
+@pytest.fixture(scope="module")
+def record(hostile: str) -> AtlasRecord:
+    """Two seeds of minilm on ewt, one on gum, a model with a hostile title without specialised heads, a failed run."""
+    first, second = (run_of("minilm", "ewt", seed, (66, 3, 2, 1)) for seed in (0, 1))
+    gum, other = run_of("minilm", "gum", 0, (70, 2, 0, 0)), run_of(hostile, "ewt", 0, (72, 0, 0, 0))
+    failed = AtlasRun("minilm-gum-1", "minilm", "gum", 1, failed=f"no memory {hostile}")
+    rows = [
+        answer(first, OBJECT, "4-7", 0.8, 2),
+        answer(second, OBJECT, "4-7", 0.9, 1),
+        answer(gum, OBJECT, "3-2", 0.7, 0, highest=1, highest_heads="4-7", effective_clusters=7.0),
+        answer(other, OBJECT, "1-1", 0.4, 0),
+        answer(first, FORTH, "4-7", 0.6, 1),
+        answer(second, FORTH, "2-2", 0.64, 0),
+        answer(other, FORTH, "1-1", 0.5, 0, strongest="", **dict.fromkeys(NO_BASELINE, NAN)),
+        answer(gum, ORDINAL, "5-5", 0.95, 0),
+        answer(gum, ("dependency", hostile, "head->dependent"), "5-5", 0.3, 0),
+        answer(first, PREVIOUS, "1-1", 0.95, 1),
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)[[*ATLAS.names]]
+    runs = (first, second, gum, failed, other)
+    pairs = [
+        row("ewt>gum", "obj", "4-7", (2, 1, 1), model="minilm"),
+        row("gum>ewt", hostile, "5-5", (1, 0, 1), model=hostile),
+    ]
+    across = ACROSS.validated(pd.DataFrame(pairs), "rows")
+    workers = "2 local workers, 1 thread each"
+    return AtlasRecord("0.1.0", f"small {hostile}", workers, (hostile,), runs, table, across)
+
+
+@pytest.fixture(scope="module")
+def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return ATLAS_PAGE.write(tmp_path_factory.mktemp("page"), record).parent
+
+
+# --- sentences
+
+
+def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> None:
+    assert summary(record)[1:] == (
+        "3 of 4 finished runs have a specialised head, one with a grade in a role of language.",
+        f"Models without a specialised head in any run: {hostile}.",
+        "The label–direction pair with a grade in most runs is “attends from a verb to its object” (dependency: obj, "
+        "head->dependent): 3 of 4 runs; selected heads in such runs: minilm on ewt 4-7 in 2 of 2 seeds, minilm on gum "
+        "3-2.",
+        "minilm: heads selected with a grade on one corpus have a grade on another in 100.0 % of 1 case (label, "
+        "direction and ordered pair of corpora). Heads selected there do in 100.0 %, some head does in 100.0 %, and "
+        "the other specialised heads of the first corpus do in 10.0 % on average.",
+        f"{hostile}: heads selected with a grade on one corpus have a grade on another in 0.0 % of 1 case (label, "
+        "direction and ordered pair of corpora). Heads selected there do in 100.0 %, some head does in 100.0 %, and "
+        "the other specialised heads of the first corpus do in 10.0 % on average.",
+    )
+
+
+# --- tables
+
+
+def test_pairs_with_a_grade_come_first_then_those_with_the_larger_lead(record: AtlasRecord, hostile: str) -> None:
+    rows = pooled_rows(record)
+    assert [row.label for row in rows] == ["obj", "all", "nummod", hostile]
+    assert [row.graded for row in rows] == [3, 1, 0, 0]
+    assert rows[0].lead == pytest.approx((0.3 + 0.4 + 0.2 - 0.1) / 4)
+    assert rows[1].lead == pytest.approx((0.1 + 0.14) / 2), "a run without a baseline has no lead"
+
+
+def test_seeds_are_pooled_by_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
+    assert groups(record) == (("minilm", "ewt"), ("minilm", "gum"), (hostile, "ewt"))
+    table = grid_table(record, pooled_rows(record), "all")
+    assert table.titles == ("label and direction", "graded in", "minilm · ewt", "minilm · gum", f"{hostile} · ewt")
+    assert [row[1] for row in table.texts] == ["3 of 4", "1 of 3", "0 of 1", "0 of 1"]
+    assert [row[2:] for row in table.texts] == [
+        (
+            "85.0 4-7: grade 1 in 1 of 2 seeds",
+            "⚠ 70.0 3-2: no grade; another head has grade 1",
+            "40.0 1-1: no grade",
+        ),
+        ("62.0 4-7, 2-2: no grade in 1 of 2 seeds", "–", "50.0 1-1: no grade"),
+        ("–", "95.0 5-5: no grade", "–"),
+        ("–", "30.0 5-5: no grade", "–"),
+    ]
+
+
+def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostile: str) -> None:
+    table = run_table(record)
+    assert table.titles[4] == "failure"
+    assert table.texts[0] == (
+        *("minilm-ewt-0", "minilm", "ewt", "0", "", "6", "3 / 2 / 1", "4 / 1 / 10", "3", "72", "61.2"),
+    )
+    assert table.texts[3] == ("minilm-gum-1", "minilm", "gum", "1", f"no memory {hostile}", *"––––––")
+    assert "failure" not in run_table(replace(record, runs=record.finished)).titles
+
+
+# --- chart, page and record
+
+
+def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    (again / "index.html").unlink()
+    found = ATLAS_PAGE.read(again)
+    assert replace(found, answers=record.answers, across=record.across) == record
+    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
+    pd.testing.assert_frame_equal(found.across, record.across)
+    ATLAS_PAGE.write_page(again)
+    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
+    assert len(pd.read_csv(again / "atlas.csv")) == len(record.answers)
+
+
+def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    page = again / "runs" / "minilm-gum-0" / "report" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    html = ATLAS_PAGE.write_page(again).read_text(encoding="utf-8")
+    assert re.findall(r'href="(runs/[^"]*)"', html) == ["runs/minilm-gum-0/report/index.html"]
+
+
+def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data["runs"][0].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (changed(grades=[1, 2]), "grades of run 'minilm-ewt-0' are 2 numbers, not 4"),
+        (changed(name="minilm-ewt-1"), "two runs have the name 'minilm-ewt-1'"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, change: Any, words: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    data = json.loads((broken / "atlas.json").read_text(encoding="utf-8"))
+    change(data)
+    (broken / "atlas.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / 'atlas.json'}: not the record of an atlas")) as error:
+        ATLAS_PAGE.write_page(broken)
+    assert words in str(error.value)
