@@ -40,8 +40,13 @@ def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, dev
     `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted within
     each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
-    folder = find_training(Path(name).expanduser())
-    return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed, device=device)
+    return load_model(checkpoint_of(name), source, seed, device=device)
+
+
+def checkpoint_of(model: str) -> str:
+    """Return the folder of the last checkpoint where `model` is that of a training, else `model` itself."""
+    folder = find_training(Path(model).expanduser())
+    return model if folder is None else str(find_checkpoint(folder))
 
 
 def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpus:
@@ -98,17 +103,8 @@ def score(
     where the corpus has no question of the probes.
     """
     opened = load(model) if isinstance(model, str) else model
-    found: dict[str, Any] = {
-        "name": name,
-        "seed": seed,
-        "model": {"name": opened.name, "source": opened.source},
-        "corpus": {
-            **{split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None},
-            **({"annotate": annotate} if annotate else {}),
-        },
-        **({"probes": _asked(probes)} if probes else {}),
-        **tables,
-    }
+    found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
+    found |= {**asked_of(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
     if out is not None:
@@ -154,10 +150,18 @@ def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = Fal
     return replace(table, title=" → ".join(titles), frame=pair.rows, note=" ".join([*pair.sentences, *pair.notes]))
 
 
-def _asked(probes: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(probes, Mapping):
-        return dict(probes)
-    return {"names": [probes] if isinstance(probes, str) else [*probes]}
+def asked_of(
+    corpus: str | Mapping[str, Any] | Sequence[str] | None,
+    report: str | Mapping[str, Any] | Sequence[str] | None,
+    annotate: str | None,
+    probes: str | Sequence[str] | Mapping[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """Return the tables [corpus] and [probes] of a config that say what `score` was asked."""
+    parts = {split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None}
+    texts = {**parts, **({"annotate": annotate} if annotate else {})}
+    names = {"names": [probes] if isinstance(probes, str) else [*probes]}
+    asked = {"corpus": texts, "probes": dict(probes) if isinstance(probes, Mapping) else names}
+    return {table: values for table, values in asked.items() if any(values.values())}
 
 
 def _part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:

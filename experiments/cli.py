@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
 import typer
@@ -18,16 +18,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
-    *(runs.train, runs.run, runs.atlas, heads.view, heads.head, heads.flow, heads.profile),
-    *(runs.report, runs.export, heads.compare, heads.match, heads.targets),
-    *(studies.design, studies.claim, studies.reproduce, studies.sandbox),
-    *(knowledge.list_, knowledge.fetch, knowledge.doctor),
-)
-"In the order of the work, which is that of the help."
+COMMANDS: Final[Mapping[str, tuple[Callable[..., Any], ...]]] = {
+    "Heads": (heads.view, runs.run, runs.report, heads.compare, heads.head),
+    "More about heads": (heads.profile, heads.flow, heads.match, heads.targets, runs.export),
+    "Training": (runs.train,),
+    "Studies": (runs.atlas, studies.reproduce, studies.claim, studies.sandbox, studies.design),
+    "Data and models": (knowledge.list_, knowledge.fetch, knowledge.doctor),
+}
+"By the headings of the help, in its order."
 
-for _command in COMMANDS:
-    app.command(name=_command.__name__.strip("_"))(_command)
+for _heading, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(name=_command.__name__.strip("_"), rich_help_panel=_heading)(_command)
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 "Of click, which typer brings along under a name of its own."

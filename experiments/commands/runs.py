@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import Talk, Voice, errors, loading, shown, working
-from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder
+from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, named
 
 
 class ReportError(ValueError):
@@ -17,8 +17,23 @@ class ReportError(ValueError):
 
 def run(
     config: Annotated[
-        Path, typer.Argument(help="A TOML config, or the name of one that comes with headscope: quickstart.")
-    ],
+        Path | None, typer.Argument(help="A TOML config, or the name of one that comes with headscope: quickstart.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", help="A model by name, folder or hub:owner/name.", autocompletion=named("models"))
+    ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option("--corpus", help="A corpus by name, file or folder.", autocompletion=named("corpora")),
+    ] = "",
+    report: Annotated[
+        str, typer.Option("--report", help="One to evaluate heads on; without it half of --corpus.")
+    ] = "",
+    probes: Annotated[
+        list[str] | None,
+        typer.Option("--probes", help="Names of probes, with commas or repeated.", autocompletion=named("probes")),
+    ] = None,
+    annotate: Annotated[str, typer.Option("--annotate", help="What parses plain text: spacy:en_core_web_sm.")] = "",
     changes: Changes = None,
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
@@ -27,21 +42,31 @@ def run(
 ) -> None:
     """Load a model, score every head, and write a run folder with its page.
 
-    Needs a config; a named corpus also the data that headscope fetch brings.
+    Needs a config, or --model and --corpus; a named corpus also the data that headscope fetch brings.
     With --cluster, which needs the extra cluster, Dask workers read the controls and checkpoints.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Until that is complete, OUT/NAME-first.html has the heads beside baselines, without verdicts.
-    Takes one to three minutes for the quickstart on two cores.
+    Prints the best heads. Takes half a minute for the quickstart on two cores.
 
-    Example: headscope run quickstart
+    Example: headscope run --model minilm --corpus my.conllu --probes dependency
     """
     with loading():
+        from experiments.api import asked_of, checkpoint_of
         from experiments.record.job import kept_folder
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
+        from reports import Run
+        from reports.notebook.run import SHOWN
 
-    loaded = load_config(config, _with_cluster(changes, cluster))
+    if config is None and not (model and corpus):
+        raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
+    given = asked_of(
+        corpus or None, report or None, annotate, [one for name in probes or () for one in name.split(",")]
+    )
+    if model:
+        given["model"] = {"name": checkpoint_of(model)}
+    loaded = load_config(config, _with_cluster(changes, cluster), given)
     if kept_folder(out / loaded.name).is_dir() and not resume:
         errors.print("An interrupted run is here; without --resume it begins anew.")
     with shown() as progress:
@@ -53,6 +78,8 @@ def run(
             for note in getattr(error, "__notes__", ()):
                 errors.print(note)
             raise
+    if Voice.talk is not Talk.QUIET:
+        typer.echo(f"{Run.open(folder).best()[:SHOWN]}\n")
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -14,6 +15,9 @@ from pydantic.fields import FieldInfo
 from experiments.config.section import ConfigError, ConfigTable, Placed
 from mha.messages import nearest_name
 from mha.models.folders import NAMED
+
+Given = Mapping[str, Mapping[str, Any]]
+"Table of a config -> keys and values."
 
 CONFIGS: Final = Path(__file__).parents[1] / "configs"
 "The folder of the configs that come with headscope."
@@ -29,8 +33,10 @@ def find_config(path: Path) -> Path:
     return path if path.is_file() or not shipped.is_file() else shipped
 
 
-def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+def read_toml(path: Path, changes: Sequence[str], given: Given = MappingProxyType({})) -> dict[str, Any]:
     """Return what a config file says, with `changes` made and paths absolute, as plain values that nobody has checked.
+
+    What is `given` in tables stands in place of what the file says there.
 
     Raises ConfigError where it cannot be read.
     """
@@ -43,15 +49,18 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}: is a folder, expected a file") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
-    return toml_of(text, path, changes)
+    return toml_of(text, path, changes, given)
 
 
-def toml_of(text: str, path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
+def toml_of(text: str, path: Path, changes: Sequence[str] = (), given: Given = MappingProxyType({})) -> dict[str, Any]:
     """Return what the text of the config file `path` says, as `read_toml`."""
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # beside what is no TOML: numbers and tables without end
         raise ConfigError(f"{path}: not TOML: {error}") from None
+    for table, values in given.items():
+        there = found.get(table)
+        found[table] = {**(there if isinstance(there, dict) else {}), **values}
     for change in changes:
         _apply(found, change)
     with named(path):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copyreg
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, resolved, with_tables
-from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
+from experiments.config.file import Given, find_config, named, read_toml, resolve_tables, toml_of, validated
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
 from reports.measures.registry import OF_FILE, MeasureError, use
@@ -33,14 +35,26 @@ RunConfig: Final = _config_of(measure_types())
 "A config with the tables of all measures that are installed, in their order."
 
 
-def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
-    """Read a config file, or one that comes with headscope by its name.
+def load_config(path: Path | None, changes: Sequence[str] = (), given: Given = MappingProxyType({})) -> Config:
+    """Read a config file, or one that comes with headscope by its name; None for a config that is `given` alone.
 
-    `changes` are "key=value" with dots between tables and TOML values. Raises ConfigError with one line that names the
-    file, the key, and what was expected.
+    What is `given` in tables stands in place of what the file says there. `changes` are "key=value" with dots between
+    tables and TOML values. Raises ConfigError with one line that names the file, the key, and what was expected.
     """
+    if path is None:
+        where = Path("headscope run")
+        return checked(toml_of(f'name = "{_name(given)}"', where, changes, given), Path(), where)
     path = find_config(path)
-    return checked(read_toml(path, changes), path.parent, path)
+    return checked(read_toml(path, changes, given), path.parent, path)
+
+
+def _name(given: Given) -> str:
+    """Return the name of a run without a config: that of its model and that of its corpus, as file names have them."""
+    corpus = given["corpus"]["select"]
+    named = [given["model"]["name"], corpus.get("path") or corpus["name"]]
+    return "-".join(
+        re.sub(r"\W+", "-", Path(one).name.partition(".")[0].rpartition(":")[2]).strip("-") for one in named
+    )
 
 
 def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:

@@ -17,6 +17,7 @@ from experiments import cli
 from experiments.commands import options
 from mha import HookError
 from reports import Run
+from reports.notebook.run import SHOWN
 
 POSITION = ("--set", 'probes.names=["position"]')
 
@@ -49,6 +50,36 @@ def test_a_run_ends_with_its_page(headscope: Callable[..., Any], base: Path, tmp
     assert record.command.startswith(f"headscope run {config} --out ")
     assert record.command.endswith(" --set 'probes.names=[\"position\"]' --set seed=3")
     assert f"headscope run {config}" in (page.parent / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_run_needs_no_config_and_ends_with_its_best_heads(
+    headscope: Callable[..., Any],
+    tiny: Path,
+    tmp_path: Path,
+    sentences: list[str],
+    write_corpus: Callable[[Path, list[str]], Path],
+) -> None:
+    corpus = write_corpus(tmp_path / "my trees.conllu", sentences)
+    few = ("--set", "controls={random=0,permuted=0,words=false}", "--set", "heads={texts=0,relations=0}")
+    said = headscope(
+        "run", "--model", tiny, "--corpus", corpus, "--probes", "dependency,position", "--out", tmp_path, *few
+    )
+    assert (said.code, said.err) == (0, "")
+    run = Run.open(tmp_path / f"{tiny.name}-my-trees")
+    assert set(run.scores["probe"]) == {"dependency", "position"}
+    assert str(run.best()[:SHOWN]) in said.out
+
+
+def test_options_stand_in_place_of_a_config_and_a_run_without_both_says_what_it_needs(
+    mistake: Callable[..., str], tmp_path: Path
+) -> None:
+    assert "or --model and --corpus" in mistake("run", "--model", "minilm")
+    (tmp_path / "some.toml").write_text('name = "some"', encoding="utf-8")
+    asked = mistake(
+        "run", tmp_path / "some.toml", "--model", "minilm", "--corpus", "grammar", "--probes", "dependencies"
+    )
+    assert "unknown probe 'dependencies'" in asked
 
 
 @pytest.mark.parametrize(
