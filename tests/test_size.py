@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 81850,
-    "lines of tests": 46460,
+    "lines of source": 81860,
+    "lines of tests": 46520,
     "files of Python": 537,
     "files of Python under 60 lines": 82,
     "folders of the rooms": 60,

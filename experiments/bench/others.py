@@ -106,10 +106,10 @@ def score_with(read: ReadMaps, model: Model, texts: Texts, names: Sequence[str])
         groups = ask(probes, documents, cut, aligned.dropped)
         batch = collate(cut, padding=model.padding)
         segments = Segments.of(groups, np.array([blocks[document.id] for document in documents], np.int64))
-        sheet = BatchQuestions.of([(groups, segments)], batch)
+        asked = BatchQuestions.of([(groups, segments)], batch)
         mask = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
         maps = [
-            sheet.scorer.sums(merge(pattern, batch), sheet.segment, len(segments)).numpy()
+            asked.scorer.sums(merge(pattern, batch), asked.segment, len(segments)).numpy()
             for pattern in read(batch.ids, mask)
         ]
         tally.add(segments, np.stack(maps, 2).reshape(len(segments), -1, model.layers * model.heads))

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
+from urllib.parse import quote
 from zipfile import BadZipFile
 
 import numpy as np
@@ -139,15 +140,16 @@ class Job:
         """Return the parts that are kept for the folder `out`; without `resume` they are deleted.
 
         Raises KeptError, which says in what they differ, where they were `made_for` something else; those are deleted
-        too where there is nobody to `refuse` them to.
+        too where there is nobody to `refuse` them to, unless they are of another kind of work (other keys).
         """
         folder, now = kept_folder(out), json.loads(json.dumps(made_for))
-        differing: Sequence[str] = ()
+        differing, before = list[str](), dict[str, Any]()
         if there := resume and (folder / MADE_FOR).is_file():
             with _readable(folder / MADE_FOR):
-                differing = _differing(_read_json(folder / MADE_FOR), now)
-        if differing and refuse:
-            raise KeptError(f"{folder}: the interrupted run differs in {', '.join(differing)}; {ANEW}")
+                before = _read_json(folder / MADE_FOR)
+                differing = _differing(before, now)
+        if differing and (refuse or before.keys() != now.keys()):
+            raise KeptError(f"{folder}: what was interrupted differs in {', '.join(differing)}; {ANEW}")
         if differing or not there:
             delete_parts(out)
         return cls(folder, now, git_commit())
@@ -162,7 +164,7 @@ class Job:
         return self.folder is not None and _place(self.folder, name).is_dir()
 
     def part(self, name: str, make: Callable[[], Made], form: Form[Made] = JSON) -> Made:
-        """Return a part, as it is kept, else made and kept; one that is empty is not kept.
+        """Return a part, as it is kept, else made and kept; tables and sums without any are not kept.
 
         Raises KeptError for one that is kept and cannot be read.
         """
@@ -171,14 +173,15 @@ class Job:
         part = _place(self.folder, name)
         if part.is_dir():
             with _readable(part):
-                self.made_by[name] = _read_json(part / MADE_BY)
+                by = _read_json(part / MADE_BY)
+                self.made_by[name] = {what: by[what] for what in ("seconds", "git_commit")}
                 found = form.read(part)
             self.taken.append(name)
             return found
         begun = time.perf_counter()
         made = make()
         self.made_by[name] = {"seconds": round(time.perf_counter() - begun, 1), "git_commit": self.git_commit}
-        if made:
+        if made or form is JSON:
             self._keep(part, made, self.made_by[name], form)
         return made
 
@@ -252,7 +255,7 @@ def _sums(arrays: Mapping[str, Any], number: int) -> Sums:
 
 def _place(folder: Path, name: str) -> Path:
     """Return the folder of a part."""
-    return folder / "".join(letter if letter.isalnum() else "-" for letter in name)
+    return folder / quote(name, safe=" ,")
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""A run from its config to its folder."""
+"""A run from its config to its folder, and the workers that can read its controls."""

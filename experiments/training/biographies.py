@@ -146,9 +146,9 @@ def biographies(
     read = iter(map(reader.read, new) if read_all is None else read_all(new))
     form = AsArrays(CheckpointAnswers.saved, CheckpointAnswers.from_saved)
     kinship, lives = Kinship(within_layers=section.within_layers), list[Followed]()
-    baselines, dropped = dict[str, Pooled](), dict[str, Dropped]()
+    dropped = dict[str, Dropped]()
     for seed, checkpoints in chosen.items():
-        answers = list[CheckpointAnswers]()
+        answers, baselines = list[CheckpointAnswers](), dict[str, Pooled]()
         for number, checkpoint in enumerate(checkpoints, start=1):
             answer = job.part(_part_name(seed, checkpoint), partial(next, read), form)
             kinship.see(seed, checkpoint.step, answer.maps)

@@ -94,7 +94,7 @@ def attention_vs_effect(
     """
     told = scores[scores["split"] == "report"]
     frames = [
-        _linked(told, role, variant, behaviour, costs[behaviour], measures.get(behaviour, {}), alpha)
+        _with_verdicts(told, role, variant, behaviour, costs[behaviour], measures.get(behaviour, {}), alpha)
         for role in roles
         for behaviour in role.behaviours
         if behaviour in costs
@@ -105,7 +105,7 @@ def attention_vs_effect(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _linked(
+def _with_verdicts(
     told: pd.DataFrame,
     role: Role,
     variant: str,
@@ -134,14 +134,14 @@ def _linked(
     return rows.reset_index().assign(**about)
 
 
-def rank_correlations(linked: pd.DataFrame, *, replicates: int, seed: int) -> pd.DataFrame:
+def rank_correlations(joined: pd.DataFrame, *, replicates: int, seed: int) -> pd.DataFrame:
     """Return Spearman's rho over heads of every two MEASURES, for each behaviour, role and variant.
 
     rho is in [-1, 1]. Its interval is the expanded percentile interval over resamples of heads: how much the order
     would change with other heads of the kind. Pairs of which one was not measured, or does not vary, are left out.
     """
     rows = []
-    for key, heads in linked.groupby(["behaviour", "probe", "label", "variant"]):
+    for key, heads in joined.groupby(["behaviour", "probe", "label", "variant"]):
         for one, other, x, y in _pairs(heads):
             low, high = _interval(x, y, replicates, seed)
             about = dict(zip(("behaviour", "probe", "label", "variant"), key, strict=True))

@@ -215,8 +215,8 @@ def _guided(
     train: SubjectNumberTask,
     test: SubjectNumberTask,
     seed: int,
-    learned: Float[Tensor, "train piece"],
-    given: Float[Tensor, "test piece"],
+    learned: Float[Tensor, "train piece_of_train"],
+    given: Float[Tensor, "test piece_of_test"],
 ) -> float:
     """Return the accuracy of a network that sees pieces without context, weighted by attention of another."""
     scale = train.embeddings[train.real].std() + 1e-6

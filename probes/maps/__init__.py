@@ -1,1 +1,1 @@
-"""What maps look like beside what they hit: shapes, distances between heads, groups and ensembles."""
+"""What maps look like beside what they hit: shapes, deciles, distances between heads, groups and ensembles."""

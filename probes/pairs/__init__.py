@@ -1,1 +1,1 @@
-"""Minimal pairs: readers, corpora, pairs made by the grammar, scores and their table."""
+"""Minimal pairs, and agreement made of their sets: readers, templates, corpora, pairs of the grammar, scores."""

@@ -179,8 +179,8 @@ class _Work:
         shown = Shown(documents)
         random = self._control_arcs(groups, shown)
         parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        sheet = BatchQuestions.of(parts, batch)
-        scored.heads.extend(sheet.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
+        asked = BatchQuestions.of(parts, batch)
+        scored.heads.extend(asked.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:

@@ -1,1 +1,1 @@
-"""What the states of words and sentences hold: their geometry, and what linear probes of each layer find in them."""
+"""What states of words and sentences hold: geometry, linear probes of each layer, and how attention mixes them."""

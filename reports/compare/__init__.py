@@ -1,1 +1,1 @@
-"""The page that compares two or more runs."""
+"""The pages of many runs: comparisons, the three targets, and atlases."""

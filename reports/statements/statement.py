@@ -180,13 +180,13 @@ def read_json_record(path: Path, what: str, command: str, make: Callable[[dict[s
 
     Raises FileNotFoundError where there is none, and ValueError where it is no JSON object or `make` refuses it.
     """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; make one with 'headscope {command}'")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict):
             raise TypeError(f"expected a JSON object, got {type(record).__name__}")
         return make(record)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file; make one with 'headscope {command}'") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
         said = f"not the record of {what} ({type(error).__name__}: {error}); make it again with 'headscope {command}'"

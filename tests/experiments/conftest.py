@@ -108,7 +108,7 @@ def conllu(sentence: Sentence) -> str:
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Train classifiers that attend, and search for their adversaries, in few steps."""
     monkeypatch.setattr("probes.explanation.classifier.EPOCHS", 2)
-    monkeypatch.setattr("probes.explanation.counterfactual.STEPS", 10)
+    monkeypatch.setattr("probes.explanation.classifier.STEPS", 10)
 
 
 @pytest.fixture(scope="session")

@@ -92,12 +92,12 @@ def test_options_stand_in_place_of_a_config_and_a_run_without_both_says_what_it_
 def test_a_page_is_made_anew_from_its_record(
     headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, writer: str
 ) -> None:
-    made: list[Path] = []
-    write = lambda *given: made.append(given[-2]) or given[-2] / "x.html"  # noqa: E731
+    made: list[tuple[str, Path]] = []
+    write = lambda *given: made.append((given[0].name if len(given) == 3 else kind, given[-2])) or given[-2] / "x.html"  # noqa: E731
     monkeypatch.setattr(writer, write)
     (tmp_path / f"{kind}.json").write_text("{}", encoding="utf-8")
     said = headscope("report", tmp_path)
-    assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [tmp_path])
+    assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [(kind, tmp_path)])
 
 
 def test_a_view_ends_with_its_page_and_opens_it_where_asked(

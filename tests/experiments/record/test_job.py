@@ -40,11 +40,33 @@ def test_what_is_done_is_not_done_again_and_says_with_which_commit_it_was_made(t
     assert set(told["stages"]) == {"the power", "the whole"}
 
 
+@pytest.mark.parametrize("nothing", [0, [], {}, None])
+def test_a_result_of_nothing_is_a_result(tmp_path: Path, nothing: Any) -> None:
+    calls: list[str] = []
+    for resume in (False, True):
+        assert made(Job.open(tmp_path / "out", STUDY, resume=resume), "power", nothing, calls) == nothing
+    assert calls == ["power"]
+
+
+def test_parts_whose_names_differ_in_signs_alone_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    names = ("en_ewt", "en-ewt", "en/ewt", "en ewt")
+    for resume in (False, True):
+        job = Job.open(tmp_path / "out", STUDY, resume=resume)
+        assert [job.part(name, lambda name=name: name) for name in names] == [*names]
+    assert job.taken == [*names]
+
+
+def test_parts_of_another_kind_of_work_are_never_deleted_unasked(tmp_path: Path) -> None:
+    Job.open(tmp_path / "out", STUDY, resume=False).part("power", lambda: 1)
+    with pytest.raises(KeptError, match="what was interrupted differs in"):
+        Job.open(tmp_path / "out", {"config": {}}, resume=True, refuse=False)
+
+
 @pytest.mark.parametrize("changed", [{"seed": 1}, {"scale": {"documents": (25,)}}])
 def test_parts_of_another_study_are_refused_or_made_anew(tmp_path: Path, changed: dict[str, Any]) -> None:
     calls: list[str] = []
     made(Job.open(tmp_path / "out", STUDY, resume=False), "power", 1, calls)
-    with pytest.raises(KeptError, match=rf"\.out-kept: the interrupted run differs in {next(iter(changed))}"):
+    with pytest.raises(KeptError, match=rf"\.out-kept: what was interrupted differs in {next(iter(changed))}"):
         Job.open(tmp_path / "out", STUDY | changed, resume=True)
     assert made(Job.open(tmp_path / "out", STUDY | changed, resume=True, refuse=False), "power", 2, calls) == 2
     assert calls == ["power"] * 2

@@ -176,7 +176,9 @@ def test_parts_of_another_config_are_refused_by_name(
     change: dict[str, Any], differs: str, config: Config, interrupted: Path
 ) -> None:
     other = config.model_validate(config.model_dump() | change)
-    with pytest.raises(KeptError, match=rf"the interrupted run differs in {differs}; leave out --resume to begin anew"):
+    with pytest.raises(
+        KeptError, match=rf"what was interrupted differs in {differs}; leave out --resume to begin anew"
+    ):
         run(other, interrupted, resume=True)
     assert not (interrupted / NAME).exists()
     assert (interrupted / f".{NAME}-kept").is_dir(), "nothing is lost"

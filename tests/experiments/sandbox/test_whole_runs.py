@@ -32,12 +32,17 @@ def few_permutations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_a_whole_run(few_permutations: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("corpus", "size"), [("grammar", 50), ("gum", 20)])
+def test_scores_are_those_of_a_whole_run(
+    few_permutations: None, corpus: str, size: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """The second run takes controls that the first one read; a run by itself reads them all."""
-    shared = NullRuns("grammar", 50)
+    if corpus in TREEBANKS:
+        request.getfixturevalue("data_folder")
+    shared = NullRuns(corpus, size)
     shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
-    folder = run(whole_runs.null_config("grammar", "random", 1, 50), tmp_path, page=False)
+    folder = run(whole_runs.null_config(corpus, "random", 1, size), tmp_path, page=False)
     theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
     for column in ("accuracy", "p_adjusted", "margin", "excluded", "stability"):
         np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)

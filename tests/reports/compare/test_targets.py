@@ -1,5 +1,6 @@
 """The page of targets: its sentences and tables, from invented answers and effects."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -164,3 +165,13 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
     )
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
     assert "<script>" not in text
+
+
+def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    (again / "index.html").unlink()
+    found = TARGET_PAGE.read(again)
+    assert (found.runs, found.notes, found.behaviours) == (record.runs, record.notes, record.behaviours)
+    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
+    TARGET_PAGE.write_page(again)
+    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
