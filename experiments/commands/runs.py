@@ -57,7 +57,7 @@ def run(
         from experiments.run.config import load_config
         from experiments.run.run import run as do_run
         from reports import Run
-        from reports.notebook.run import SHOWN
+        from reports.scores.best_table import shortest_table
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
@@ -79,7 +79,7 @@ def run(
                 errors.print(note)
             raise
     if Voice.talk is not Talk.QUIET:
-        typer.echo(f"{Run.open(folder).best()[:SHOWN]}\n")
+        typer.echo(f"{shortest_table(Run.open(folder))}\n")
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 

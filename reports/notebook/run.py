@@ -10,11 +10,8 @@ from reports.heads.card import HeadCard, head_card
 from reports.measures.registry import measure_tables, measures
 from reports.messages import head_hint
 from reports.run.folder import RunFolder, RunFolderError
-from reports.scores.best_table import best_table
+from reports.scores.best_table import best_table, shortest_table
 from reports.tables.text_table import TextTable
-
-SHOWN = 12
-"Rows of the best heads that a notebook shows of a run."
 
 
 class Run(RunFolder):
@@ -56,7 +53,7 @@ class Run(RunFolder):
         return Plot(drawn) if ax is None else drawn
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
+        return f"<p>{html.escape(repr(self))}</p>{shortest_table(self)._repr_html_()}"
 
     def head(self, name: str) -> HeadCard:
         """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.

@@ -17,7 +17,7 @@ from experiments import cli
 from experiments.commands import options
 from mha import HookError
 from reports import Run
-from reports.notebook.run import SHOWN
+from reports.scores.best_table import shortest_table
 
 POSITION = ("--set", 'probes.names=["position"]')
 
@@ -68,7 +68,7 @@ def test_a_run_needs_no_config_and_ends_with_its_best_heads(
     assert (said.code, said.err) == (0, "")
     run = Run.open(tmp_path / f"{tiny.name}-my-trees")
     assert set(run.scores["probe"]) == {"dependency", "position"}
-    assert str(run.best()[:SHOWN]) in said.out
+    assert str(shortest_table(run)) in said.out
 
 
 def test_options_stand_in_place_of_a_config_and_a_run_without_both_says_what_it_needs(
