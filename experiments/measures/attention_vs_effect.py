@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import pandas as pd
 
 from experiments.config.section import GRAMMAR
@@ -16,7 +15,6 @@ from experiments.measures.patching import PatchingMeasure
 from experiments.measures.transfer import TransferMeasure
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
-from reports.drawing.charts import COLOURS, Chart, legend, over
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
 from reports.measures.effects import highest
 from reports.measures.reported import Method
@@ -49,6 +47,7 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.causal.behaviours import Behaviour
+    from reports.drawing.charts import Chart
 
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
@@ -331,6 +330,10 @@ def _heads(rows: pd.DataFrame) -> TextTable:
 
 
 def _chart(role: Sequence[str], rows: pd.DataFrame) -> Chart:
+    import altair as alt
+
+    from reports.drawing.charts import COLOURS, Chart, legend, over
+
     told = [
         {
             "accuracy": 100 * row["accuracy"],

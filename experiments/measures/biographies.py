@@ -11,7 +11,6 @@ import pandas as pd
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Raw, TableBlock, Terms
-from reports.drawing.trajectories import QUESTION, slider_view, trajectory_charts
 from reports.formats import MISSING, count, escaped, percent, points, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -23,6 +22,8 @@ from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
+
+QUESTION: Final = ["probe", "label", "variant"]
 
 NAMED: Final = 12
 "Heads that a page names of a class; Markdown names all."
@@ -212,6 +213,8 @@ class BiographiesMeasure(Measure):
         if MAIN not in run.tables:
             return
         scores, every, lives = (run.tables[name] for name in (MAIN, "biography_onsets", "biography_lives"))
+        from reports.drawing.trajectories import slider_view, trajectory_charts
+
         seeds, steps = (sorted(scores[column].unique().tolist()) for column in ("seed", "step"))
         told = every[(every["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & every["role"]]
         onsets, courses = _onsets(told, run.tables), _courses(lives, several=len(seeds) > 1)

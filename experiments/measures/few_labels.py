@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
-from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -25,6 +23,7 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
+    from reports.drawing.charts import Chart
 
 HEAD, ENSEMBLE, UNTRAINED = "head", "ensemble", "head, random weights"
 
@@ -178,6 +177,10 @@ def _lead(size: str, label: Mapping[str, Any]) -> Cell | str:
 
 def _chart(title: str, rows: pd.DataFrame) -> Chart:
     """Return accuracy by number of arcs: heads as lines, rules as dashes, random weights in grey."""
+    import altair as alt
+
+    from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
+
     heads = {HEAD: SeriesStyle(COLOURS[0]), ENSEMBLE: SeriesStyle(COLOURS[2]), UNTRAINED: SeriesStyle("#808890")}
     rules = [method for method in rows["method"].unique() if method not in heads]
     colours = (COLOURS[5], COLOURS[4], COLOURS[3], COLOURS[1])

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Heading, Points, Raw, TableBlock, Terms
-from reports.drawing.head_plane import overlap_chart, plane_chart
 from reports.formats import count, decimal, decimal3, p_value, percent, signed
 from reports.heads.card_parts import CardSource
 from reports.measures.reported import Method
@@ -245,6 +244,8 @@ class HeadSetMeasure(Measure):
         distances, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if places.empty:
             return
+        from reports.drawing.head_plane import overlap_chart, plane_chart
+
         rows, places = _contrasts(contrasts, subspaces), _with_roles(places, CardSource(run))
         yield Points(
             [*_compared(run.facts(cls.name), len(places)), *_alike(rows), *_groups(run.facts(cls.name), places)]

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
-from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.formats import percent, signed
 from reports.measures.effects import Row, behaviour_text, scale_of
 from reports.measures.reported import Method
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.causal.ablation import Heads
     from probes.causal.pruning import Order
+    from reports.drawing.charts import Chart
 
 RANDOM: Final = ORDERS[2]
 ORDER_NAMES: Final = dict(zip(ORDERS, ("by importance", "by own cost", "at random"), strict=True))
@@ -244,6 +243,10 @@ class PruningMeasure(BehaviourMeasure):
 
 
 def _chart(rows: pd.DataFrame) -> Chart:
+    import altair as alt
+
+    from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
+
     one = rows.iloc[0]
     scale = scale_of(one)
     values = scale.factor * rows["value"]

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
-from reports.drawing.charts import Chart, heads_by_layer
 from reports.formats import count, decimal, names
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.corpora.corpus import Texts
     from probes.maps.shapes import Shapes
+    from reports.drawing.charts import Chart
 
 UNITS: Final = {"entropy": "nats", "distance": "words", "sieve": "times uniform"}
 "Kind -> unit; the others are fractions, written in percent."
@@ -339,6 +339,8 @@ def _most_attended(shapes: Shape) -> Iterator[str]:
 
 def _charts(shapes: Shape) -> Iterator[Chart]:
     """Yield entropy and attention by layer: a dot a head, and means."""
+    from reports.drawing.charts import heads_by_layer
+
     text = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
     for title, wanted in PANELS.items():
         if series := {name: shapes[key] for name, key in wanted.items() if key in shapes}:

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from accelerate.state import PartialState
 from tokenizers import Tokenizer
 
 from experiments.config.config import Config, TrainingConfig
@@ -54,6 +53,8 @@ def train_seeds(
     shape = encoder_config(section, vocabulary) if start is None else start.config
     fresh = section.start is None or section.start.fresh
     task = Task(shape, vocabulary, rows, held_out, None if fresh else start, open_arcs(section, vocabulary))
+    from accelerate.state import PartialState
+
     folders = {}
     for seed in section.seeds:
         folders[seed] = out / config.name / f"seed-{seed}"

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
-from accelerate.state import PartialState
 from torch import Tensor
 
 from mha.causal.fixed_patterns import fixed_heads
@@ -85,6 +83,8 @@ def train(
     step and folder in the main process. Raises TrainingError where the loss is no number any more, and CheckpointError
     where a checkpoint cannot be written, or where training would go on with another tokenizer, other texts or settings.
     """
+    from accelerate.state import PartialState
+
     found = list_checkpoints(folder)
     if found and not resume:
         raise TrainingError(
@@ -108,6 +108,8 @@ class _Training:
     """A training at work, begun or taken up where its last checkpoint is."""
 
     def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
+        from accelerate import Accelerator
+
         self.folder, self.task, self.settings = folder, task, settings
         check_trackers(settings.trackers)
         reset_accelerator()  # of another training in this process

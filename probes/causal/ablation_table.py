@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from probes.causal.ablation import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
 from probes.causal.behaviours import Behaviour
@@ -230,12 +229,14 @@ def damaging_heads(name: str, costs: pd.Series, damage: pd.Series) -> dict[str, 
     harmless heads are compared with all. They are counted, and have a mean cost, NaN for fewer than FEWEST, between
     whose ends lies the cost of 95 % of such heads if costs are normal (a prediction interval).
     """
+    from scipy.special import stdtrit
+
     own = float(damage.get(name, math.nan))
     enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
     others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
     n, mean, half = len(others), math.nan, math.nan
     if n >= FEWEST:
         mean = float(others.mean())
-        half = float(t.ppf(0.975, n - 1) * others.std(ddof=1) * math.sqrt(1 + 1 / n))
+        half = float(stdtrit(n - 1, 0.975) * others.std(ddof=1) * math.sqrt(1 + 1 / n))
     ends = {"damaging_low": mean - half, "damaging_high": mean + half}
     return {"damage": own, "damaging": n, "damaging_cost": mean, **ends}

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float64
-from scipy.stats import spearmanr
 from torch import Tensor
 
 from mha.batches import collate
@@ -131,6 +130,8 @@ def correlations(lm: MaskedLM, prompt: Prompt) -> pd.DataFrame:
     What the place of the answer attends to, and what flows to it, is compared with what changes the answer. Special
     tokens and the answer itself do not count. NaN where all words are equal in one of the two.
     """
+    from scipy.stats import spearmanr
+
     maps = flow_maps(lm.model, collate([prompt.text], padding=lm.model.padding))
     place = prompt.text.word[prompt.places[0]]
     importance = dict(zip(AGAINST, (blank_out(lm, prompt), input_gradients(lm, prompt)), strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from probes.records import IntArray
 from probes.scoring.tally import Numbers
@@ -66,6 +65,8 @@ def _shared(gold: IntArray, predicted: IntArray) -> Numbers:
 
 def _best_pairs(similarity: Numbers) -> Numbers:
     """Return [method], the greatest sum of similarities of chains that are paired one to one."""
+    from scipy.optimize import linear_sum_assignment
+
     return np.array([one[linear_sum_assignment(one, maximize=True)].sum() for one in similarity])
 
 

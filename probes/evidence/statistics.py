@@ -83,10 +83,10 @@ class Resamples:
 @lru_cache(maxsize=4096)
 def expanded_tail(clusters: int, level: float) -> float:
     """Return the share of replicates to be cut off at each end of an interval over that many clusters."""
-    from scipy import stats
+    from scipy.special import ndtr, stdtrit
 
-    far = stats.t.ppf((1 + level) / 2, clusters - 1)
-    return float(stats.norm.cdf(-far * np.sqrt(clusters / (clusters - 1))))
+    far = stdtrit(clusters - 1, (1 + level) / 2)
+    return float(ndtr(-far * np.sqrt(clusters / (clusters - 1))))
 
 
 def _quantiles(means: Numbers, tail: float) -> Numbers:

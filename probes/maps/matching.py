@@ -10,7 +10,6 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from mha import record
@@ -168,6 +167,8 @@ def match_heads(distance: Numbers, layers: int, *, within_layers: bool) -> Match
 
     Within layers both models have `layers` layers.
     """
+    from scipy.optimize import linear_sum_assignment
+
     parts = layers if within_layers else 1
     blocks = list(zip(*(np.array_split(np.arange(size), parts) for size in distance.shape), strict=True))
     partner = np.full(len(distance), -1)

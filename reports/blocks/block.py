@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from reports.drawing.charts import Chart
 from reports.formats import MISSING, decimal, escaped
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 from reports.templates.environment import FILES, environment
+
+if TYPE_CHECKING:
+    from reports.drawing.charts import Chart
 
 
 def by_layer(title: str, frame: pd.DataFrame, of: Sequence[str], layer: str = "layer") -> TextTable:

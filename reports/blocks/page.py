@@ -11,7 +11,6 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.blocks.block import Block, Fold, Heading, Paragraph, Section, Terms
-from reports.drawing.charts import vega
 from reports.formats import count, day, duration, escaped
 from reports.run.replacing import replace_text
 from reports.tables.table import Table
@@ -70,6 +69,8 @@ class Page:
     @property
     def html(self) -> str:
         """The page as HTML that loads nothing from anywhere."""
+        from reports.drawing.charts import vega
+
         needed = dict.fromkeys(name for section in self.sections for name in section.assets)
         names = ["page", "fold", *self.assets, *needed]
         drawn = "charts" in needed
