@@ -77,6 +77,19 @@ def measured() -> dict[str, int]:
     }
 
 
+WORDS = {"README.md": 600, "docs/found.md": 800}
+"Words of a page, at the most."
+
+
+@pytest.mark.parametrize("page", WORDS)
+def test_a_page_is_short(page: str) -> None:
+    assert len((ROOT / page).read_text("utf-8").split()) <= WORDS[page]
+
+
+def test_the_face_is_short() -> None:
+    assert sum(lines(path) for path in files("headscope")) <= 150
+
+
 @pytest.mark.parametrize("what", BOUNDS)
 def test_no_measure_grows_and_each_bound_is_near(what: str) -> None:
     bound, value = BOUNDS[what], measured()[what]

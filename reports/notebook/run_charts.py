@@ -13,6 +13,7 @@ import pandas as pd
 from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, RAMP_COLOURS
 from reports.scores.best_heads import BestHead, best_heads, by_margin, page_scores
 from reports.scores.best_table import best_frame, find_question, requested_probes
+from reports.scores.plain_names import task
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -23,7 +24,7 @@ CELL: Final = 26
 MAPS: Final = 4
 "Heat maps of a probe that are drawn as one picture."
 
-MOST: Final = 25
+MOST: Final = 12
 "Rows of a chart of best heads."
 
 NUMBERS: Final = tuple(
@@ -84,9 +85,9 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=by_margin)[:MOST]
-    order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
-    if probe is None:
-        order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
+    order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in found]
+    if len({*order}) < len(order):
+        order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, found, strict=True)]
     rows = best_frame(found)[[*_FIELDS]].assign(role=order)
     rows["rival_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
     which = f"best heads{'' if probe is None else f' of {probe}'}"
@@ -94,7 +95,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
         from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
 
         return plot_best(rows, f"{run.name}: {which}", axes)
-    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=order, title=None))
+    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=order, title=None, axis=alt.Axis(labelLimit=0)))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(

@@ -8,7 +8,9 @@ from matplotlib.figure import Figure
 
 from reports import Run
 from reports.drawing.charts import FORMATS, picture
-from reports.scores.best_heads import best_heads
+from reports.notebook.run_charts import MOST
+from reports.scores.best_heads import best_heads, by_margin
+from reports.scores.plain_names import task
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +42,15 @@ def test_axes_show_the_numbers_of_the_run(run: Run) -> None:
 
 def test_best_heads_on_axes_stand_beside_the_strongest_of_baseline_table_and_rule(run: Run) -> None:
     axes = run.plot(probe="agreement", ax=Figure().add_subplot())
-    rows = [row for row in best_heads(run.scores, "agreement") if row.n]
+    rows = sorted((row for row in best_heads(run.scores, "agreement") if row.n), key=by_margin)[:MOST]
     names = [label.get_text() for label in axes.get_yticklabels()]
-    assert sorted(names) == sorted(f"{row.label} · {row.variant}  {row.name}" for row in rows)
     (bars,) = [line for line in axes.get_lines() if line.get_marker() == "|"]
     rivals = {
-        f"{row.label} · {row.variant}  {row.name}": (row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+        f"{task('agreement', row.label, row.variant).removeprefix('attends ')} · {row.name}": (
+            *(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy),
+        )
         for row in rows
     }
+    assert sorted(names) == sorted(rivals)
     by_name = {name: np.nanmax(found) for name, found in rivals.items()}
     assert np.allclose(bars.get_xdata(), [by_name[name] for name in names], equal_nan=True)
