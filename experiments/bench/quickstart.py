@@ -110,13 +110,12 @@ def median(record: Mapping[str, Any]) -> float:
 
 def sentence(record: Mapping[str, Any]) -> str:
     """Return what README and docs say of a record."""
-    runs, installed, seconds = len(record["run seconds"]), record["install seconds"], f"{median(record):.0f}"
-    before = f", {statistics.median(record['first page seconds']):.0f} to the first page"
-    if installed is not None:
-        before += f", installing before it in an empty environment {installed:.0f}"
+    runs, installed = len(record["run seconds"]), record["install seconds"]
     of = f"median of {runs} runs" if runs > 1 else "one run"
+    first = statistics.median(record["first page seconds"])
+    before = "" if installed is None else f", after installing for {installed:.0f}"
     return (
-        f"On {machine(record)} the quickstart takes {seconds} seconds ({of}){before}; "
+        f"On {machine(record)} this takes {median(record):.0f} seconds ({of}), a first page {first:.0f}{before}; "
         "`make bench-quickstart` measures it."
     )
 

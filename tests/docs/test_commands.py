@@ -96,7 +96,7 @@ def is_mention(span: str) -> bool:
     if first != "headscope":
         return False
     command = typer.main.get_command(app).commands[words[0]]
-    if any(re.fullmatch(r"\[?[A-Z]+(\.\.\.)?\]?", word) for word in words):
+    if words == ["run"] or any(re.fullmatch(r"\[?[A-Z]+(\.\.\.)?\]?", word) for word in words):
         return True
     try:
         command.make_context(words[0], shlex.split(span)[2:])

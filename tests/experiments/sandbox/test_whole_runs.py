@@ -34,11 +34,16 @@ def few_permutations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("corpus", "size"), [("grammar", 50), ("gum", 20)])
 def test_scores_are_those_of_a_whole_run(
-    few_permutations: None, corpus: str, size: int, tmp_path: Path, request: pytest.FixtureRequest
+    few_permutations: None,
+    corpus: str,
+    size: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The second run takes controls that the first one read; a run by itself reads them all."""
     if corpus in TREEBANKS:
-        request.getfixturevalue("data_folder")
+        monkeypatch.setenv("HEADSCOPE_DATA", str(request.getfixturevalue("data_folder")))
     shared = NullRuns(corpus, size)
     shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
