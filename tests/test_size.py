@@ -14,15 +14,15 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 81860,
-    "lines of tests": 46520,
-    "files of Python": 537,
-    "files of Python under 60 lines": 82,
-    "folders of the rooms": 60,
+    "lines of source": 82140,
+    "lines of tests": 46730,
+    "files of Python": 540,
+    "files of Python under 60 lines": 83,
+    "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 19,
     "templates of whole pages": 3,
-    "lines of the largest file": 399,
+    "lines of the largest file": 400,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.corpora.corpus import Texts
     from probes.maps.shapes import Shapes
-    from reports.drawing.charts import Chart
 
 UNITS: Final = {"entropy": "nats", "distance": "words", "sieve": "times uniform"}
 "Kind -> unit; the others are fractions, written in percent."
@@ -337,7 +336,7 @@ def _most_attended(shapes: Shape) -> Iterator[str]:
         yield "No head gives more than half of its attention to a special token, a sign, a neighbour or itself."
 
 
-def _charts(shapes: Shape) -> Iterator[Chart]:
+def _charts(shapes: Shape) -> Iterator[Any]:
     """Yield entropy and attention by layer: a dot a head, and means."""
     from reports.drawing.charts import heads_by_layer
 

@@ -30,7 +30,7 @@ QUICK = (
 SMALLER = {"steps = 2000": "steps = 4", "documents = 2000": "documents = 200"}
 "What the tests say in the place of what the pages say of a training."
 
-FEWER = {'"documents": 120}': '"documents": 8}'}
+FEWER = {'"documents": 120}, "dependency")': '"documents": 8}, "dependency", controls={"random": 0, "permuted": 0})'}
 "The same of a program."
 
 Typed = list[tuple[str, str]]
