@@ -46,7 +46,7 @@ def run(
     With --cluster, which needs the extra cluster, Dask workers read the controls and checkpoints.
     Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
     Until that is complete, OUT/NAME-first.html has the heads beside baselines, without verdicts.
-    Prints the best heads. Takes half a minute for the quickstart on two cores.
+    Prints the best heads. Takes less than a minute for the quickstart on two cores.
 
     Example: headscope run --model minilm --corpus my.conllu --probes dependency
     """
