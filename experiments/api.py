@@ -12,19 +12,18 @@ from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
 from experiments.compare.sides import shortened
 from experiments.config.file import resolve_paths, validated
-from experiments.config.sections import GENERATED, CorpusPart
+from experiments.config.sections import CorpusPart
 from experiments.heads.view import write_text_view
 from experiments.inputs.corpora import open_part
-from experiments.run.config import checked
+from experiments.run.config import checked, config_tables, corpus_part
 from experiments.run.run import run
-from experiments.training.train import find_training
+from experiments.training.train import checkpoint_of
 from mha import Model, load_model
-from mha.training.checkpoints import find_checkpoint
-from probes.corpora.corpus import NAMED, Corpus
+from probes.corpora.corpus import Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
 from reports.compare.page import change_table
-from reports.notebook.offline import Page
+from reports.notebook.offline import NotebookPage
 from reports.progress import Progress, silent
 from reports.tables.text_table import TextTable
 
@@ -43,31 +42,25 @@ def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, dev
     return load_model(checkpoint_of(name), source, seed, device=device)
 
 
-def checkpoint_of(model: str) -> str:
-    """Return the folder of the last checkpoint where `model` is that of a training, else `model` itself."""
-    folder = find_training(Path(model).expanduser())
-    return model if folder is None else str(find_checkpoint(folder))
-
-
 def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpus:
     """Return the documents that `score` would read of a corpus, which is given in the same ways.
 
     Raises ConfigError for a table that no config would take, CorpusError for what is not there or cannot be read.
     """
-    return open_part(validated(CorpusPart, _part(source), CALLED))
+    return open_part(validated(CorpusPart, corpus_part(source), CALLED))
 
 
 @overload
-def probe(asked: str) -> Probe: ...
+def probe(wanted: str) -> Probe: ...
 @overload
-def probe(asked: type[Kind]) -> type[Kind]: ...
-def probe(asked: str | type[Probe]) -> Probe | type[Probe]:
+def probe(wanted: type[Kind]) -> type[Kind]: ...
+def probe(wanted: str | type[Probe]) -> Probe | type[Probe]:
     """Return the probe of a name, or register a class of your own, `@hs.probe`, for runs to ask for.
 
     `hs.probe("dependency").targets(document)` gives the right words of a document. Raises UnknownProbeError for a name
     that no probe has, ValueError for a class of a name that another has.
     """
-    return get_probe(asked) if isinstance(asked, str) else register(asked)
+    return get_probe(wanted) if isinstance(wanted, str) else register(wanted)
 
 
 def open_run(folder: str | Path) -> Run:
@@ -104,7 +97,7 @@ def score(
     """
     opened = load(model) if isinstance(model, str) else model
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
-    found |= {**asked_of(corpus, report, annotate, probes), **tables}
+    found |= {**config_tables(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
     if out is not None:
@@ -121,7 +114,7 @@ def view(
     *,
     target: str = "",
     maps: str = "weights",
-) -> Page:
+) -> NotebookPage:
     """Return a page of every head on texts of your own, which a notebook shows; with `out` it is written there.
 
     Of a run, its model is shown with the roles that it found. `target` is what the decoder of an encoder-decoder is
@@ -132,7 +125,7 @@ def view(
         shown = {"runs": [model]} if isinstance(model, Run) else {"models": [model]}
         given = [texts] if isinstance(texts, str) else [*texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
-        return Page(path.read_text(encoding="utf-8"))
+        return NotebookPage(path.read_text(encoding="utf-8"))
 
 
 def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = False) -> TextTable:
@@ -148,27 +141,3 @@ def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = Fal
     (pair,) = pairs_of(open_sides(given), titles, match=match)
     table = change_table(pair)
     return replace(table, title=" → ".join(titles), frame=pair.rows, note=" ".join([*pair.sentences, *pair.notes]))
-
-
-def asked_of(
-    corpus: str | Mapping[str, Any] | Sequence[str] | None,
-    report: str | Mapping[str, Any] | Sequence[str] | None,
-    annotate: str | None,
-    probes: str | Sequence[str] | Mapping[str, Any],
-) -> dict[str, dict[str, Any]]:
-    """Return the tables [corpus] and [probes] of a config that say what `score` was asked."""
-    parts = {split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None}
-    texts = {**parts, **({"annotate": annotate} if annotate else {})}
-    names = {"names": [probes] if isinstance(probes, str) else [*probes]}
-    asked = {"corpus": texts, "probes": dict(probes) if isinstance(probes, Mapping) else names}
-    return {table: values for table, values in asked.items() if any(values.values())}
-
-
-def _part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
-    if isinstance(corpus, Mapping):
-        return dict(corpus)
-    if not isinstance(corpus, str):
-        return {"texts": [*corpus]}
-    known = corpus in (*GENERATED, *NAMED)
-    return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

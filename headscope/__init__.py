@@ -1,4 +1,4 @@
-"""Which attention heads of a Transformer encoder specialise in what, how sure that is, and whether it matters.
+"""Which attention heads of a Transformer encoder specialise in what, how certain that is, and whether it matters.
 
     import headscope as hs
 

@@ -113,7 +113,8 @@ def sentence(record: Mapping[str, Any]) -> str:
     first = statistics.median(record["first page seconds"])
     before = "" if installed is None else f", after installing for {installed:.0f}"
     return (
-        f"On {machine(record)} the quickstart takes {median(record):.0f} seconds ({of}), a first page {first:.0f}{before}; "
+        f"On {machine(record)} the quickstart takes {median(record):.0f} seconds ({of}), "
+        f"a first page {first:.0f}{before}; "
         "`make bench-quickstart` measures it."
     )
 

@@ -51,17 +51,17 @@ def run(
     Example: headscope run --model minilm --corpus my.conllu --probes dependency
     """
     with loading():
-        from experiments.api import asked_of, checkpoint_of
         from experiments.record.job import kept_folder
         from experiments.record.provenance import typed
-        from experiments.run.config import load_config
+        from experiments.run.config import config_tables, load_config
         from experiments.run.run import run as do_run
+        from experiments.training.train import checkpoint_of
         from reports import Run
         from reports.scores.best_table import shortest_table
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
-    given = asked_of(
+    given = config_tables(
         corpus or None, report or None, annotate, [one for name in probes or () for one in name.split(",")]
     )
     if model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, resolved, with_tables
 from experiments.config.file import Given, find_config, named, read_toml, resolve_tables, toml_of, validated
+from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
+from probes.corpora.corpus import NAMED
 from reports.measures.registry import OF_FILE, MeasureError, use
 
 
@@ -82,3 +84,27 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
             raise ConfigError(f"measures: {error}") from None
         resolve_tables(values, folder, kind)
     return validated(kind, values, where)
+
+
+def config_tables(
+    corpus: str | Mapping[str, Any] | Sequence[str] | None,
+    report: str | Mapping[str, Any] | Sequence[str] | None,
+    annotate: str | None,
+    probes: str | Sequence[str] | Mapping[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """Return the tables [corpus] and [probes] of a config that say what `score` was asked."""
+    parts = {split: corpus_part(one) for split, one in (("select", corpus), ("report", report)) if one is not None}
+    texts = {**parts, **({"annotate": annotate} if annotate else {})}
+    names = {"names": [probes] if isinstance(probes, str) else [*probes]}
+    tables = {"corpus": texts, "probes": dict(probes) if isinstance(probes, Mapping) else names}
+    return {table: values for table, values in tables.items() if any(values.values())}
+
+
+def corpus_part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
+    if isinstance(corpus, Mapping):
+        return dict(corpus)
+    if not isinstance(corpus, str):
+        return {"texts": [*corpus]}
+    known = corpus in (*GENERATED, *NAMED)
+    return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -179,6 +179,12 @@ def find_training(folder: Path) -> Path | None:
     return seeds[0] if seeds else None
 
 
+def checkpoint_of(model: str) -> str:
+    """Return the folder of the last checkpoint where `model` is that of a training, else `model` itself."""
+    folder = find_training(Path(model).expanduser())
+    return model if folder is None else str(find_checkpoint(folder))
+
+
 def open_checkpoint(training: Path, step: int | None = None, *, device: str = "cpu") -> tuple[Model, Path, int]:
     """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
 

@@ -19,7 +19,7 @@ PIXELS: Final = 4
 
 
 @dataclass(frozen=True, repr=False)
-class Page:
+class NotebookPage:
     """A page that loads nothing from elsewhere; a notebook shows it."""
 
     html: str
