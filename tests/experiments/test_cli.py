@@ -169,7 +169,7 @@ MISTAKES = {
     "-q -v list probes": "Invalid value: --quiet and --verbose are opposites",
     "list probe": "no list of 'probe'; did you mean 'probes'?",
     "rnu": "No such command 'rnu'.",
-    "run": "Missing argument",
+    "run": "Invalid value: give a config, such as quickstart",
     "fetch": "Invalid value: fetch what? give names, --all, or --list",
 }
 
