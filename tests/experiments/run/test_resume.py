@@ -187,7 +187,7 @@ def test_parts_of_another_config_are_refused_by_name(
 @pytest.mark.parametrize("left", [100, None])
 def test_a_part_that_is_damaged_is_named(left: int | None, config: Config, interrupted: Path) -> None:
     """Cut to so many bytes, or one of its files is gone."""
-    (part,) = (interrupted / f".{NAME}-kept").glob("random*2*sentences*")
+    (part,) = (interrupted / f".{NAME}-kept").glob("random weights 2 *sentences*")
     path = part / "sums-report.npz"
     if left is None:
         path.unlink()
@@ -202,7 +202,7 @@ def test_half_a_part_and_parts_of_which_nobody_knows_what_they_are_of_are_made_a
     damage: str, config: Config, interrupted: Path
 ) -> None:
     kept = interrupted / f".{NAME}-kept"
-    (part,) = kept.glob("random*2*sentences*")
+    (part,) = kept.glob("random weights 2 *sentences*")
     if damage == "half":
         part.rename(part.with_name(f"{part.name}.unfinished"))
     else:
