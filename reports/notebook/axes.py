@@ -29,11 +29,11 @@ def plot_heads(rows: pd.DataFrame, title: str, axes: Any) -> Any:
 
 
 def plot_best(rows: pd.DataFrame, title: str, axes: Any) -> Any:
-    """Draw best heads with their 95 % intervals, and their strongest rivals as bars."""
+    """Draw best heads with their 95 % intervals, and the strongest baselines as bars."""
     places = np.arange(len(rows))[::-1]
     reach = np.array([rows["accuracy"] - rows["ci_low"], rows["ci_high"] - rows["accuracy"]])
     axes.errorbar(rows["accuracy"], places, xerr=reach, fmt="o", color=HEAD_BLUE)
-    axes.plot(rows["rival_accuracy"], places, "|", markersize=11, markeredgewidth=2.5, color=BASELINE_ORANGE)
+    axes.plot(rows["strongest_accuracy"], places, "|", markersize=11, markeredgewidth=2.5, color=BASELINE_ORANGE)
     axes.set_yticks(places, rows["role"])
     axes.set(xlabel="accuracy on the report split", xlim=(0, 1), title=title)
     return axes

@@ -77,9 +77,9 @@ def head_chart(
 
 
 def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> Any:
-    """Return the best heads with their intervals beside their strongest rivals as an Altair chart.
+    """Return the best heads with their intervals beside the strongest baselines as an Altair chart.
 
-    A rival is a baseline, a control, the lexical table or a rule of grammar. The MOST surest margins are shown; with
+    A baseline here is also a control, the lexical table or a rule of grammar. The MOST surest margins are shown; with
     `axes` of Matplotlib they are drawn there.
     """
     scores, _ = page_scores(run.scores)
@@ -89,7 +89,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     if len({*order}) < len(order):
         order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, found, strict=True)]
     rows = best_frame(found)[[*_FIELDS]].assign(role=order)
-    rows["rival_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
+    rows["strongest_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
     which = f"best heads{'' if probe is None else f' of {probe}'}"
     if axes is not None:
         from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
@@ -101,7 +101,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
-    rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="rival_accuracy:Q")
+    strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
     told = "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
     many = (
         f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
@@ -109,7 +109,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
         else ""
     )
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + rival + dots).properties(width=380, title=title)
+    return (span + strongest + dots).properties(width=380, title=title)
 
 
 _FIELDS: Final = (

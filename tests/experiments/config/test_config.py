@@ -6,7 +6,7 @@ import pytest
 from experiments.compare.grid import load_atlas
 from experiments.config.config import ConfigError, CorpusPart, resolved
 from experiments.config.file import CONFIGS, find_config
-from experiments.run.config import load_config
+from experiments.run.config import config_tables, load_config
 
 SHIPPED = sorted(CONFIGS.glob("*.toml"))
 
@@ -142,3 +142,33 @@ def test_a_model_folder_may_also_be_seen_from_the_current_folder_and_is_noted_wh
     monkeypatch.setenv("HOME", str(tmp_path))
     config = load_config(write(), ["model.name=~/minilm", "corpus.select={path='~/a.conllu'}"])
     assert (config.model.name, config.corpus.select.path) == (str(tmp_path / "minilm"), tmp_path / "a.conllu")
+
+
+def test_what_a_call_asks_for_stands_in_the_tables_of_a_config_and_in_its_place(tmp_path: Path) -> None:
+    assert config_tables(None, None, "", ()) == {}
+    given = config_tables("grammar", str(tmp_path), "spacy:en_core_web_sm", "dependency")
+    assert given == {
+        "corpus": {
+            "select": {"name": "grammar"},
+            "report": {"path": str(tmp_path)},
+            "annotate": "spacy:en_core_web_sm",
+        },
+        "probes": {"names": ["dependency"]},
+    }
+    (tmp_path / "some.toml").write_text('name = "some"\nprobes.trained = true\ncorpus.select.name = "senses"')
+    config = load_config(tmp_path / "some.toml", ["seed=4"], config_tables("grammar", None, "", ["position"]))
+    assert (config.name, config.seed, config.corpus.select.name) == ("some", 4, "grammar")
+    assert (config.probes.names, config.probes.trained) == (("position",), True)
+
+
+@pytest.mark.parametrize(
+    ("model", "corpus", "name"),
+    [("minilm", "grammar", "minilm-grammar"), ("hub:some/bert-x", "my trees.conllu.gz", "bert-x-my-trees")],
+)
+def test_a_run_without_a_config_is_called_after_its_model_and_corpus(
+    model: str, corpus: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my trees.conllu.gz").touch()
+    given = config_tables(corpus, None, "", ()) | {"model": {"name": model}}
+    assert load_config(None, (), given).name == name

@@ -45,12 +45,12 @@ def test_best_heads_on_axes_stand_beside_the_strongest_of_baseline_table_and_rul
     rows = sorted((row for row in best_heads(run.scores, "agreement") if row.n), key=by_margin)[:MOST]
     names = [label.get_text() for label in axes.get_yticklabels()]
     (bars,) = [line for line in axes.get_lines() if line.get_marker() == "|"]
-    rivals = {
+    beside = {
         f"{task('agreement', row.label, row.variant).removeprefix('attends ')} · {row.name}": (
             *(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy),
         )
         for row in rows
     }
-    assert sorted(names) == sorted(rivals)
-    by_name = {name: np.nanmax(found) for name, found in rivals.items()}
+    assert sorted(names) == sorted(beside)
+    by_name = {name: np.nanmax(found) for name, found in beside.items()}
     assert np.allclose(bars.get_xdata(), [by_name[name] for name in names], equal_nan=True)
