@@ -61,7 +61,7 @@ def measured() -> dict[str, int]:
     pages = [path for path in templates if "extends" in path.read_text("utf-8")]
     return {
         "lines of source": sum(map(lines, source)),
-        "lines of tests": 46760sum(map(lines, tests)),
+        "lines of tests": sum(map(lines, tests)),
         "files of Python": len(python),
         "files of Python under 60 lines": sum(lines(path) < 60 for path in python),
         "folders of the rooms": len({path.parent for path in python}),
