@@ -65,6 +65,8 @@ class Page:
     "Of the headscope that measured."
     assets: Sequence[str] = ()
     "Stems of style sheets and scripts beside those of its blocks."
+    short: Sequence[Block] = ()
+    "What Markdown says of it: one screen, with one table of at most 12 rows and at most two charts."
 
     @property
     def html(self) -> str:
@@ -82,9 +84,9 @@ class Page:
 
     @property
     def markdown(self) -> str:
-        """The page in Markdown, for repositories, issues and papers in preparation."""
+        """What is short of it in Markdown, for repositories, issues and papers in preparation."""
         said = " · ".join(escaped(one if isinstance(one, str) else " ".join(one)) for one in self.byline)
-        parts = [f"# {escaped(self.title)}", said, *(section.markdown for section in self.sections)]
+        parts = [f"# {escaped(self.title)}", said, *(part.markdown for part in self.short or self.sections)]
         return re.sub(r"\n{3,}", "\n\n", "\n\n".join(part for part in parts if part)) + "\n"
 
     @property
