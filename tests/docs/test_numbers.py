@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from experiments.bench import ablate, quickstart, scoring, train
@@ -56,11 +57,22 @@ def test_a_number_is_that_of_its_record(one: dict[str, Any]) -> None:
     assert one["says"] in flat((ROOT / one["page"]).read_text(encoding="utf-8"))
     if "why" in one:
         return
-    record = flat((ROOT / one["record"]).read_text(encoding="utf-8"))
-    assert [part for part in one["where"] if flat(part) not in record] == []
-    found = [number for part in one["where"] for number in numbers(part)]
+    record, where, rows = ROOT / one["record"], one.get("where", ()), one.get("rows", ())
+    text = flat((record / "report.md" if record.is_dir() else record).read_text(encoding="utf-8"))
+    assert [part for part in where if flat(part) not in text] == []
+    found = [number for part in where for number in numbers(part)]
+    found += [number for row in rows for number in measured(record, **row)]
     missing = [shown for shown in numbers(one["says"]) if not any(rounds_to(number, shown) for number in found)]
-    assert not missing, f"{missing} not in {one['where']} of {one['record']}"
+    assert not missing, f"{missing} not in {where or rows} of {one['record']}, which has {found}"
+
+
+def measured(folder: Path, table: str, columns: list[str], **of: Any) -> list[str]:
+    """Return what a table of a published run has in these columns of the row of so and so, also in percent."""
+    frame = pd.read_parquet(folder / f"{table}.parquet")
+    for column, value in of.items():
+        frame = frame[frame[column] == value]
+    assert len(frame) == 1, f"{len(frame)} rows of {folder.name}/{table}.parquet have {of}"
+    return [str(factor * float(frame[column].iloc[0])) for column in columns for factor in (1, 100)]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != TIMED], ids=lambda page: page.name)
