@@ -57,7 +57,7 @@ def run(
         from experiments.run.run import run as do_run
         from experiments.training.train import checkpoint_of
         from reports import Run
-        from reports.scores.best_table import shortest_table
+        from reports.scores.shortest_table import shortest_table
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")

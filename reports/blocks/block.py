@@ -278,6 +278,8 @@ class Section:
     "Its anchor."
     title: str
     blocks: Sequence[Block]
+    group: str = ""
+    "What the link on top is called that leads to it and its neighbours of the same group; its title where empty."
 
     @property
     def html(self) -> Markup:
