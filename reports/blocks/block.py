@@ -148,6 +148,8 @@ class Charts(Block):
     macro = "charts"
     assets = ("charts",)
     charts: Sequence[Chart]
+    files: Sequence[str] = ()
+    "Pictures of them beside the Markdown, which shows these."
 
 
 @dataclass(frozen=True)

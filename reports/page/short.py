@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reports.blocks.block import Block, Charts, Code, Paragraph, Section, TableBlock, Terms
 from reports.formats import count, names, percent
@@ -14,10 +14,13 @@ from reports.page.methods import SOURCES
 from reports.page.summary import UNMEASURED, compared, effects, evaluation, headline
 from reports.run.folder import RunFolder
 from reports.run.record import RunRecord
-from reports.scores.best_heads import Best, BestHead, best_rows, leaders
+from reports.scores.best_heads import Best, BestHead, best_heads, best_rows, leaders, page_scores, probes
 from reports.scores.controls import ComparedBaseline
 from reports.scores.shortest_table import answers
 from reports.scores.verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from reports.drawing.charts import Chart
 
 ROWS: Final = 10
 "Rows of its table."
@@ -54,6 +57,16 @@ def short_blocks(
         "the whole page, index.html; scores.parquet has every head:"
     )
     yield Code(" ".join((run.record.command or "headscope run config.toml").splitlines()))
+
+
+def answers_figure(run: RunFolder) -> Chart:
+    """Return the rows of its table as a figure, which only a published page has."""
+    from reports.drawing.charts import Chart
+    from reports.notebook.run_charts import MARKS, beside_baselines
+
+    scores, _ = page_scores(run.scores)
+    every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
+    return Chart("Heads beside baselines", MARKS, beside_baselines(leaders(every, ROWS)))
 
 
 def _effect_charts(run: RunFolder, verdicts: Verdicts, sections: Sequence[Section]) -> Iterator[Charts]:

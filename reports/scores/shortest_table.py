@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from reports.formats import count, interval, percent, points
+from reports.formats import count, interval, percent, points, tied
 from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
 from reports.scores.best_table import best_frame
 from reports.scores.controls import CONTROLS, control_of
@@ -44,11 +44,11 @@ def answers(title: str, every: Sequence[BestHead], rule: RunThresholds, most: in
     )
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
-        TextColumn("What the head does", _does, "row"),
+        TextColumn("The head attends", _does, "row"),
         TextColumn("Head", lambda row: head_cell(row.name), "text", "head"),
         TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
         TextColumn("Accuracy, %", _accuracy, css="strong"),
-        TextColumn(strongest, _strongest),
+        TextColumn(strongest, _strongest, "text"),
         TextColumn("Verdict", _verdict, "verdict"),
     )
     made = TextTable.of(title, columns, rows, note)
@@ -71,21 +71,24 @@ def _accuracy(row: BestHead) -> Cell:
 
 def _strongest(row: BestHead) -> Cell:
     named = control_of(row.baseline)
-    return Cell(percent(row.baseline_accuracy), named if named in CONTROLS else guess(row.baseline), "rival")
+    return Cell(percent(row.baseline_accuracy), named if named in CONTROLS else guess(row.baseline))
 
 
 def _verdict(row: BestHead) -> Cell:
     """Return the verdict in words, and what finds more than the head where that is a word table or a rule."""
-    found = verdict(row)
-    others = {"a rule of grammar": row.rule_accuracy, "a table of word pairs": row.lexical_accuracy}
-    better = {name: one for name, one in others.items() if one > row.accuracy and percent(one) != percent(row.accuracy)}
-    if not better:
-        more = ""
-    else:
-        best = max(better, key=lambda name: better[name])
-        more = f"{best} finds {percent(better[best])} %"
+    found, better = verdict(row), _better(row)
     badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", found)
-    return Cell(f"{found}; {more}" if more else found, page=badge + Markup(" {}").format(more) if more else badge)
+    more = f"{', but' if row.grade else ';'} {better}" if better else ""
+    return Cell(f"{found}{more}", page=badge + tied(more.removeprefix(",")))
+
+
+def _better(row: BestHead) -> str:
+    """Return what a rule of grammar or a table of word pairs finds, the better one; "" where the head finds as much."""
+    named = {"a rule of grammar": row.rule_accuracy, "a table of word pairs": row.lexical_accuracy}
+    known = {name: accuracy for name, accuracy in named.items() if accuracy > row.accuracy}
+    best = max(known, key=lambda name: known[name], default="")
+    shown = percent(known[best]) if best else ""
+    return f"{best} finds {shown} %" if best and shown != percent(row.accuracy) else ""
 
 
 def verdict(row: BestHead) -> str:
