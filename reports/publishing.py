@@ -34,11 +34,14 @@ FIGURES: Final = 2
 PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "methods", "provenance")
 "Of the page of a run, those that its published page has; the others make it several times as large."
 
+LEFT_OUT: Final = "without examples, heat maps and further measures"
+"What that page says above its title."
+
 PLACE: Final = re.compile(r"(?<![\w./:~-])/(?:[^\s/'\"]+/)+([^\s/'\"]+)")
 "An absolute path, which is of one machine."
 
-OWN: Final = re.compile(r" --(?:out[= ]\S+|overwrite|resume)")
-"Options of a command that say where and not what."
+OWN: Final = re.compile(r" (?:--out[= ]\S+|--overwrite|--resume|-q)(?=\s|$)")
+"Options of a command that say where and how loudly, and not what."
 
 
 class PublishingError(ValueError):
@@ -216,10 +219,9 @@ def _run_page(folder: Path) -> Page:
     made = run_page(replace(run, record=record, config=placeless(run.config)))
     kept = [section for section in made.sections if section.name in PAGE_SECTIONS]
     sections = tuple(replace(section, blocks=[*map(_without_folds, section.blocks)]) for section in kept)
-    left_out = "without examples, heat maps and further measures"
     head, table, *rest = made.short
     short = (head, table, Charts([answers_figure(run)]), *rest)
-    return replace(made, sections=sections, short=short, byline=(*made.byline, left_out))
+    return replace(made, sections=sections, short=short, kicker=f"{made.kicker} {LEFT_OUT}")
 
 
 def _without_folds(block: Block) -> Block:
