@@ -37,6 +37,9 @@ PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "meth
 LEFT_OUT: Final = "without examples, heat maps and further measures"
 "What that page says above its title."
 
+NAMES: Final = ("model", "corpus")
+"Columns that may name a folder."
+
 PLACE: Final = re.compile(r"(?<![\w./:~-])/(?:[^\s/'\"]+/)+([^\s/'\"]+)")
 "An absolute path, which is of one machine."
 
@@ -168,9 +171,9 @@ def _write_table(frame: pd.DataFrame, path: Path) -> Path:
 
 
 def small(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose measurements have `DIGITS` digits, in 32 bits."""
-    measured = [name for name, dtype in frame.dtypes.items() if dtype == np.float64]
-    return frame.assign(**{str(name): _rounded(frame[name].to_numpy()) for name in measured})
+    """Return a table whose measurements have `DIGITS` digits, in 32 bits, without places of this machine."""
+    measured = {str(name): _rounded(frame[name].to_numpy()) for name, of in frame.dtypes.items() if of == np.float64}
+    return frame.assign(**measured, **{name: frame[name].map(placeless) for name in NAMES if name in frame})
 
 
 def _rounded(values: Any) -> Any:

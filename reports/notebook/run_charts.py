@@ -27,7 +27,9 @@ MAPS: Final = 4
 MOST: Final = 12
 "Rows of a chart of best heads."
 
-MARKS: Final = "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
+MARKS: Final = (
+    "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
+)
 "What is drawn beside baselines."
 
 NUMBERS: Final = tuple(
@@ -104,9 +106,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
 def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
     """Return the accuracy of each head with its interval, and beside it what is strongest of all it is compared with."""
     rows = _beside(found)
-    base = alt.Chart(rows).encode(
-        y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0))
-    )
+    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0)))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(

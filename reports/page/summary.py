@@ -154,7 +154,8 @@ def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
     rules, words, _ = verdicts.by_grade
     if not rules + words:
         return f"None of them is shown to beat a table of word pairs by {points(verdicts.rule.margin)} points."
-    return f"{rules + words} of them beat a table of word pairs, {rules} also every rule of grammar."
+    beat = "beats" if rules + words == 1 else "beat"
+    return f"{rules + words} of them {beat} a table of word pairs, {rules} also every rule of grammar."
 
 
 def _untested(rows: Sequence[BestHead]) -> str:

@@ -38,9 +38,9 @@ def answers(title: str, every: Sequence[BestHead], rule: RunThresholds, most: in
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
         f"{len(rows)} of {count(len(every))} labels and directions. Heads are selected on the selection split and "
-        f"evaluated on the report split, with 95 % intervals. Significant: more than {points(rule.margin)} points above "
-        f"every {rivals}, p below {rule.alpha:g} after correction for all heads and labels. Specialised: that in a role "
-        "of language."
+        f"evaluated on the report split, with 95 % intervals. Significant: more than {points(rule.margin)} points "
+        f"above every {rivals}, p below {rule.alpha:g} after correction for all heads and labels. Specialised: that in "
+        "a role of language."
     )
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
