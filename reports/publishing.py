@@ -188,7 +188,7 @@ def _write_page(page: Page, out: Path, *, whole: bool) -> list[Path]:
     shutil.rmtree(out / "figures", ignore_errors=True)
     written: list[Path] = []
     short: list[Block] = []
-    for block in page.short or page.sections:
+    for block in page.short:
         if isinstance(block, Charts):
             charts = block.charts[: FIGURES - len(written)]
             files = [_figure(chart.title, chart.spec, out) for chart in charts]

@@ -104,7 +104,7 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
 
 
 def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
-    """Return the accuracy of each head with its interval, and beside it what is strongest of all it is compared with."""
+    """Return the accuracy of each head with its interval, beside the strongest of all that it is compared with."""
     rows = _beside(found)
     base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0)))
     axis = alt.Axis(format="%", title="accuracy on the report split")
@@ -113,7 +113,7 @@ def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
-    return (span + strongest + dots).properties(width=380)
+    return alt.LayerChart(layer=[span, strongest, dots]).properties(width=380)
 
 
 def _beside(found: Sequence[BestHead]) -> pd.DataFrame:

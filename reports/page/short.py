@@ -53,8 +53,8 @@ def short_blocks(
     yield Terms([(term, said.strip()) for term, said in pairs.items()], folded=False)
     measured = [section.title for section in sections if section.name not in ("opening", "best")]
     yield Paragraph(
-        f"Not shown: all {count(len(rows))} labels and directions, and sections such as {names(measured, NAMED)}. This command makes "
-        "the whole page, index.html; scores.parquet has every head:"
+        f"Not shown: all {count(len(rows))} labels and directions, and sections such as {names(measured, NAMED)}. This "
+        "command makes the whole page, index.html; scores.parquet has every head:"
     )
     yield Code(" ".join((run.record.command or "headscope run config.toml").splitlines()))
 

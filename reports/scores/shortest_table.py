@@ -49,7 +49,7 @@ def answers(title: str, every: Sequence[BestHead], rule: RunThresholds, most: in
         TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
         TextColumn("Accuracy, %", _accuracy, css="strong"),
         TextColumn(strongest, _strongest, "text"),
-        TextColumn("Verdict", _verdict, "verdict"),
+        TextColumn("Result", _verdict, "verdict"),
     )
     made = TextTable.of(title, columns, rows, note)
     return TextTable(made.title, made.columns, made.rows, best_frame(rows), note)

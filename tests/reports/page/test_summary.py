@@ -45,13 +45,14 @@ def told(rows: list[BestHead], found: Finds = FOUND, run: Any = RUN, **rule: Any
 def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_were_evaluated() -> None:
     said = told([row(lexical_accuracy=0.6, rule_accuracy=0.922)])
     assert said.headline == (
-        "2 of 72 heads are specialised in a role of language. 1 of them beats a table of word pairs, 0 also every rule of "
-        "grammar."
+        "2 of 72 heads are specialised in a role of language. 1 of them beats a table of word pairs, 0 also every rule "
+        "of grammar."
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.evaluation == (
         "Heads were selected on one and evaluated on two (64 documents); brackets are 95 % intervals. Significant: "
-        "over 5 points above every baseline and control, corrected for all tests. Specialised: that in a role of language."
+        "over 5 points above every baseline and control, corrected for all tests. Specialised: that in a role of "
+        "language."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
