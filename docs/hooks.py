@@ -71,7 +71,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for folder in _published():
         report = NOT_SEARCHED + (folder / "report.md").read_text(encoding="utf-8")
         files.append(File.generated(config, f"published/{folder.name}/report.md", content=report))
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in (".png", ".csv")):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in (".png", ".svg", ".csv", ".parquet", ".html")):
             uri = f"published/{path.relative_to(PUBLISHED).as_posix()}"
             files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files

@@ -25,7 +25,7 @@ from reports.progress import Progress, silent
 from reports.run.lock import locked
 from reports.run.replacing import replace_text
 from reports.statements.claim_page import write_claims_page
-from reports.statements.claim_record import RECORD, check_claim
+from reports.statements.claim_record import RECORD, claim_frames
 
 CLAIMS: Mapping[str, Claim] = {
     module.CLAIM.name: module.CLAIM
@@ -123,5 +123,5 @@ def _about(loaded: Loaded, config: str) -> dict[str, Any]:
 
 def _write(record: dict[str, Any], path: Path) -> None:
     """Write a record under another name, then give it its own; ValueError says which row of it is wrong."""
-    check_claim(record, str(path))
+    claim_frames(record, str(path))
     replace_text(path, json.dumps(record, indent=1, allow_nan=False) + "\n")

@@ -57,7 +57,7 @@ def run(
         from experiments.run.run import run as do_run
         from experiments.training.train import checkpoint_of
         from reports import Run
-        from reports.scores.best_table import shortest_table
+        from reports.scores.shortest_table import shortest_table
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
@@ -162,48 +162,49 @@ def report(
         list[Path] | None,
         typer.Option("--measure", help="A Python file with a measure of your own that the run has; repeatable."),
     ] = None,
+    publish: Annotated[
+        Path | None, typer.Option("--publish", help="A folder for the short page, its figures and small tables.")
+    ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="With --publish: index.html too; of a run without its largest sections.")
+    ] = False,
     show: Open = False,
 ) -> None:
     """Make the page of a run, comparison, atlas, targets, sandbox, claims or findings again from its numbers.
 
     Needs a folder that headscope made; no model is loaded.
-    Makes index.html and report.md in place of the old ones.
+    Makes index.html and report.md, one screen of text, in place of the old ones.
+    With --publish it writes report.md, its figures, the config and the tables as small Parquet files there instead.
 
     Example: headscope report runs/quickstart
     """
     with loading():
-        from reports import write_report
-        from reports.compare.atlas import ATLAS_PAGE
-        from reports.compare.page import COMPARISON_PAGE
-        from reports.compare.targets import TARGET_PAGE
         from reports.measures.registry import use
         from reports.page.columns import unread_tables
-        from reports.statements.claim_page import RECORD, write_claims_page
-        from reports.statements.finding_page import RECORD as FINDINGS
-        from reports.statements.finding_page import write_findings_page
-        from reports.statements.sandbox_page import write_sandbox_page
+        from reports.publishing import kind_of
+        from reports.publishing import publish as do_publish
 
-    makers = {
-        **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
-        **{one.file: one.write_page for one in (COMPARISON_PAGE, TARGET_PAGE, ATLAS_PAGE)},
-        FINDINGS: write_findings_page,
-    }
-    make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
     for file in measures or ():
         use(file)
+    kind = kind_of(folder)
     try:
+        if publish is not None:
+            with working("publishing"):
+                lines = do_publish(folder, publish, page=page)
+            typer.echo("\n".join(lines))
+            return
         with shown() as progress:
-            page = make(folder, progress)
+            made = kind.write_page(folder, progress)
     except ValueError as error:
         if str(error).startswith(str(folder)):  # the folder's fault, not ours
             raise ReportError(str(error)) from error
         raise
-    if make is write_report and Voice.talk is not Talk.QUIET:
+    if "run.json" in kind.records and Voice.talk is not Talk.QUIET:
         for note in unread_tables(folder):
             errors.print(note, markup=False)
-    typer.echo(f"page: {page}")
+    typer.echo(f"page: {made}")
     if show:
-        typer.launch(str(page))
+        typer.launch(str(made))
 
 
 def export(

@@ -148,6 +148,8 @@ class Charts(Block):
     macro = "charts"
     assets = ("charts",)
     charts: Sequence[Chart]
+    files: Sequence[str] = ()
+    "Pictures of them beside the Markdown, which shows these."
 
 
 @dataclass(frozen=True)
@@ -278,6 +280,8 @@ class Section:
     "Its anchor."
     title: str
     blocks: Sequence[Block]
+    group: str = ""
+    "What the link on top is called that leads to it and its neighbours of the same group; its title where empty."
 
     @property
     def html(self) -> Markup:

@@ -90,6 +90,14 @@ class Page:
         return re.sub(r"\n{3,}", "\n\n", "\n\n".join(part for part in parts if part)) + "\n"
 
     @property
+    def groups(self) -> Mapping[str, Sequence[Section]]:
+        """What the links on top lead to: the sections by group, in order."""
+        found: dict[str, list[Section]] = {}
+        for section in self.sections:
+            found.setdefault(section.group or section.title, []).append(section)
+        return found
+
+    @property
     def bylines(self) -> Sequence[Markup]:
         """What stands under its title, in HTML."""
         made = [one if isinstance(one, str) else Markup("{} <b>{}</b>").format(*one) for one in self.byline]

@@ -10,7 +10,8 @@ from reports.heads.card import HeadCard, head_card
 from reports.measures.registry import measure_tables, measures
 from reports.messages import head_hint
 from reports.run.folder import RunFolder, RunFolderError
-from reports.scores.best_table import best_table, shortest_table
+from reports.scores.best_table import best_table
+from reports.scores.shortest_table import shortest_table
 from reports.tables.text_table import TextTable
 
 

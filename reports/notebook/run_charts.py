@@ -27,6 +27,11 @@ MAPS: Final = 4
 MOST: Final = 12
 "Rows of a chart of best heads."
 
+MARKS: Final = (
+    "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
+)
+"What is drawn beside baselines."
+
 NUMBERS: Final = tuple(
     alt.Tooltip(f"{column}:{kind}", title=title, format=shape or alt.Undefined)
     for column, kind, title, shape in (
@@ -85,31 +90,40 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     scores, _ = page_scores(run.scores)
     every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=by_margin)[:MOST]
-    order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in found]
-    if len({*order}) < len(order):
-        order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, found, strict=True)]
-    rows = best_frame(found)[[*_FIELDS]].assign(role=order)
-    rows["strongest_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
-    which = f"best heads{'' if probe is None else f' of {probe}'}"
+    title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}"
     if axes is not None:
         from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
 
-        return plot_best(rows, f"{run.name}: {which}", axes)
-    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=order, title=None, axis=alt.Axis(labelLimit=0)))
+        return plot_best(_beside(found), title, axes)
+    many = (
+        f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
+        if len(found) < len(every)
+        else ""
+    )
+    return beside_baselines(found).properties(title=alt.Title(title, subtitle=[MARKS, many] if many else MARKS))
+
+
+def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
+    """Return the accuracy of each head with its interval, beside the strongest of all that it is compared with."""
+    rows = _beside(found)
+    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0)))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
-    told = "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
-    many = (
-        f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
-        if len(found) < len(every)
-        else ""
-    )
-    title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + strongest + dots).properties(width=380, title=title)
+    return alt.LayerChart(layer=[span, strongest, dots]).properties(width=380)
+
+
+def _beside(found: Sequence[BestHead]) -> pd.DataFrame:
+    """Return the rows of `beside_baselines`."""
+    order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in found]
+    if len({*order}) < len(order):
+        order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, found, strict=True)]
+    rows = best_frame(found)[[*_FIELDS]].assign(role=order)
+    rows["strongest_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
+    return rows
 
 
 _FIELDS: Final = (

@@ -21,6 +21,7 @@ from reports.page.columns import tables_of, unread_tables
 from reports.page.methods import coverage_tables, methods, provenance_facts
 from reports.page.rankings import ranking_blocks
 from reports.page.run_findings import run_findings
+from reports.page.short import short_blocks
 from reports.page.summary import opening
 from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
@@ -54,10 +55,8 @@ TRAINED: Final = (
     "accuracy on pairs, so chance is 50. The control task has the same inputs and random labels."
 )
 
-MAPS: Final = (
-    "index.html shows the accuracy, mass and share of every head on each label; scores.csv has all numbers, and "
-    "`headscope export --to png` draws the main ones."
-)
+MEASURES, ABOUT = "Measures", "About"
+"Links on top that lead to several sections."
 
 UNCONTROLLED: Final = (
     "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do as well. "
@@ -125,39 +124,42 @@ def run_page(run: Run, step: Step = silent) -> Page:
     byline = [(splits.get(split, split), name) for split, name in corpora.items()]
     byline += [("maps", source.maps)] * (source.maps in MAPS_TEXT)
     model = record.model.name or str(source.scores["model"].iloc[0])
+    sections = tuple(_sections(source, step))
     return Page(
         title=f"Attention heads of {model} on {corpora.get('report', 'the report split')}",
-        sections=tuple(_sections(source, step)),
+        sections=sections,
         byline=(*byline, day(record.started), ("run", run.name)),
         version=record.headscope or "",
         assets=("opening", "role_marks"),
+        short=tuple(short_blocks(run, source.best, source.verdicts, source.baselines, sections)),
     )
 
 
 def _sections(source: PageSource, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
-    run, heads = source.run, (int(source.scores["layer"].max()) + 1) * (int(source.scores["head"].max()) + 1)
-    yield Section("opening", "Summary", [Raw("opening", opening(source.best, run, source.verdicts, heads))])
+    run = source.run
+    first = opening(source.best, run, source.verdicts, source.baselines)
+    yield Section("opening", "Summary", [Raw("opening", first)])
     if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
         yield Section("heads", "All heads", [Raw("heads", grid)])
     if (shown := attention_view(run)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
-    yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step), MAPS)])
+    yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])
     if metrics := tuple(ranking_blocks(run)):
-        yield Section("metrics", "Agreement of metrics", metrics)
+        yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
     for measure in each("page: measures", measures(), step):
         if blocks := tuple(measure.page(run)):
-            yield Section(measure.anchor or measure.name, measure.title, blocks)
+            yield Section(measure.anchor or measure.name, measure.title, blocks, MEASURES)
     if findings := tuple(run_findings(run)):
-        yield Section("run_findings", "Published findings", findings)
+        yield Section("run_findings", "Published findings", findings, MEASURES)
     if shown is None:
         yield Section("examples", "Examples", tuple(example_blocks(run.examples, source.best)))
     yield Section("controls", "Baselines and controls", tuple(_controls(source)))
-    yield Section("dropped", "Coverage of the data", tuple(_coverage(source)))
-    yield Section("meaning", "Glossary", tuple(_glossary(run)))
-    yield Section("methods", "Methods", tuple(_methods(source)))
-    yield Section("provenance", "Provenance", tuple(_provenance(source)))
+    yield Section("dropped", "Coverage of the data", tuple(_coverage(source)), ABOUT)
+    yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT)
+    yield Section("methods", "Methods", tuple(_methods(source)), ABOUT)
+    yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT)
 
 
 def _best(source: PageSource) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""The first screen of a report: what was run, the findings, their uncertainty and the causal effects."""
+"""The first screen of a report: which heads do what, their uncertainty, what they were compared with, and effects."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from markupsafe import Markup
-
-from reports.formats import count, p_value, percent, points, signed, signed_interval
+from reports.formats import count, p_value, percent, points
 from reports.heads.grid import ExplainedHeads
 from reports.measures.registry import measures
 from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
-from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, Best, BestHead, best_rows, has_few_clusters, leaders
-from reports.scores.plain_names import guess, task
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    FEW_CLUSTERS,
+    Best,
+    BestHead,
+    best_rows,
+    by_margin,
+    has_few_clusters,
+    leaders,
+)
+from reports.scores.controls import ComparedBaseline
+from reports.scores.shortest_table import answers
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
-from reports.tables.marks import baseline_marks, spark
+from reports.tables.text_table import TextTable
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
@@ -33,46 +41,29 @@ UNMEASURED: Final = (
     '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
 )
 
-FINDINGS: Final = 3
-"Heads that the first screen names at the most."
-
-
-@dataclass(frozen=True)
-class Leader:
-    """One head as a finding."""
-
-    name: str
-    does: str
-    "What the head does, a verb and what follows."
-    beside: str
-    "Its accuracy and that of the strongest baseline or control."
-    numbers: str
-    "The same with items, margin and interval."
-    without: str
-    "What the model loses without it, a sentence; empty where that was not measured."
-    drawing: Markup
-    "Its accuracy with interval and baselines, drawn."
+SHOWN: Final = 8
+"Rows of the table of the first screen."
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What a reader sees first, in sentences built from the numbers of a run."""
+    """What a reader sees first, in sentences built from the numbers of a run: which heads do what, and beside what."""
 
+    headline: str
+    "How many heads are specialised, or why none is named, and whether they exceed word pairs and rules of grammar."
+    table: TextTable
+    "The heads that are named first."
+    evaluation: str
+    "On what heads were selected and evaluated, and what significant means."
+    controls: str
+    "What else heads were compared with."
+    effects: tuple[str, ...]
     scope: str
     "What was run, in one line."
-    headline: str
-    "How many heads are specialised, or why none is named."
     results: tuple[str, ...]
-    leaders: tuple[Leader, ...]
     uncertainty: tuple[Reason, ...]
-    effects: tuple[str, ...]
     terms: tuple[Reason, ...]
     "The rule of grades and verdicts."
-
-    @property
-    def findings(self) -> tuple[Leader, ...]:
-        """The heads with the largest margins that the first screen names."""
-        return self.leaders[:FINDINGS]
 
     @property
     def effect(self) -> str:
@@ -80,19 +71,48 @@ class Opening:
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
-def opening(best: Best, run: RunFolder, verdicts: Verdicts, heads: int) -> Opening:
-    """Return the first screen of a run with so many heads."""
-    rows, record = best_rows(best), run.record
-    named = leaders(rows)
+def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[ComparedBaseline]) -> Opening:
+    """Return the first screen of a run that compared its heads with `baselines`."""
+    rows, record, heads = best_rows(best), run.record, run.layers * run.heads
     return Opening(
+        headline=headline(rows, verdicts, heads),
+        table=answers("Which heads do what", rows, verdicts.rule, SHOWN),
+        evaluation=evaluation(record, verdicts.rule),
+        controls=compared(baselines),
+        effects=effects(run, verdicts, [row.name for row in leaders(rows, SHOWN)]),
         scope=_scope(rows, record, heads),
-        headline=_headline(rows, verdicts, heads),
-        results=tuple(_results(named, verdicts, heads, run, best.get(CLASSIFIER, ()))),
-        leaders=tuple(_leader(row, run, verdicts.rule) for row in named),
+        results=tuple(_results(rows, verdicts, heads, run, best.get(CLASSIFIER, ()))),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(one for measure in measures() for one in measure.effects(run, verdicts)) or (UNMEASURED,),
         terms=verdicts.rule.terms(),
     )
+
+
+def evaluation(record: RunRecord, rule: RunThresholds) -> str:
+    """Return on what heads were selected and evaluated, and what significant and specialised mean."""
+    select, report = record.corpus("select"), record.corpus("report")
+    documents = f" ({count(report.documents)} documents)" if report.documents else ""
+    rivals = "baseline and control" if rule.controlled else "baseline"
+    return (
+        f"Heads were selected on {select.name or 'the selection split'} and evaluated on "
+        f"{report.name or 'the report split'}{documents}; brackets are 95 % intervals. Significant: over "
+        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: that in a role of "
+        "language."
+    )
+
+
+def compared(baselines: Sequence[ComparedBaseline]) -> str:
+    """Return the controls of a run in a sentence."""
+    named = [one.name for one in baselines if one.is_control]
+    return f"Controls: {', '.join(named)}." if named else "No controls: an untrained model might do as well."
+
+
+def effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:
+    """Return what measures say of causal effects, of some heads at the end; or that none were measured."""
+    said = [one for measure in measures() for one in measure.effects(run, verdicts)]
+    for head in dict.fromkeys(heads):
+        alone = next((text for measure in measures() if (text := measure.without(run, head))), "")
+        said += [f"Head {head}: {alone}"] * bool(alone)
+    return tuple(said) or (UNMEASURED,)
 
 
 def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
@@ -118,13 +138,24 @@ def _weights(model: ModelFacts) -> str:
     return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
 
 
-def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
-    """Return how many heads are specialised in a role of language."""
+def headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
+    """Return how many heads are specialised in a role of language, and how many exceed words and grammar too."""
     if not verdicts.tests_language:
         return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
     n = len(verdicts.grades)
     said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
-    return said if n else f"{said} {verdicts.undecided}".rstrip()
+    return f"{said} {_beyond(rows, verdicts) if n else verdicts.undecided}".rstrip()
+
+
+def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
+    """Return how many specialised heads exceed a table of word pairs and rules of grammar; "" where a run has none."""
+    if all(row.lexical_accuracy != row.lexical_accuracy for row in rows):
+        return ""
+    rules, words, _ = verdicts.by_grade
+    if not rules + words:
+        return f"None of them is shown to beat a table of word pairs by {points(verdicts.rule.margin)} points."
+    beat = "beats" if rules + words == 1 else "beat"
+    return f"{rules + words} of them {beat} a table of word pairs, {rules} also every rule of grammar."
 
 
 def _untested(rows: Sequence[BestHead]) -> str:
@@ -135,10 +166,10 @@ def _untested(rows: Sequence[BestHead]) -> str:
 
 
 def _results(
-    named: Sequence[BestHead], verdicts: Verdicts, heads: int, run: RunFolder, classifiers: Sequence[BestHead]
+    rows: Sequence[BestHead], verdicts: Verdicts, heads: int, run: RunFolder, classifiers: Sequence[BestHead]
 ) -> Iterator[str]:
     """Yield what was found, what roles explain where that was measured, and how many classifiers are selective."""
-    yield from _found(named, verdicts, heads)
+    yield from _found(rows, verdicts, heads)
     if median := ExplainedHeads.of(run).median:
         yield median
     if classifiers:
@@ -146,7 +177,7 @@ def _results(
         yield f"In {above} of {len(classifiers)} trained classifiers the interval of the selectivity lies above 0."
 
 
-def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
+def _found(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
     """Yield heads by grade and labels by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
         yield "Nothing on this page was tested, so no head has a grade here."
@@ -159,7 +190,7 @@ def _found(named: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterato
             f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are reported, not tested."
         )
     else:
-        yield from (_short_of(row, verdicts) for row in named[:1] if not row.grade)
+        yield from (_short_of(row, verdicts) for row in sorted(rows, key=by_margin)[:1] if not row.grade)
 
 
 def _short_of(row: BestHead, verdicts: Verdicts) -> str:
@@ -173,42 +204,9 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     )
 
 
-def _leader(row: BestHead, run: RunFolder, rule: RunThresholds) -> Leader:
-    accuracy, rivals = f"{percent(row.accuracy)} %", _rivals(row)
-    beyond = ", ".join(f"{name} {percent(of)} %" for name, of in rivals)
-    judged = ", ".join(f"{name} {percent(of)} % ({_beside(of, row.accuracy)})" for name, of in rivals)
-    compared = "baselines and controls" if rule.controlled else "baselines"
-    strongest = _strongest(rule)
-    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
-    return Leader(
-        name=row.name,
-        does=task(row.probe, row.label, row.variant).partition(" (candidates: ")[0],
-        beside=f"accuracy {accuracy}, {compared} {percent(row.baseline_accuracy)} %{', ' * bool(beyond)}{beyond}.",
-        numbers=f"accuracy {accuracy} (n = {count(row.n)}), {signed(row.margin)} points "
-        f"{signed_interval(row.margin_low, row.margin_high)} against the strongest {strongest}, "
-        f"{guess(row.baseline)} ({percent(row.baseline_accuracy)} %): {rule.grade(vars(row))}."
-        f"{f' {judged[0].upper()}{judged[1:]}.' if judged else ''}",
-        without=next((told for measure in measures() if (told := measure.without(run, row.name))), ""),
-        drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
-    )
-
-
 def _strongest(rule: RunThresholds) -> str:
     """Return what margins are over, behind "the strongest"."""
     return "baseline or control" if rule.controlled else "baseline"
-
-
-def _beside(baseline: float, accuracy: float) -> str:
-    """Return whether a baseline is higher or lower than a head, as far as percentages show it."""
-    if percent(baseline) == percent(accuracy):
-        return "equal"
-    return "higher" if baseline > accuracy else "lower"
-
-
-def _rivals(row: BestHead) -> list[tuple[str, float]]:
-    """Return name and accuracy of what the higher grades are compared with, where the label has it."""
-    known = (("lexical table", row.lexical_accuracy), ("rule of grammar", row.rule_accuracy))
-    return [(name, accuracy) for name, accuracy in known if accuracy == accuracy]
 
 
 def corpus_name(record: RunRecord, split: str) -> str:

@@ -137,10 +137,19 @@ class RunRecord:
         """Return the corpus of a split; one without any facts where the record has none."""
         return self.corpora.get(split, CorpusFacts())
 
+    @classmethod
+    def of(cls, text: str) -> RunRecord:
+        """Return what the text of a run.json says; raises ValidationError where it is none."""
+        return _RECORD.validate_json(text, strict=True)
+
+    @property
+    def text(self) -> str:
+        """The text of its run.json."""
+        return json.dumps(asdict(self, dict_factory=_written), indent=2) + "\n"
+
     def write(self, path: Path) -> None:
         """Write it as the run.json at `path`."""
-        values = asdict(self, dict_factory=_written)
-        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        path.write_text(self.text, encoding="utf-8")
 
 
 SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "command", "facts"))
@@ -162,7 +171,7 @@ def read_record(path: Path) -> RunRecord:
     try:
         text = path.read_text(encoding="utf-8")
         json.loads(text)  # for the line of a mistake
-        return _RECORD.validate_json(text, strict=True)
+        return RunRecord.of(text)
     except ValidationError as error:
         raise ValueError(one_line(f"{path}: {_mistake(error)}; run again to make a new one")) from error
     except (ValueError, RecursionError) as error:

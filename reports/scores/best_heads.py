@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.tables.grades import own_labels
+from reports.tables.grades import POSITION, own_labels
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import difference, items
@@ -21,8 +21,10 @@ CLASSIFIER: Final = "classifier"
 PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 "Order of the probes on a page; others follow in the order of scores.parquet."
 
-MOST_OF_ONE_PROBE: Final = 2
-"Leaders that one probe may have, so that positions do not fill the list."
+ASKED_FIRST: Final = (
+    *(("dependency", "nsubj"), ("dependency", "obj"), ("coreference", ""), ("antecedent", ""), ("agreement", "")),
+)
+"Probe, and label (any where it is empty), of what is asked first: subjects, objects, antecedents, agreement."
 
 GLOBAL: Final = "global"
 "What `layer_attention` of the scores says of a layer in which pieces attend to all pieces."
@@ -118,21 +120,34 @@ def best_rows(best: Best) -> list[BestHead]:
     return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
 
 
-def leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five relations with the highest grades and the surest margins, two of one probe at most.
+def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
+    """Return the rows that say first what a run found, `most` of them at the most.
 
-    Of specialised or graded heads where there are any, and of labels that are no pool or slice of others.
+    They are the best head of every one of `ASKED_FIRST` that was tested, significant or not; then other significant
+    heads of language, the highest grades and the surest margins first, and last those of position. Half of the rows may
+    be of one probe, and a quarter of position beside language; labels that are pools or slices of others are left out.
+    Where nothing is significant, and nothing that is asked first was tested, they are the heads that come nearest.
     """
     own = own_labels((row.probe, row.label) for row in rows)
-    trusted = [row for row in rows if row.margin > 0 and not has_few_clusters(row) and (row.probe, row.label) in own]
-    graded = [row for row in trusted if row.grade] or trusted
-    ranked = [row for row in trusted if row.specialised] or graded
-    first: dict[tuple[str, str], BestHead] = {}
-    for row in sorted(ranked, key=lambda row: (-row.grade, by_margin(row))):
-        of_probe = sum(probe == row.probe for probe, _ in first)
-        if of_probe < MOST_OF_ONE_PROBE:
-            first.setdefault((row.probe, row.label.partition(":")[0]), row)
-    return tuple(first.values())[:5]
+    ranked = sorted((row for row in rows if row.name and (row.probe, row.label) in own), key=_first)
+    asked = [next((row for row in ranked if _asks(row, *question)), None) for question in ASKED_FIRST]
+    language, position = {(row.probe, row.label): row for row in asked if row}, dict[str, BestHead]()
+    for row in sorted((row for row in ranked if row.grade), key=lambda row: (-row.grade, by_margin(row))):
+        if row.probe == POSITION:
+            position.setdefault(row.label, row)
+        elif sum(probe == row.probe for probe, _ in language) < most // 2:
+            language.setdefault((row.probe, row.label), row)
+    last = [*position.values()][: most // 4 if language else most]
+    return [*language.values()][: most - len(last)] + last or ranked[:most]
+
+
+def _first(row: BestHead) -> tuple[object, ...]:
+    """Return the sort key of what is named first: significant, of a main label, with a sure margin."""
+    return not row.grade, row.verdict != "yes", ":" in row.label, *by_margin(row)
+
+
+def _asks(row: BestHead, probe: str, label: str) -> bool:
+    return bool(row.probe == probe and label in ("", row.label.partition(":")[0]))
 
 
 def layer_attention(scores: pd.DataFrame) -> dict[int, str]:

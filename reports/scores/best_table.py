@@ -16,7 +16,7 @@ from reports.formats import count, decimal, interval, p_value, percent, signed, 
 from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
-from reports.tables.grades import POSITION, answered
+from reports.tables.grades import answered
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -168,10 +168,6 @@ NOTE: Final = (
 )
 
 
-SHOWN, SHOWN_OF_LANGUAGE = 12, 9
-"Rows that a terminal and a notebook show of a run, and those of them that are for roles of language."
-
-
 def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
 
@@ -183,17 +179,6 @@ def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first, rule = 0 if probe is None else 1, run_thresholds(run)
     return TextTable(title, COLUMNS[first:], tuple(_cells(row, rule)[first:] for row in rows), best_frame(rows), NOTE)
-
-
-def shortest_table(run: RunFolder) -> TextTable:
-    """Return the SHOWN rows of `best_table` with the largest sure margins, of roles of language before positions."""
-    table = best_table(run)
-    sure = table.frame.sort_values("margin_low", ascending=False, kind="stable")
-    is_position = sure["probe"] == POSITION
-    language, position = ([*sure.index[kind]] for kind in (~is_position, is_position))
-    places = [*language[: max(SHOWN - len(position), SHOWN_OF_LANGUAGE)], *position][:SHOWN]
-    note = f"{len(places)} of {len(table)} rows. {NOTE}"
-    return replace(table, rows=tuple(table.rows[place] for place in places), frame=table.frame.loc[places], note=note)
 
 
 def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:

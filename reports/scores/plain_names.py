@@ -98,6 +98,9 @@ SUBSETS: Final[Mapping[tuple[str, str], str]] = {
 "(probe, label) -> what a label leaves of the items, where its name does not say it."
 
 TASKS: Final[Mapping[tuple[str, str], str]] = {
+    ("agreement", "verb->subject"): "attends from a verb to the subject that it agrees with",
+    ("agreement", "verb->subject among nouns"): "attends from a verb to the subject that it agrees with, among nouns",
+    ("agreement", "subject->verb"): "attends from a subject to the verb that agrees with it",
     ("antecedent", "pronoun->candidate"): "attends from a pronoun to its antecedent, not to the other candidate",
     ("antecedent", "pronoun<-candidate"): "attends to a pronoun more from its antecedent than from the other candidate",
     ("distractors", "noun groups"): "attends to the noun group that agrees, not at another one",
@@ -158,7 +161,7 @@ def task(probe: str, label: str, variant: str) -> str:
     >>> task("dependency", "obj", "dependent->head"), task("dependency", "obl:agent", "head->dependent")
     ('attends from an object to its verb', 'attends from a verb to its adverbial phrase (obl:agent)')
     >>> task("agreement", "attractors=1", "verb->subject"), task("mine", "odd", "every way")
-    ('attends from a verb to the subject (attractors=1)', 'does best on odd (every way)')
+    ('attends from a verb to the subject that it agrees with (attractors=1)', 'does best on odd (every way)')
     """
     if probe in ("position", "rare"):
         return _place(label)

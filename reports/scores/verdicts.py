@@ -96,7 +96,7 @@ class Verdicts:
     def undecided(self) -> str:
         """That most questions are undecided, where they are; no head with a grade then shows little."""
         most = self.answers["undecided"] > sum(self.answers.values()) / 2
-        return "Most label–direction pairs are undecided: this does not show that there is none." if most else ""
+        return "Most labels are undecided: this does not show that there is none." if most else ""
 
     def counted(self, heads: int) -> tuple[str, ...]:
         """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+import pandas as pd
+
 from reports.formats import cost, plain
 from reports.statements.statement import (
     CLAIM,
@@ -19,7 +21,7 @@ from reports.statements.statement import (
     read_json_record,
 )
 from reports.tables.shared_columns import ends, number, place, text
-from reports.tables.table import JsonRow, Table, check_rows
+from reports.tables.table import JsonRow, Table, rows_frame
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
@@ -172,12 +174,25 @@ class ClaimRecord:
         return {"statements": statements, "noticed": list(self.noticed), "measures": measures}
 
 
-def check_claim(record: Mapping[str, Any], where: str) -> None:
-    """Refuse the record of a claim in which a row is wrong; ValueError begins with `where` and names its list."""
+def claim_frames(record: Mapping[str, Any], where: str) -> dict[str, pd.DataFrame]:
+    """Return the tables of a claim's record, by their names in `CLAIM_TABLES` behind the first point.
+
+    Refuses a record in which a row is wrong: ValueError begins with `where` and names its list.
+    """
     statements, measures = record["statements"], record["measures"]
     rows = (statements, measures, _within(measures, "cells"), _within(measures, "rows"))
-    for (name, table), found in zip(CLAIM_TABLES.items(), rows, strict=True):
-        check_rows(table, found, f"{where}: {name.removeprefix('claim.')}")
+    names = [name.removeprefix("claim.") for name in CLAIM_TABLES]
+    every = zip(names, CLAIM_TABLES.values(), rows, strict=True)
+    return {name: rows_frame(table, found, f"{where}: {name}") for name, table, found in every}
+
+
+def claim_tables(claims: Sequence[ClaimRecord]) -> dict[str, pd.DataFrame]:
+    """Return the tables of several claims, each with the name of the claim in a last column."""
+    frames = {one.name: claim_frames(one.record, one.name) for one in claims}
+    return {
+        name.replace(".", "-"): pd.concat([of[name].assign(claim=claim) for claim, of in frames.items()])
+        for name in (one.removeprefix("claim.") for one in CLAIM_TABLES)
+    }
 
 
 def _within(measures: Sequence[JsonRow], part: str) -> Iterator[JsonRow]:
@@ -195,7 +210,7 @@ def read_claim(path: Path) -> ClaimRecord:
 
 
 def _claim(record: dict[str, Any]) -> ClaimRecord:
-    check_claim(record, "wrong row")
+    claim_frames(record, "wrong row")
     measures, statements = map(ClaimMeasure.of, record["measures"]), map(JudgedStatement.of, record["statements"])
     return ClaimRecord(tuple(measures), tuple(statements), record["noticed"], record)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import pandas as pd
 from scipy import stats
 
 from reports.formats import interval, moment, percent
@@ -27,7 +28,7 @@ from reports.tables.shared_columns import (
     text,
     whole,
 )
-from reports.tables.table import JsonRow, Table, check_rows
+from reports.tables.table import JsonRow, Table, rows_frame
 
 _ROLE: Final = text("role", "What the planted head does, such as attend to the previous word.")
 _GRADE: Final = place(
@@ -220,14 +221,16 @@ Row = dict[str, Any]
 "A row of the record; its rates are estimates."
 
 
-def check_sandbox(record: Mapping[str, Any], where: str) -> None:
-    """Refuse a record of the sandbox in which a row is wrong; ValueError begins with `where` and names its list.
+def sandbox_tables(record: Mapping[str, Any], where: str = "wrong row") -> dict[str, pd.DataFrame]:
+    """Return the tables of a record of the sandbox, by their names behind the first point; what it lacks has no rows.
 
-    What the record lacks is not looked at.
+    Refuses a record in which a row is wrong: ValueError begins with `where` and names its list.
     """
-    for name, table in SANDBOX_TABLES.items():
-        path = name.split(".")[1:]
-        check_rows(table, _rows(record, path), f"{where}: {'.'.join(path)}")
+    paths = {name.removeprefix("sandbox."): table for name, table in SANDBOX_TABLES.items()}
+    return {
+        name.replace(".", "-"): rows_frame(table, _rows(record, name.split(".")), f"{where}: {name}")
+        for name, table in paths.items()
+    }
 
 
 def _rows(record: Mapping[str, Any], path: list[str]) -> list[JsonRow]:
@@ -268,7 +271,7 @@ def read_record(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
     """Return what `make` makes of sandbox.json in a folder; ValueError says what is wrong with it."""
 
     def checked(record: dict[str, Any]) -> Made:
-        check_sandbox(record, "wrong row")
+        sandbox_tables(record)
         return make(record)
 
     return read_json_record(folder / "sandbox.json", "the sandbox", "sandbox", checked)

@@ -175,14 +175,17 @@ def last_step(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["step"] == frame["step"].max()] if frame["step"].notna().any() else frame
 
 
-def check_rows(table: Table, rows: Iterable[JsonRow], where: str) -> None:
-    """Refuse rows of a JSON record that are none of the table's; ValueError begins with `where`. No rows are fine."""
+def rows_frame(table: Table, rows: Iterable[JsonRow], where: str) -> pd.DataFrame:
+    """Return rows of a JSON record as a frame, which may be empty.
+
+    ValueError, which begins with `where`, says what is wrong with those that are none of the table's.
+    """
     flat = [dict(_flat(row)) for row in rows]
     for row in flat:
         if missing := [name for name in table.names if name not in row]:
             raise ValueError(f"{where}: {', '.join(missing)} missing in a row; make the record again")
-    if flat:
-        table.validated(pd.DataFrame([{name: row[name] for name in table.names} for row in flat]), where)
+    frame = pd.DataFrame([{name: row[name] for name in table.names} for row in flat], columns=[*table.names])
+    return table.validated(frame, where) if flat else frame
 
 
 def _flat(row: JsonRow, stem: str = "") -> Iterator[tuple[str, Any]]:

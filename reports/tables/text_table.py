@@ -91,6 +91,15 @@ class TextTable:
         return [replace(one, folded=place not in open_ones) for place, one in enumerate(shown)]
 
     @property
+    def opened(self) -> TextTable:
+        """The table without the columns that a page folds."""
+        every = [self._column(place) for place in self._places("page")]
+        folded = {one.title for one, shown in zip(every, self.page_columns, strict=True) if shown.folded}
+        kept = [place for place in range(len(self.columns)) if self._column(place).title not in folded]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
+
+    @property
     def folds(self) -> bool:
         """Whether a page folds some of its columns."""
         return any(column.folded for column in self.page_columns)

@@ -17,7 +17,7 @@ from experiments import cli
 from experiments.commands import options
 from mha import HookError
 from reports import Run
-from reports.scores.best_table import shortest_table
+from reports.scores.shortest_table import shortest_table
 
 POSITION = ("--set", 'probes.names=["position"]')
 

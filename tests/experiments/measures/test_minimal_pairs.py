@@ -26,7 +26,7 @@ def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(base: Path, sp
     whole = found[found.level == "corpus"].set_index("corpus")
     assert (whole.n + whole.left_out).to_dict() == {"grammar": 40, "sleepers": 2}
     assert set(whole.method) == {"pll"}
-    assert "## Minimal pairs" in (folder / "report" / "report.md").read_text("utf-8")
+    assert "<h2>Minimal pairs</h2>" in (folder / "report" / "index.html").read_text("utf-8")
     record = json.loads((folder / "run.json").read_text("utf-8"))
     assert record["facts"]["minimal_pairs"]["sleepers"]["decided"] == 2
 

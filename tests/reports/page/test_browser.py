@@ -34,6 +34,31 @@ def arcs(page: Any, kind: str = "") -> int:
     return number
 
 
+WORDS = """() => {
+  const screen = document.querySelector("#opening").cloneNode(true);
+  screen.querySelectorAll("table, details, .legend").forEach((part) => part.remove());
+  return screen.textContent.split(/\\s+/).filter(Boolean);
+}"""
+
+
+def test_the_first_screen_has_ninety_words_beside_its_table_and_none_that_need_a_glossary(opened: Any, page_path: Path):
+    page = opened(page_path)
+    words = page.evaluate(WORDS)
+    assert 30 < len(words) <= 90
+    assert page.locator("#opening tbody tr").count() <= 8
+    shown = f"{' '.join(words)} {page.locator('#opening table').inner_text()}".lower()
+    for term in ("grade", "lead", "margin", "mass", "coverage", "share", "lift", "verdict", "label–direction"):
+        assert term not in shown.split(), term
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_cell_of_the_first_table_is_cut_off(opened: Any, page_path: Path, width: int):
+    page = opened(page_path, width=width)
+    held = "table => [table.closest('.scroll').scrollWidth, table.closest('.scroll').clientWidth]"
+    needed, there = page.locator("#opening table").evaluate(held)
+    assert needed <= there
+
+
 def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, page_path: Path):
     page = opened(page_path)
     button = page.locator("#table-2 thead button", has_text="Accuracy")

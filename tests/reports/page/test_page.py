@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reports import write_report, write_scores
-from reports.formats import interval, percent, signed, signed_interval
+from reports.formats import interval, percent, signed_interval
 from reports.page import page as page_module
 from reports.scores.best_heads import best_heads, probes
 
@@ -81,32 +81,52 @@ def test_hostile_text_stays_text(html: str, read: Reader, markdown: str, hostile
     assert '<b>&"' not in markdown
 
 
-def test_both_pages_hold_the_numbers_of_the_selected_heads(read: Reader, markdown: str, scores: pd.DataFrame):
+def test_the_page_holds_the_numbers_of_the_selected_heads(read: Reader, scores: pd.DataFrame):
     for row in (row for probe in probes(scores) for row in best_heads(scores, probe) if row.n):
         for shown in (row.name, row.label, signed_interval(row.margin_low, row.margin_high)):
             assert shown in read.text
-    lines = [line for line in markdown.splitlines() if line[:1] == "|"]
-    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    first, more = ({(row[0], row[1], row[2]): row for row in cells if len(row) == width} for width in (7, 19))
-    for row in best_heads(scores, "agreement"):
-        sign = "⚠ " if row.effective_clusters < 20 else ""
-        assert first[row.label, row.variant, row.name][4:] == [
-            f"{sign}{percent(row.accuracy)} {interval(row.ci_low, row.ci_high)}",
-            f"{percent(row.baseline_accuracy)} {row.baseline}",
-            f"{signed(row.margin)} {signed_interval(row.margin_low, row.margin_high)}",
-        ]
-        lexical = signed_interval(row.lexical_margin_low, row.lexical_margin_high)
-        mass = f"{percent(row.mass)} {interval(row.mass_low, row.mass_high)}"
-        shown = more[row.label, row.variant, row.name][3:]
-        assert shown[:2] == [f"{row.n:,}", f"{sign}{row.effective_clusters:.1f}"]
-        assert shown[2:7] == ["< 0.001" if row.grade else "0.800", "–", "–", "92.5", percent(row.lexical_accuracy)]
-        assert shown[7:9] == [f"{signed(row.lexical_margin)} {lexical}", f"{percent(row.rule_accuracy)} {row.rule}"]
-        fractions = [percent(one) for one in (row.coverage, row.share, row.precision)]
-        assert shown[10:] == [mass, *fractions, f"{row.lift:.2f}", str(row.near_ties)]
-    chosen = next(row for row in best_heads(scores, "agreement") if row.grade)
-    assert "\n### Examples of agreement\n" in markdown, "of a run that keeps no attention"
-    graded = first[chosen.label, chosen.variant, chosen.name][3]
-    assert graded == "grade 3: beyond grammar rules; 1 other head: 2-2"
+
+
+def test_markdown_is_one_screen_with_one_table_whose_numbers_are_those_of_the_scores(
+    markdown: str, scores: pd.DataFrame
+):
+    assert len(markdown.split()) <= 600
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert sum(line.startswith("|---") for line in lines) == 1
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    assert 4 < len(rows) <= 12
+    chosen = {(row.label, row.variant): row for row in best_heads(scores, "dependency")}
+    obj = chosen["obj", "dependent->head"]
+    assert [*rows[1][:2], rows[1][2]] == [
+        *("from an object to its verb", obj.name),
+        f"{percent(obj.accuracy)} {interval(obj.ci_low, obj.ci_high)}",
+    ]
+    for said in (
+        "**Uncertainty**",
+        "95 % intervals",
+        "**Compared with**",
+        "Controls: ",
+        "scores.parquet has every head",
+    ):
+        assert said in markdown
+
+
+def test_at_most_eight_links_lead_to_all_sections(html: str, read: Reader):
+    links = re.findall(r'<nav id="sections".*?</nav>', html)[0]
+    assert len(re.findall("<a ", links)) <= 8
+    within = re.findall(r'<nav class="wrap group" aria-label="(\w+)">', html)
+    assert within == ["About"], "of several sections; the measures of this run have one"
+    assert {
+        "opening",
+        "heads",
+        "best",
+        "maps",
+        "controls",
+        "dropped",
+        "meaning",
+        "methods",
+        "provenance",
+    } <= read.anchors
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The best heads of a run, those that a report names first, and maps of all heads."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -67,14 +68,49 @@ def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.D
     assert also(best["det", "dependent->head"]) == ""
 
 
-def row(label: str, low: float, high: float, clusters: int = 50, **more: Any) -> BestHead:
-    known = {"probe": "dependency", "label": label, "name": "1-1", "n": 9, "effective_clusters": clusters}
-    known |= {"accuracy": (low + high) / 2, "margin": (low + high) / 2, "margin_low": low, "margin_high": high}
-    return BestHead(**{"grade": 0, "specialised": False, "variant": ""} | known | more)
+def row(probe: str, label: str, low: float = 0.1, **more: Any) -> BestHead:
+    known = {"probe": probe, "label": label, "variant": "", "name": "1-1", "n": 9, "effective_clusters": 50.0}
+    known |= {"accuracy": low, "margin_low": low, "grade": 0, "verdict": "no", "specialised": False}
+    return BestHead(**known | more)
 
 
-def test_leaders_are_specialised_heads_else_those_with_the_surest_margins_above_0_and_enough_documents():
-    rows = (row("c", -0.1, 0.3), row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("few", 0.5, 0.9, clusters=19))
-    assert [leader.label for leader in leaders(rows)] == ["a", "c"]
-    assert [leader.label for leader in leaders((*rows, row("c", 0.0, 0.2, specialised=True, grade=2)))] == ["c"]
-    assert leaders(()) == ()
+def found(rows: Iterable[BestHead], most: int = 8) -> list[tuple[str, str]]:
+    return [(one.label, one.name) for one in leaders([*rows], most)]
+
+
+YES: dict[str, Any] = {"grade": 1, "verdict": "yes", "specialised": True}
+
+
+def test_what_is_asked_first_leads_whether_significant_or_not_then_come_other_heads_and_positions():
+    rows = [
+        row("position", "previous", 0.9, **YES),
+        row("dependency", "aux", 0.4, **YES),
+        row("dependency", "nsubj", 0.2, **YES),
+        row("dependency", "nsubj:pass", 0.6, **YES),
+        row("dependency", "det", 0.5),
+        row("agreement", "all", -0.1),
+    ]
+    assert [label for label, _ in found(rows)] == ["nsubj", "all", "nsubj:pass", "aux", "previous"]
+
+
+def test_of_the_directions_of_a_label_the_significant_one_leads_though_another_has_a_higher_margin():
+    rows = [row("dependency", "obj", 0.3, name="2-2"), row("dependency", "obj", 0.1, name="3-3", **YES)]
+    assert found(rows) == [("obj", "3-3")]
+    rows = [row("dependency", "obj", 0.3, name="2-2"), row("dependency", "obj", 0.1, name="4-4", verdict="yes")]
+    assert found(rows) == [("obj", "4-4")], "some other head is significant there"
+
+
+def test_half_of_the_rows_may_be_of_one_probe_and_a_quarter_of_position_beside_language():
+    rows = [row("dependency", f"label {n}", n / 10, **YES) for n in range(6)]
+    places = [row("position", f"offset=+{n}", n / 10, **YES) for n in range(9)]
+    expected = [f"label {n}" for n in (5, 4, 3, 2)]
+    assert [label for label, _ in found([*rows, *places])] == [*expected, "offset=+8", "offset=+7"]
+    assert len(found(places)) == 8, "where nothing else was tested"
+
+
+def test_pools_and_slices_are_left_out_and_where_nothing_is_significant_the_nearest_heads_are_shown():
+    rows = [row("dependency", "nsubj:*", 0.9, **YES), row("dependency", "det", 0.1), row("dependency", "aux", 0.2)]
+    assert [label for label, _ in found(rows)] == ["aux", "det"]
+    few = row("dependency", "case", 0.7, effective_clusters=19.0)
+    assert [label for label, _ in found([*rows, few])] == ["aux", "det", "case"]
+    assert found(()) == []

@@ -5,23 +5,12 @@ from pathlib import Path
 import pytest
 
 from reports import Run
-from reports.scores.best_table import SHOWN, find_question, shortest_table
+from reports.scores.best_table import find_question
 
 
 @pytest.fixture(scope="module")
 def run(written_run: Path) -> Run:
     return Run.open(written_run)
-
-
-def test_the_shortest_table_has_the_surest_heads_of_language_and_then_positions(run: Run) -> None:
-    found = shortest_table(run).frame
-    every = run.best().frame
-    position = found["probe"] == "position"
-    assert position.tolist() == sorted(position), "positions come last"
-    for kind, shown in ((False, found[~position]), (True, found[position])):
-        rows = every[(every["probe"] == "position") == kind]
-        assert shown["margin_low"].tolist() == rows["margin_low"].nlargest(len(shown)).tolist()
-    assert len(found) == min(len(every), SHOWN)
 
 
 def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers(run: Run):

@@ -50,7 +50,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
     )
     verdicts = Verdicts(RunThresholds(), finds)
     assert verdicts.grades == {"1-1": 2, "4-4": 3, "5-5": 2, "6-6": 1}
-    assert verdicts.undecided == "Most label–direction pairs are undecided: this does not show that there is none."
+    assert verdicts.undecided == "Most labels are undecided: this does not show that there is none."
     grades, others, answers = verdicts.counted(72)
     assert "1 beyond grammar rules, 2 beyond words, 1 beyond position and controls, of 72." in grades
     assert others == (

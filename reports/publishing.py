@@ -1,0 +1,249 @@
+"""What is published of a folder: its short page with figures, its settings, and its numbers as small Parquet files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from reports.blocks.block import Block, Charts, TableBlock
+from reports.blocks.page import Page
+from reports.formats import named_file
+from reports.progress import Step
+from reports.run.record import RunRecord, read_record
+from reports.run.replacing import replace_text
+
+if TYPE_CHECKING:
+    from reports.compare.page_record import RecordPage
+
+DIGITS: Final = 4
+"Of a published measurement: more would only make the files larger than what is known."
+
+RECORD_BYTES: Final = 300_000
+"A JSON record that is larger is not published: its tables are."
+
+FIGURES: Final = 2
+"Charts that a published page shows at the most."
+
+PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "methods", "provenance")
+"Of the page of a run, those that its published page has; the others make it several times as large."
+
+LEFT_OUT: Final = "without examples, heat maps and further measures"
+"What that page says above its title."
+
+NAMES: Final = ("model", "corpus")
+"Columns that may name a folder."
+
+PLACE: Final = re.compile(r"(?<![\w./:~-])/(?:[^\s/'\"]+/)+([^\s/'\"]+)")
+"An absolute path, which is of one machine."
+
+OWN: Final = re.compile(r" (?:--out[= ]\S+|--overwrite|--resume|-q)(?=\s|$)")
+"Options of a command that say where and how loudly, and not what."
+
+
+class PublishingError(ValueError):
+    """A folder that cannot be published where one wants."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of folder that headscope makes."""
+
+    mark: str
+    "Pattern of the file that tells it from others."
+    write_page: Callable[[Path, Step], Path]
+    "Makes its page anew, in the folder."
+    page: Callable[[Path], Page]
+    "Returns that page as it is published."
+    tables: Callable[[Path], Mapping[str, pd.DataFrame]]
+    "Returns the tables that people read, by name."
+    records: tuple[str, ...]
+    "Patterns of its files of settings and facts."
+
+
+def kind_of(folder: Path) -> Kind:
+    """Return what kind of folder it is; that of a run where no file tells."""
+    *others, run = kinds()
+    return next((kind for kind in others if any(folder.glob(kind.mark))), run)
+
+
+def kinds() -> tuple[Kind, ...]:
+    """Return all kinds of folders, that of runs last."""
+    from reports.compare.atlas import ATLAS_PAGE
+    from reports.compare.page import COMPARISON_PAGE
+    from reports.compare.targets import TARGET_PAGE
+    from reports.page.page import write_report
+
+    records = (_of_record(one) for one in (COMPARISON_PAGE, TARGET_PAGE, ATLAS_PAGE))
+    run = Kind("scores.parquet", write_report, _run_page, _run_tables, ("config.toml", "run.json"))
+    return (*_statements(), *records, run)
+
+
+def _of_record(one: RecordPage[Any]) -> Kind:
+    def tables(folder: Path) -> Mapping[str, pd.DataFrame]:
+        record = one.read(folder)
+        return dict(zip(one.tables, [*vars(record).values()][-len(one.tables) :], strict=True))
+
+    return Kind(one.file, one.write_page, lambda folder: one.page(one.read(folder), folder), tables, (one.file,))
+
+
+def _statements() -> Iterator[Kind]:
+    """Yield the kinds of folders with statements: the sandbox, claims and findings."""
+    from reports.statements import claim_page, claim_record, finding_page, finding_record, sandbox_page, sandbox_record
+
+    sandbox, claim, findings = "sandbox.json", f"*/{claim_record.RECORD}", finding_record.RECORD
+    yield Kind(
+        *(sandbox, sandbox_page.write_sandbox_page),
+        lambda folder: sandbox_record.read_record(folder, sandbox_page.sandbox_page),
+        lambda folder: sandbox_record.read_record(folder, sandbox_record.sandbox_tables),
+        (sandbox,),
+    )
+    yield Kind(
+        *(claim, claim_page.write_claims_page),
+        lambda folder: claim_page.claims_page(claim_record.ordered(claim_record.read_claims(folder), claim_page.ORDER)),
+        lambda folder: claim_record.claim_tables(claim_record.read_claims(folder)),
+        (claim,),
+    )
+    yield Kind(
+        *(findings, finding_page.write_findings_page),
+        lambda folder: finding_page.findings_page(finding_record.read_findings(folder)),
+        lambda folder: {"findings": finding_record.read_findings(folder).table()},
+        (findings,),
+    )
+
+
+def publish(folder: Path, out: Path, *, page: bool = False) -> list[str]:
+    """Write what is published of `folder` into `out`, and return a line for every file with its size.
+
+    That is the short page report.md with at most two charts in figures/, the settings and facts without the places of
+    this machine, and the tables that people read as Parquet, with `DIGITS` digits. With `page` also index.html, of a
+    run with `PAGE_SECTIONS` alone. No sentence of a corpus is in it. Records above `RECORD_BYTES` are left out, and a
+    line says so. What else lies in `out` stays, but for figures. Raises PublishingError where `out` is `folder`, and
+    what the page of the folder raises.
+    """
+    if out.resolve() == folder.resolve():
+        raise PublishingError(f"{out}: the folder itself; name another one to publish it in")
+    kind = kind_of(folder)
+    made, tables = kind.page(folder), kind.tables(folder)
+    records = {path: path.stat().st_size for pattern in kind.records for path in sorted(folder.glob(pattern))}
+    large = {path: size for path, size in records.items() if size > RECORD_BYTES}
+    written = [_write_record(path, out / path.relative_to(folder)) for path in records if path not in large]
+    written += [_write_table(frame, out / f"{name}.parquet") for name, frame in tables.items()]
+    written += _write_page(made, out, whole=page)
+    return [
+        *(f"{path}: {path.stat().st_size:,} bytes" for path in written),
+        *(f"left out: {path} ({size:,} bytes, more than {RECORD_BYTES:,})" for path, size in large.items()),
+    ]
+
+
+def placeless(text: str) -> str:
+    """Return a text in which of every absolute path only the last name is left.
+
+    >>> placeless("headscope run /home/me/a.toml, see https://x.org/a/b and docs/index.md")
+    'headscope run a.toml, see https://x.org/a/b and docs/index.md'
+    """
+    return PLACE.sub(r"\1", text)
+
+
+def _write_record(path: Path, out: Path) -> Path:
+    if path.name == "run.json":
+        return replace_text(out, _own_record(read_record(path)).text)
+    return replace_text(out, placeless(path.read_text(encoding="utf-8")))
+
+
+def _own_record(record: RunRecord) -> RunRecord:
+    """Return the record of a run without examples of what was dropped, which are of a corpus, and without places."""
+    dropped = tuple(replace(one, examples=()) for one in record.dropped)
+    command = OWN.sub("", record.command) if record.command else None
+    return RunRecord.of(placeless(replace(record, dropped=dropped, command=command).text))
+
+
+def _write_table(frame: pd.DataFrame, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    small(frame).to_parquet(path, index=False, compression="zstd", compression_level=19)
+    return path
+
+
+def small(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose measurements have `DIGITS` digits, in 32 bits, without places of this machine."""
+    measured = {str(name): _rounded(frame[name].to_numpy()) for name, of in frame.dtypes.items() if of == np.float64}
+    return frame.assign(**measured, **{name: frame[name].map(placeless) for name in NAMES if name in frame})
+
+
+def _rounded(values: Any) -> Any:
+    known = np.isfinite(values) & (values != 0)
+    size = np.floor(np.log10(np.abs(values), where=known, out=np.zeros_like(values)))
+    factor = 10.0 ** (DIGITS - 1 - size)
+    return np.where(known, np.round(values * factor) / factor, values).astype(np.float32)
+
+
+def _write_page(page: Page, out: Path, *, whole: bool) -> list[Path]:
+    """Write the short page with its figures, and the `whole` one where it is asked for; return the files."""
+    shutil.rmtree(out / "figures", ignore_errors=True)
+    written: list[Path] = []
+    short: list[Block] = []
+    for block in page.short:
+        if isinstance(block, Charts):
+            charts = block.charts[: FIGURES - len(written)]
+            files = [_figure(chart.title, chart.spec, out) for chart in charts]
+            written += files
+            block = replace(block, charts=charts, files=[f"{path.parent.name}/{path.name}" for path in files])
+        short.append(block)
+    written.append(replace_text(out / "report.md", replace(page, short=short).markdown))
+    return [*written, *([replace_text(out / "index.html", page.html)] if whole else [])]
+
+
+def _figure(title: str, spec: Mapping[str, Any], out: Path) -> Path:
+    """Write a chart as that of two kinds of pictures that is smaller, and return the file."""
+    from reports.drawing.charts import picture
+
+    drawn = {form: picture(spec, form) for form in ("svg", "png")}
+    form = min(drawn, key=lambda form: len(drawn[form]))
+    path = out / "figures" / f"{named_file(title).lower()}.{form}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(drawn[form])
+    return path
+
+
+def _run_page(folder: Path) -> Page:
+    """Return the page of a run as it is published: without what is of this machine, or of a corpus."""
+    from reports import Run
+    from reports.page.page import run_page
+    from reports.page.short import answers_figure
+
+    run = Run.open(folder)
+    record = _own_record(run.record)
+    made = run_page(replace(run, record=record, config=placeless(run.config)))
+    kept = [section for section in made.sections if section.name in PAGE_SECTIONS]
+    sections = tuple(replace(section, blocks=[*map(_without_folds, section.blocks)]) for section in kept)
+    head, table, *rest = made.short
+    short = (head, table, Charts([answers_figure(run)]), *rest)
+    return replace(made, sections=sections, short=short, kicker=f"{made.kicker} {LEFT_OUT}")
+
+
+def _without_folds(block: Block) -> Block:
+    return replace(block, table=block.table.opened) if isinstance(block, TableBlock) else block
+
+
+def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
+    """Return the tables of a run that people read, of the report split.
+
+    Of heads that were neither selected nor have a grade, scores have the accuracy alone.
+    """
+    from reports import Run
+    from reports.page.columns import run_tables
+
+    run = Run.open(folder)
+    tables = {"scores": run.scores, **run.tables}
+    found = {name: tables[name] for name, table in run_tables().items() if table.csv and name in tables}
+    found = {name: frame[frame["split"] == "report"] if "split" in frame else frame for name, frame in found.items()}
+    scores = found["scores"]
+    plain = ~scores["selected"] & (scores["grade"] == 0)
+    numbers = [name for name, dtype in scores.dtypes.items() if dtype == np.float64 and name != "accuracy"]
+    return {**found, "scores": scores.assign(**{str(name): scores[name].mask(plain) for name in numbers})}

@@ -1,0 +1,100 @@
+"""Which heads do what, in a dozen rows: the one table of a terminal, a notebook, the first screen and Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from reports.formats import count, interval, percent, points, tied
+from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.best_table import best_frame
+from reports.scores.controls import CONTROLS, control_of
+from reports.scores.plain_names import guess, task
+from reports.scores.thresholds import RunThresholds, run_thresholds
+from reports.tables.cells import Cell, TextColumn, head_cell
+from reports.tables.marks import baseline_marks, ends, few_documents, spark
+from reports.tables.text_table import TextTable
+
+if TYPE_CHECKING:
+    from reports.run.folder import RunFolder
+
+SHOWN: Final = 12
+"Rows of a terminal, a notebook and Markdown."
+
+
+def shortest_table(run: RunFolder) -> TextTable:
+    """Return the SHOWN rows that say first what a run found, of all that `best_table` has."""
+    scores, _ = page_scores(run.scores)
+    every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
+    return answers(f"{run.name}: which heads do what", every, run_thresholds(run), SHOWN)
+
+
+def answers(title: str, every: Sequence[BestHead], rule: RunThresholds, most: int) -> TextTable:
+    """Return the table of the `leaders` among all best heads of a run; its note says what the words mean."""
+    rows = leaders(every, most)
+    rivals = "baseline and control" if rule.controlled else "baseline"
+    note = (
+        f"{len(rows)} of {count(len(every))} labels and directions. Heads are selected on the selection split and "
+        f"evaluated on the report split, with 95 % intervals. Significant: more than {points(rule.margin)} points "
+        f"above every {rivals}, p below {rule.alpha:g} after correction for all heads and labels. Specialised: that in "
+        "a role of language."
+    )
+    strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
+    columns = (
+        TextColumn("The head attends", _does, "row"),
+        TextColumn("Head", lambda row: head_cell(row.name), "text", "head"),
+        TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
+        TextColumn("Accuracy, %", _accuracy, css="strong"),
+        TextColumn(strongest, _strongest, "text"),
+        TextColumn("Result", _verdict, "verdict"),
+    )
+    made = TextTable.of(title, columns, rows, note)
+    return TextTable(made.title, made.columns, made.rows, best_frame(rows), note)
+
+
+def _does(row: BestHead) -> str:
+    """Return what the head does, such as "from an object to its verb"."""
+    return task(row.probe, row.label, row.variant).partition(" (candidates: ")[0].removeprefix("attends ")
+
+
+def _drawn(row: BestHead) -> Cell:
+    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+    return Cell("", page=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade))
+
+
+def _accuracy(row: BestHead) -> Cell:
+    return Cell(percent(row.accuracy), interval(row.ci_low, row.ci_high), marks=few_documents(row.effective_clusters))
+
+
+def _strongest(row: BestHead) -> Cell:
+    named = control_of(row.baseline)
+    return Cell(percent(row.baseline_accuracy), named if named in CONTROLS else guess(row.baseline))
+
+
+def _verdict(row: BestHead) -> Cell:
+    """Return the verdict in words, and what finds more than the head where that is a word table or a rule."""
+    found, better = verdict(row), _better(row)
+    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", found)
+    more = f"{', but' if row.grade else ';'} {better}" if better else ""
+    return Cell(f"{found}{more}", page=badge + tied(more.removeprefix(",")))
+
+
+def _better(row: BestHead) -> str:
+    """Return what a rule of grammar or a table of word pairs finds, the better one; "" where the head finds as much."""
+    named = {"a rule of grammar": row.rule_accuracy, "a table of word pairs": row.lexical_accuracy}
+    known = {name: accuracy for name, accuracy in named.items() if accuracy > row.accuracy}
+    best = max(known, key=lambda name: known[name], default="")
+    shown = percent(known[best]) if best else ""
+    return f"{best} finds {shown} %" if best and shown != percent(row.accuracy) else ""
+
+
+def verdict(row: BestHead) -> str:
+    """Return what was shown of the best head of a label and direction, in a word or two."""
+    if math.isnan(row.p_adjusted):
+        return "not tested"
+    if row.grade:
+        return "specialised" if row.specialised else "significant"
+    return f"not significant; head {row.others[0]} is" if row.others else "no head is significant"

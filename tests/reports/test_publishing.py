@@ -1,0 +1,125 @@
+"""What is published of a folder is short, small, of no one machine, and has no sentence of a corpus."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports import Run
+from reports.publishing import DIGITS, PublishingError, kind_of, placeless, publish, small
+from reports.run.record import Lost, read_record
+from tests.reports.conftest import TEXTS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def run_folder(attended_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with sentences, whose record names folders of one machine and a word that was dropped."""
+    folder = shutil.copytree(attended_run, tmp_path_factory.mktemp("private") / "minilm-ewt")
+    record = read_record(folder / "run.json")
+    dropped = (Lost("report", "sentence", "too long", 1, ("antidisestablishmentarianism",)),)
+    values = json.loads(record.text) | {"command": "headscope -q run /home/me/my.toml --out /home/me/runs --overwrite"}
+    values["dropped"] = [vars(one) for one in dropped]
+    (folder / "run.json").write_text(json.dumps(values), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("published") / "minilm-ewt"
+    publish(run_folder, target, page=True)
+    return target
+
+
+def test_a_published_run_is_a_short_page_settings_and_the_tables_that_people_read(out: Path) -> None:
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert files == {
+        *("report.md", "index.html", "config.toml", "run.json", "scores.parquet"),
+        "figures/heads-beside-baselines.svg",
+    }
+
+
+def test_its_text_is_one_screen_with_one_table_and_figures_that_are_there(out: Path) -> None:
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 600
+    assert len(re.findall(r"^\|-", text, re.MULTILINE)) == 1
+    assert len(re.findall(r"^\|", text, re.MULTILINE)) - 2 <= 12
+    figures = re.findall(r"\]\((figures/[^)]+)\)", text)
+    assert 1 <= len(figures) <= 2
+    assert all((out / name).is_file() for name in figures)
+
+
+def test_no_sentence_of_the_corpus_and_no_place_of_the_machine_is_published(out: Path) -> None:
+    parts = [part for text in TEXTS for part in (text, " ".join(text.split()[:4]), text.replace(" ", '", "'))]
+    for path in (path for path in out.rglob("*") if path.is_file()):
+        held = path.read_bytes().decode("utf-8", errors="replace")
+        for part in (*parts, "antidisestablishmentarianism", "/home/me"):
+            assert part not in held, path.name
+    assert read_record(out / "run.json").command == "headscope run my.toml"
+    assert "headscope run my.toml" in (out / "report.md").read_text(encoding="utf-8")
+
+
+def test_files_are_small(out: Path) -> None:
+    sizes = {path.name: path.stat().st_size for path in out.rglob("*") if path.is_file()}
+    assert sizes.pop("index.html") < 1_000_000
+    assert sizes["heads-beside-baselines.svg"] < 100_000
+    assert sum(sizes.values()) < 400_000
+
+
+def test_scores_have_all_numbers_of_selected_and_graded_heads_and_the_accuracy_of_the_others(
+    out: Path, run_folder: Path
+) -> None:
+    found, scores = pd.read_parquet(out / "scores.parquet"), Run.open(run_folder).scores
+    own = scores[scores["split"] == "report"].reset_index(drop=True)
+    assert len(found) == len(own)
+    np.testing.assert_allclose(found["accuracy"], own["accuracy"], rtol=0.5 * 10.0 ** (1 - DIGITS))
+    named = found["selected"] | (found["grade"] > 0)
+    assert 0 < named.sum() < len(found) / 5
+    np.testing.assert_allclose(found["margin_low"][named], own["margin_low"][named], rtol=0.5 * 10.0 ** (1 - DIGITS))
+    assert found["margin_low"][~named].isna().all()
+
+
+def test_measurements_keep_four_digits_and_counts_all_of_theirs() -> None:
+    found = small(
+        pd.DataFrame({"model": ["/home/me/mine"], "n": [123456], "a": [0.123456], "b": [-98765.4], "c": [0.0]})
+    )
+    assert found.to_dict("records")[0]["model"] == "mine"
+    assert found["n"].tolist() == [123456]
+    assert (found["a"].dtype, f"{found['a'][0]:.6f}") == (np.float32, "0.123500")
+    assert (found["b"][0], found["c"][0]) == (-98770.0, 0.0)
+    assert np.isnan(small(pd.DataFrame({"a": [np.nan]}))["a"][0])
+
+
+def test_paths_lose_their_folders_and_nothing_else_changes() -> None:
+    assert placeless("run /a/b/c.toml 'x/y' https://a.org/b/c ./d/e and/or") == (
+        "run c.toml 'x/y' https://a.org/b/c ./d/e and/or"
+    )
+
+
+def test_what_else_lies_there_stays_but_old_figures_go(run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
+    for name in ("figures/old.png", "notes.md"):
+        (tmp_path / name).write_text("older", encoding="utf-8")
+    publish(run_folder, tmp_path)
+    assert (tmp_path / "notes.md").exists()
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["heads-beside-baselines.svg"]
+    assert not (tmp_path / "index.html").exists()
+    with pytest.raises(PublishingError, match="the folder itself"):
+        publish(run_folder, run_folder)
+
+
+@pytest.mark.parametrize("name", ["sandbox", "targets"])
+def test_a_record_is_published_as_tables_and_what_is_too_large_is_said(name: str, tmp_path: Path) -> None:
+    folder = ROOT / "reports" / "published" / name
+    lines = publish(folder, tmp_path)
+    assert kind_of(folder).mark == f"{name}.json"
+    tables = [pd.read_parquet(path) for path in tmp_path.glob("*.parquet")]
+    assert max(map(len, tables)) > 20
+    large = (folder / f"{name}.json").stat().st_size > 300_000
+    assert (tmp_path / f"{name}.json").exists() != large
+    assert any(line.startswith("left out:") and f"{name}.json" in line for line in lines) == large
