@@ -20,7 +20,7 @@ LINKED: Final = 6
 "Sections of one kind, such as those of claims, that have a link each on top of a page, at most."
 
 
-def first_rows(table: TextTable, file: str) -> TableBlock:
+def short_table(table: TextTable, file: str) -> TableBlock:
     """Return a table with its first rows; its note says how many more there are in a file."""
     more = len(table) - ROWS
     if more > 0:

@@ -10,7 +10,7 @@ from typing import Final
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, columns_fold, made_facts, write_page
-from reports.blocks.short import CHARTS, first_rows, linked, short_form
+from reports.blocks.short import CHARTS, short_table, linked, short_form
 from reports.drawing.charts import Chart
 from reports.formats import count, day
 from reports.progress import Step, each, silent
@@ -209,7 +209,7 @@ def _opening(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
     yield Paragraph(f"{RULE} {_beforehand(claims)}")
     by_place = zip_longest(*(one.counted for one in claims))
     rows = telling_first(statement for several in by_place for statement in several if statement)
-    yield first_rows(statement_table("Verdicts", rows, STATED[:3]), f"the {RECORD} of each claim")
+    yield short_table(statement_table("Verdicts", rows, STATED[:3]), f"the {RECORD} of each claim")
 
 
 def _answer(claims: Sequence[ClaimRecord]) -> str:

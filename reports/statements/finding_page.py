@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, write_page
-from reports.blocks.short import first_rows, short_form
+from reports.blocks.short import short_table, short_form
 from reports.drawing.charts import Chart
 from reports.formats import day, names
 from reports.progress import Step, each, silent
@@ -110,7 +110,7 @@ def _opening(findings: Findings) -> Iterator[Block]:
     """Yield how many findings are reproduced, by which rule, and the verdicts."""
     yield Paragraph(_answer(findings))
     yield Paragraph(HOW_SURE)
-    yield first_rows(asked_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
+    yield short_table(asked_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
 
 
 def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
@@ -122,7 +122,9 @@ def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]
         yield Section("asked", "Findings asked for", asked)
     if findings.controls:
         yield Section("control", "Negative control", tuple(_control(findings)))
-    others = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in _papers(findings, requested=False)]
+    others = [
+        Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in _papers(findings, requested=False)
+    ]
     every = all_findings(findings)
     listed = Fold(f"{len(every)} findings with their verdicts", [TableBlock(every, False)])
     if findings.requested:
