@@ -35,7 +35,7 @@ def short_form(
     left_out: str,
     charts: Sequence[Chart] = (),
 ) -> Iterator[Block]:
-    """Yield the short form of a page: how it opens, charts, what was measured, by which command, and what is left out."""
+    """Yield the short form of a page: how it opens, charts, what was measured, its command, and what is left out."""
     yield from opening
     if charts:
         yield Charts(charts[:CHARTS])

@@ -232,7 +232,7 @@ def _page(record: AtlasRecord, folder: Path) -> Page:
                 opening,
                 [],
                 f"headscope atlas {record.name}",
-                "every run, every label and direction, and heads across corpora; atlas.csv and across.csv have all numbers",
+                "every run, label and direction, and heads across corpora; atlas.csv and across.csv have all numbers",
                 [chart for block in pairs if isinstance(block, Charts) for chart in block.charts],
             )
         ),

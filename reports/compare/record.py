@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import pandas as pd
 
@@ -250,8 +250,8 @@ class RunPair(PairFacts):
         sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
         return (
-            f"{self.other} differs significantly from {self.one} in {len(sure)} of {len(tested)} labels and directions: "
-            f"it is more accurate in {up} and less accurate in {down}."
+            f"{self.other} differs significantly from {self.one} in {len(sure)} of {len(tested)} labels and "
+            f"directions: it is more accurate in {up} and less accurate in {down}."
         )
 
     def _about_heads(self) -> str:

@@ -13,8 +13,8 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.page_record import RecordPage
 from reports.compare.target_sentences import (
-    Row,
     HOW_SURE,
+    Row,
     above_median,
     answer,
     effect_of,

@@ -10,7 +10,7 @@ from typing import Final
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, columns_fold, made_facts, write_page
-from reports.blocks.short import CHARTS, short_table, linked, short_form
+from reports.blocks.short import CHARTS, linked, short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import count, day
 from reports.progress import Step, each, silent
@@ -204,7 +204,7 @@ def heading(claims: Sequence[ClaimRecord]) -> str:
 
 
 def _opening(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
-    """Yield how many statements hold, by which rule, and the verdicts that say most: of what holds each claim's first."""
+    """Yield how many statements hold, by which rule, and verdicts: of what holds the first statement of each claim."""
     yield Paragraph(_answer(claims))
     yield Paragraph(f"{RULE} {_beforehand(claims)}")
     by_place = zip_longest(*(one.counted for one in claims))

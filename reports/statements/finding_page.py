@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, write_page
-from reports.blocks.short import short_table, short_form
+from reports.blocks.short import short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import day, names
 from reports.progress import Step, each, silent
@@ -53,9 +53,9 @@ RULES: Final = (
 )
 
 HOW_SURE: Final = (
-    "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the range "
-    "that the paper sets. It differs where some hold and others do not. What training is said to put in must also be "
-    "significantly beyond untrained weights."
+    "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the "
+    "range that the paper sets. It differs where some hold and others do not. What training is said to put in must "
+    "also be significantly beyond untrained weights."
 )
 
 NAMED: Final = 5
@@ -152,8 +152,8 @@ def _answer(findings: Findings) -> str:
     papers = len({one["paper"] for one in asked})
     of = f"Of {len(asked)} findings{' asked for' * bool(findings.requested)} from {papers} paper{'s' * (papers != 1)}"
     answer = (
-        f"{of} at least one trained model reproduces {best.count(REPRODUCED)}, and {best.count(WEAKER)} more in a weaker "
-        "version."
+        f"{of} at least one trained model reproduces {best.count(REPRODUCED)}, and {best.count(WEAKER)} more in a "
+        "weaker version."
     )
     if not findings.controls:
         return answer

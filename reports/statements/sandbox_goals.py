@@ -105,8 +105,8 @@ def power_sentences(record: Record) -> list[str]:
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{points(row['margin'])}: {needed_text(row)}" for row in rows if row["power"] == wanted]
         sentences.append(
-            f"Scored words that it takes to find a head in {percent(wanted)} % of runs, by the points that it is above its "
-            f"strongest baseline: {'; '.join(parts)}."
+            f"Scored words that it takes to find a head in {percent(wanted)} % of runs, by the points that it is above "
+            f"its strongest baseline: {'; '.join(parts)}."
         )
     return sentences
 

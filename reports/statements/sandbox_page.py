@@ -8,7 +8,7 @@ from typing import Final
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, listed, made_facts, write_page
-from reports.blocks.short import short_table, short_form
+from reports.blocks.short import short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import count, day, duration, percent, points, signed
 from reports.progress import Step, each, silent

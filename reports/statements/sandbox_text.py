@@ -30,8 +30,8 @@ ABOUT = (
 
 HOW_SURE = (
     "Heads of known roles are planted in a model of random weights, and simulated runs test them as real runs are "
-    "tested. A statement holds where nothing speaks against it by more than the Monte-Carlo error; intervals in brackets "
-    "are 95 % Monte-Carlo intervals."
+    "tested. A statement holds where nothing speaks against it by more than the Monte-Carlo error; intervals in "
+    "brackets are 95 % Monte-Carlo intervals."
 )
 
 RULE = (
