@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -30,7 +30,7 @@ def short_table(table: TextTable, file: str) -> TableBlock:
 
 def short_form(
     opening: Sequence[Block],
-    measured: Sequence[str],
+    measured: Iterable[str],
     command: str,
     left_out: str,
     charts: Sequence[Chart] = (),

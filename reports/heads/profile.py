@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, Final
 
 import pandas as pd
@@ -48,12 +48,12 @@ class HeadLine:
 
 
 SHORT: Final = (
-    TextColumn("Head", attrgetter("name"), "row"),
-    TextColumn("Most clearly", lambda line: _task(line.of_language), "text", "wrapping"),
-    TextColumn("Corpus", lambda line: line.of_language["corpus"], "text"),
-    TextColumn("Accuracy, %", lambda line: percent(line.of_language["accuracy"])),
-    TextColumn("Above baselines and controls, points", lambda line: signed(line.of_language["margin"])),
-    TextColumn("Labels in all", lambda line: count(len(line.roles))),
+    TextColumn("Head", itemgetter("name"), "row"),
+    TextColumn("Most clearly", lambda row: task(row["probe"], row["label"], row["variant"]), "text", "wrapping"),
+    TextColumn("Corpus", itemgetter("corpus"), "text"),
+    TextColumn("Accuracy, %", lambda row: percent(row["accuracy"])),
+    TextColumn("Above baselines and controls, points", lambda row: signed(row["margin"])),
+    TextColumn("Labels in all", lambda row: count(row["labels"])),
 )
 
 
@@ -80,8 +80,8 @@ class Profile:
 
     def page(self, file: str) -> Page:
         """Return the page of the surest heads; `file` holds all."""
-        specialised = [line for line in self.lines if line.of_language]
-        specialised.sort(key=lambda line: -line.of_language["margin_low"])
+        specialised = [role | {"labels": len(line.roles)} for line in self.lines if (role := line.of_language)]
+        specialised.sort(key=lambda row: -row["margin_low"])
         elsewhere = len(self.lines) - len(specialised) - len(self.idle)
         idle = f" In nothing: {names(self.idle)}." if self.idle else ""
         opening = (
@@ -103,7 +103,7 @@ class Profile:
 
 HOW_SURE: Final = (
     "A head is specialised in a label where its accuracy is significantly above every baseline and control of its run. "
-    "A label counts once for each corpus, in the direction whose interval lies highest above them; so are heads ordered."
+    "A label counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
 )
 
 
@@ -134,10 +134,6 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
 def _corpora(run: RunFolder) -> tuple[str, str]:
     names = run.scores.drop_duplicates(["split", "corpus"]).set_index("split")["corpus"]
     return str(names.get("select", MISSING)), str(names.get("report", MISSING))
-
-
-def _task(row: dict[Any, Any]) -> str:
-    return task(row["probe"], row["label"], row["variant"])
 
 
 def _role(row: dict[Any, Any]) -> str:
