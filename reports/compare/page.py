@@ -48,7 +48,7 @@ ROWS_FILE, HEADS_FILE = (f"{name}.csv" for name in COMPARE_TABLES)
 "The files of `COMPARED` and `HEADS`."
 
 NAMED: Final = 4
-"Runs of which the short form says what they measured, at most."
+"Pairs, and runs, of which the short form says something in words, at most."
 
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
@@ -209,8 +209,8 @@ def significant_table(pairs: Sequence[RunPair]) -> TextTable:
             "What the head does", lambda row: task(row["probe"], row["label"], row["variant"]), "row", "wrapping"
         ),
         *([runs] if len(pairs) > 1 else []),
-        TextColumn("Head before", partial(_selected, "one"), "text", "head"),
-        TextColumn("Head after", partial(_selected, "other"), "text", "head"),
+        TextColumn("Head before", partial(_selected, "one"), "text"),
+        TextColumn("Head after", partial(_selected, "other"), "text"),
         CHANGED[0],
     )
     return TextTable.of("Significant differences", columns, rows)
@@ -222,7 +222,9 @@ def _selected(side: str, row: Row) -> str:
 
 def _opening(pairs: Sequence[RunPair]) -> Iterator[Block]:
     """Yield in how many labels accuracy differs, how that was tested, and the largest differences."""
-    yield Paragraph(" ".join(pair.answer for pair in pairs))
+    more = len(pairs) - NAMED
+    said = [f"{more} more pairs of runs are below, and in {ROWS_FILE}."] * (more > 0)
+    yield Paragraph(" ".join([*(pair.answer for pair in pairs[:NAMED]), *said]))
     yield Paragraph(HOW_SURE)
     if len(table := significant_table(pairs)):
         yield short_table(table, ROWS_FILE)

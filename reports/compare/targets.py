@@ -191,11 +191,16 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
+def _task(row: Row) -> str:
+    """Say what a head does, without what its candidates are."""
+    return task(row["probe"], row["label"], row["variant"]).partition(" (")[0]
+
+
 TEXTS: Final = 6
 "Pairs of corpora that the short form names, at most."
 
 SHORT: Final = (
-    TextColumn("What the head does", lambda row: task(row["probe"], row["label"], row["variant"]), "row", "wrapping"),
+    TextColumn("What the head does", _task, "row", "wrapping"),
     TextColumn("Model", lambda row: f"{row['model']} on {row['corpus']}", "text", "wrapping"),
     ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Accuracy", lambda row: replace(_recall(row), css="strong"), plain="accuracy, %"),

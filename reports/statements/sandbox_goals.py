@@ -166,7 +166,9 @@ def _coverage(coverage: Sequence[Row]) -> Iterator[JudgedStatement]:
     missed = sum(rate.high < low or rate.low > high for _, _, rate in cells)
     quantity, worst, rate = min(cells, key=lambda cell: cell[2].value)
     number = f"lowest {in_percent(rate)} % ({quantity} of “{worst['role']}”, {worst['documents']} documents)"
-    yield _stated(f"Intervals of each planted head and size hold it {goal}", number, missed, len(cells), "cells")
+    yield _stated(
+        f"Intervals of each planted head and size hold the true value {goal}", number, missed, len(cells), "cells"
+    )
 
 
 def _models(record: Record) -> Iterator[JudgedStatement]:
@@ -194,7 +196,7 @@ def _shortcut(record: Record) -> Iterator[JudgedStatement]:
     """Judge whether whole runs differ from simulated ones, every p corrected for all comparisons."""
     ps = ps_of(comparisons(record))
     if ps:
-        number = f"smallest p {min(ps):.3f}, {min(1.0, min(ps) * len(ps)):.3f} corrected for all (Bonferroni)"
+        number = f"smallest p {min(ps):.3f}, {min(1.0, min(ps) * len(ps)):.3f} corrected for their number"
         apart = sum(p * len(ps) <= 0.05 for p in ps)
         yield _stated("Simulated runs agree with whole runs", number, apart, len(ps), "comparisons")
 
