@@ -10,9 +10,10 @@ from rich.text import Text
 
 from reports import Run
 from reports.heads.card import HeadCard
-from reports.heads.profile import profile_page
+from reports.heads.profile import head_profile
 from reports.progress import Progress, each, silent
 from reports.run.replacing import replace_text
+from reports.tables.files import replace_file
 from reports.tables.text_table import rich_rows
 
 
@@ -30,6 +31,9 @@ def print_card(card: HeadCard) -> None:
 
 
 def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silent) -> Path:
-    """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
-    runs = [Run.open(folder) for folder in each("runs opened", folders, progress)]
-    return replace_text(out, profile_page(runs, progress))
+    """Write the profile of all heads over the runs in `folders` as Markdown to `out`, all rows as CSV beside it."""
+    profile = head_profile([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
+    every = out.with_name(f"{out.stem}-heads.csv")
+    replace_text(out, profile.page(every.name).markdown)
+    replace_file(profile.frame, every)
+    return out

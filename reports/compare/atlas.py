@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,13 +10,25 @@ from urllib.parse import quote
 
 from reports.blocks.block import Block, Charts, Fold, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page
+from reports.blocks.short import short_form, short_table
 from reports.compare.across import kept_labels, label_table, pair_table, role_cases
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
-from reports.compare.atlas_summary import AtlasRow, Group, PooledHead, groups, overview, pooled_rows, summary
+from reports.compare.atlas_summary import (
+    AtlasRow,
+    Group,
+    GroupSummary,
+    PooledHead,
+    group_summaries,
+    groups,
+    overview,
+    pooled_rows,
+    summary,
+)
 from reports.compare.page_record import RecordPage
 from reports.drawing.charts import Chart, series_styles
 from reports.drawing.dots import Dot, dot_chart
 from reports.formats import MISSING, count, decimal, percent
+from reports.scores.plain_names import task
 from reports.scores.selected_head import CAUTION, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.grades import GRADES
@@ -162,14 +174,68 @@ MOST: Final = 12
 "Labels and directions that are drawn."
 
 
+HOW_SURE: Final = (
+    "The best head of each label is selected on one split and evaluated on another. A head is specialised where its "
+    "accuracy is significantly above every baseline and control (adjusted p < 0.05, corrected for all heads and labels "
+    "of a run, not for the number of runs), in a role of language: position does not count."
+)
+
+
+def _specialised(row: GroupSummary) -> str:
+    """Write how many heads are specialised, from the least to the most of all seeds."""
+    numbers = sorted({run.specialised for run in row.runs})
+    return f"{' to '.join(map(count, (numbers[0], *numbers[1:][-1:])))} of {count(row.runs[0].heads)}"
+
+
+def _of_best(write: Callable[[AtlasRow, PooledHead], str]) -> Callable[[GroupSummary], str]:
+    return lambda row: write(*row.best) if row.best else MISSING
+
+
+GROUPS: Final = (
+    TextColumn("Model", lambda row: row.group[0], "row", "wrapping"),
+    TextColumn("Corpus", lambda row: row.group[1], "text", "wrapping"),
+    TextColumn("Specialised heads", _specialised, css="strong"),
+    TextColumn(
+        "Farthest above its baselines",
+        _of_best(lambda row, head: f"{head.head} {task(row.probe, row.label, row.variant)}"),
+        "text",
+        "wrapping",
+    ),
+    TextColumn("Accuracy", _of_best(lambda row, head: percent(head.accuracy)), plain="accuracy, %"),
+    TextColumn(
+        "Strongest baseline",
+        _of_best(lambda row, head: f"{percent(head.strongest_accuracy)} {head.strongest}"),
+        plain="strongest baseline, %",
+    ),
+)
+
+
+def _opening(record: AtlasRecord) -> Iterator[Block]:
+    """Yield how many runs have specialised heads, what that means, and the heads of each model and corpus."""
+    yield Paragraph(summary(record)[0])
+    yield Paragraph(HOW_SURE)
+    if rows := group_summaries(record):
+        yield short_table(TextTable.of("Models and corpora", GROUPS, rows), "atlas.csv")
+
+
 def _page(record: AtlasRecord, folder: Path) -> Page:
     linked = [run.name for run in record.runs if (folder / "runs" / run.name / "report" / "index.html").is_file()]
+    opening, pairs = tuple(_opening(record)), tuple(_pairs(record))
     return Page(
         title=f"Atlas {record.name}",
-        sections=tuple(_sections(record, linked)),
+        sections=tuple(_sections(record, opening, pairs, linked)),
         byline=(*overview(record), *[("headscope", record.headscope)] * bool(record.headscope)),
         kicker="headscope atlas",
         version=record.headscope,
+        short=tuple(
+            short_form(
+                opening,
+                [],
+                f"headscope atlas {record.name}",
+                "every run, label and direction, and heads across corpora; atlas.csv and across.csv have all numbers",
+                [chart for block in pairs if isinstance(block, Charts) for chart in block.charts],
+            )
+        ),
     )
 
 
@@ -177,11 +243,13 @@ ATLAS_PAGE: Final = RecordPage("atlas", "an atlas", AtlasFacts, AtlasRecord, ATL
 "The page of an atlas and its record."
 
 
-def _sections(record: AtlasRecord, linked: Sequence[str]) -> Iterator[Section]:
-    yield Section("summary", "Summary", [Points(summary(record))])
+def _sections(
+    record: AtlasRecord, opening: Sequence[Block], pairs: Sequence[Block], linked: Sequence[str]
+) -> Iterator[Section]:
+    yield Section("summary", "Summary", [*opening, Points(summary(record)[1:])])
     runs = TableBlock(run_table(record, linked), caption=False, sorts=True)
     yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
-    yield Section("pairs", "Labels and directions", [*_pairs(record)])
+    yield Section("pairs", "Labels and directions", pairs)
     if across := [*_across(record)]:
         yield Section("across", "Across corpora", across)
     every = (

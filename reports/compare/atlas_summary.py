@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pandas as pd
 
 from reports.compare.across import most_frequent, role_cases
 from reports.compare.across import sentences as across_sentences
-from reports.compare.atlas_record import AtlasRecord
+from reports.compare.atlas_record import AtlasRecord, AtlasRun
 from reports.formats import names
 from reports.scores.plain_names import task
 from reports.tables.grades import POSITION
@@ -75,6 +76,28 @@ def pooled_rows(record: AtlasRecord) -> list[AtlasRow]:
     return sorted(rows, key=lambda row: (not row.graded, pd.isna(row.lead), -row.lead, row.title))
 
 
+@dataclass(frozen=True)
+class GroupSummary:
+    """What came out for one model and corpus."""
+
+    group: Group
+    runs: tuple[AtlasRun, ...]
+    "The finished ones, which differ in their seed."
+    best: tuple[AtlasRow, PooledHead] | None
+    "The role whose head is specialised and farthest above its strongest baseline; None without any."
+
+
+def group_summaries(record: AtlasRecord) -> list[GroupSummary]:
+    """Return what came out for each model and corpus, in the order of the runs."""
+    rows, found = pooled_rows(record), []
+    for group in groups(record):
+        runs = tuple(run for run in record.finished if (run.model, run.corpus) == group)
+        specialised = [(row, head) for row in rows if (head := row.by_group.get(group)) and head.grade]
+        best = max(specialised, key=lambda one: one[1].accuracy - one[1].strongest_accuracy, default=None)
+        found.append(GroupSummary(group, runs, best))
+    return found
+
+
 def overview(record: AtlasRecord) -> tuple[str, ...]:
     """Return what was run, in parts of one line: failed runs first."""
     runs = _counted(len(record.runs), "run")
@@ -91,25 +114,22 @@ def _counted(number: int, thing: str) -> str:
 
 
 def summary(record: AtlasRecord) -> tuple[str, ...]:
-    """Return failed runs, specialised heads, models without, the most graded pair, and corpora for each model."""
+    """Return specialised heads, failed runs, models without, the most graded pair, and corpora for each model."""
     return tuple(_sentences(record))
 
 
 def _sentences(record: AtlasRecord) -> Iterator[str]:
-    if record.failed:
-        failed = names([run.name for run in record.failed], MOST)
-        yield f"{len(record.failed)} of {_counted(len(record.runs), 'run')} failed: {failed}."
+    failed = names([run.name for run in record.failed], MOST)
+    said = [f"{len(record.failed)} of {_counted(len(record.runs), 'run')} failed: {failed}."] * bool(record.failed)
     if not record.finished:
-        yield "No run was finished, so nothing was scored."
+        yield from ("No run was finished, so nothing was scored.", *said)
         return
     with_heads = [run for run in record.finished if run.specialised]
     finished = _counted(len(record.finished), "finished run")
-    rule = "a grade in a role of language"
-    if not with_heads:
-        yield f"None of {finished} has a specialised head, one with {rule}."
-    else:
-        have = "has" if len(with_heads) == 1 else "have"
-        yield f"{len(with_heads)} of {finished} {have} a specialised head, one with {rule}."
+    have = "have" if len(with_heads) > 1 else "has"
+    yield f"{len(with_heads) or 'None'} of {finished} {have} a head that is specialised in a role of language."
+    yield from said
+    if with_heads:
         specialised = {run.model for run in with_heads}
         without = [model for model in dict.fromkeys(run.model for run in record.finished) if model not in specialised]
         if without:

@@ -23,6 +23,7 @@ from reports.blocks.block import (
     Terms,
 )
 from reports.blocks.page import Page
+from reports.blocks.short import linked, short_form, short_table
 from reports.compare.page_record import RecordPage
 from reports.compare.record import (
     ALONE,
@@ -35,6 +36,7 @@ from reports.compare.record import (
     RunPair,
 )
 from reports.formats import percent, signed, signed_interval
+from reports.scores.plain_names import task
 from reports.tables.cells import Cell, TextColumn, head_cell
 from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
@@ -44,6 +46,9 @@ Row = Mapping[Any, Any]
 
 ROWS_FILE, HEADS_FILE = (f"{name}.csv" for name in COMPARE_TABLES)
 "The files of `COMPARED` and `HEADS`."
+
+NAMED: Final = 4
+"Pairs, and runs, of which the short form says something in words, at most."
 
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
@@ -187,13 +192,61 @@ MAIN_ROLE: Final = (
 )
 
 
+HOW_SURE: Final = (
+    "Compared is the accuracy of the head that each run selected, in percentage points with 95 % intervals. A "
+    "difference is significant where p, corrected for all differences (Benjamini and Hochberg), is below the "
+    "threshold; ∥ marks one whose runs share no counts of the same words, which makes its test conservative."
+)
+
+
+def significant_table(pairs: Sequence[RunPair]) -> TextTable:
+    """Return the significant differences of all pairs, the largest first."""
+    every = [pair.rows[pair.rows["significant"]] for pair in pairs]
+    rows = pd.concat(every).sort_values("difference", key=abs, ascending=False, kind="stable").to_dict("records")
+    runs = TextColumn("Runs", lambda row: f"{row['one']} → {row['other']}", "text", "wrapping")
+    columns = (
+        TextColumn(
+            "What the head does", lambda row: task(row["probe"], row["label"], row["variant"]), "row", "wrapping"
+        ),
+        *([runs] if len(pairs) > 1 else []),
+        TextColumn("Head before", partial(_selected, "one"), "text"),
+        TextColumn("Head after", partial(_selected, "other"), "text"),
+        CHANGED[0],
+    )
+    return TextTable.of("Significant differences", columns, rows)
+
+
+def _selected(side: str, row: Row) -> str:
+    return f"{row[f'{side}_head']}: {percent(row[f'{side}_accuracy'])} %"
+
+
+def _opening(pairs: Sequence[RunPair]) -> Iterator[Block]:
+    """Yield in how many labels accuracy differs, how that was tested, and the largest differences."""
+    more = len(pairs) - NAMED
+    said = [f"{more} more pairs of runs are below, and in {ROWS_FILE}."] * (more > 0)
+    yield Paragraph(" ".join([*(pair.answer for pair in pairs[:NAMED]), *said]))
+    yield Paragraph(HOW_SURE)
+    if len(table := significant_table(pairs)):
+        yield short_table(table, ROWS_FILE)
+
+
 def _page(record: Comparison, folder: Path) -> Page:
+    pairs, runs = record.each_pair, [run.name for run in record.runs]
+    opening = tuple(_opening(pairs))
     return Page(
-        title=" beside ".join(run.name for run in record.runs),
-        sections=tuple(_sections(record, record.each_pair)),
+        title=" beside ".join(runs),
+        sections=tuple(_sections(record, pairs, opening)),
         byline=(("headscope", record.headscope),),
         kicker="headscope compare",
         version=record.headscope,
+        short=tuple(
+            short_form(
+                opening,
+                [f"{run.name}: {run.model}, evaluated on {run.texts}." for run in record.runs[:NAMED]],
+                " ".join(["headscope compare", *runs]),
+                f"roles kept, moved, lost and gained, and every head; {ROWS_FILE} and {HEADS_FILE} have all numbers",
+            )
+        ),
     )
 
 
@@ -201,13 +254,13 @@ COMPARISON_PAGE: Final = RecordPage("compare", "a comparison", ComparisonFacts, 
 "The page of a comparison and its record."
 
 
-def _sections(record: Comparison, pairs: Sequence[RunPair]) -> Iterator[Section]:
-    summary: list[Block] = []
+def _sections(record: Comparison, pairs: Sequence[RunPair], opening: Sequence[Block]) -> Iterator[Section]:
+    summary = [*opening]
     for pair in pairs:
-        summary += [*[Heading(_title(pair))] * (len(pairs) > 1), Points(pair.sentences)]
+        summary += [*[Heading(_title(pair))] * (len(pairs) > 1), Points(pair.about_roles())]
     yield Section("summary", "Summary", [*summary, TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)])
-    for place, pair in enumerate(pairs, 1):
-        yield Section(f"pair-{place}", _title(pair), [*_pair(pair, place)])
+    parts = [Section(f"pair-{place}", _title(pair), [*_pair(pair, place)]) for place, pair in enumerate(pairs, 1)]
+    yield from linked("pairs", "Each pair of runs", parts)
     bold = "In the tables a bold accuracy is that of a head with a grade, a coloured difference is significant."
     every = f"All label–direction pairs are in {ROWS_FILE}, all heads in {HEADS_FILE}."
     yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(f"{bold} {every}", note=True)])
@@ -229,14 +282,14 @@ def _pair(pair: RunPair, place: int) -> Iterator[Block]:
     if len(pair.others):
         others = role_table(pair, pair.others, "Other label–direction pairs")
         table = TableBlock(others, caption=False, sorts=True, filter=f"others-{place}")
-        yield Fold(f"{others.title} ({len(others)})", [table], file=ROWS_FILE)
+        yield Fold(f"{others.title} ({len(others)})", [table])
     yield Heading("Heads, by change")
     yield TableBlock(head_counts(pair), caption=False)
     yield from (Matrix(one.title, [one], HEADS_FILE) for one in head_maps(pair))
     yield Paragraph(MAIN_ROLE, note=True)
     every = head_table(pair)
     table = TableBlock(every, caption=False, sorts=True, filter=f"heads-{place}")
-    yield Fold(f"{every.title} ({len(every)})", [table], file=HEADS_FILE)
+    yield Fold(f"{every.title} ({len(every)})", [table])
 
 
 def head_maps(pair: RunPair) -> tuple[HeadMap, HeadMap]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import pandas as pd
 
-from reports.formats import percent, signed, signed_interval
+from reports.formats import percent, signed
 from reports.tables.column import Column
 from reports.tables.shared_columns import (
     CORRELATIONS,
@@ -198,7 +198,11 @@ class RunPair(PairFacts):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What came out, in plain words."""
-        return (*self._about_roles(), *self._about_accuracy(), self._about_heads())
+        return (self.answer, *self.about_roles())
+
+    def about_roles(self) -> tuple[str, ...]:
+        """Say what became of roles and of heads."""
+        return (*self._about_roles(), self._about_heads())
 
     def _about_roles(self) -> tuple[str, ...]:
         found, total = self.counts, len(self.roles)
@@ -237,26 +241,18 @@ class RunPair(PairFacts):
         )
         return (text,) if len(kept) else ()
 
-    def _about_accuracy(self) -> tuple[str, ...]:
+    @property
+    def answer(self) -> str:
+        """In how many labels and directions the accuracy of the selected head differs, in a sentence."""
         tested = self.rows[self.rows["p_adjusted"].notna()]
         if tested.empty:
-            return ("No difference could be tested.",)
+            return f"Between {self.one} and {self.other} no difference could be tested."
         sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
-        text = (
-            f"The accuracy of the selected head differs significantly in {len(sure)} of {len(tested)} label–direction "
-            f"pairs: {self.other} is higher in {up} and lower in {down}."
+        return (
+            f"In {len(sure)} of {len(tested)} labels and directions {self.other} differs significantly from "
+            f"{self.one}: it is more accurate in {up} and less accurate in {down}."
         )
-        if sure.empty:
-            return (text,)
-        sure = sure.sort_values("difference", key=abs, ascending=False, kind="stable")
-        lower, higher = sure[sure["difference"] < 0], sure[sure["difference"] > 0]
-        listed = (
-            f"Significantly {which}: {', '.join(map(_short, found.to_dict('records')))}."
-            for which, found in (("lower", lower), ("higher", higher))
-            if len(found)
-        )
-        return text, f"The largest significant difference: {row_summary(sure.iloc[0].to_dict())}.", *listed
 
     def _about_heads(self) -> str:
         found = self.head_counts
@@ -271,19 +267,6 @@ class RunPair(PairFacts):
 
 def _labels(rows: pd.DataFrame) -> int:
     return len(rows[["probe", "label"]].drop_duplicates())
-
-
-def _short(row: Mapping[Any, Any]) -> str:
-    return f"{row['probe']}: {row['label']} ({row['variant']}) {signed(row['difference'])}"
-
-
-def row_summary(row: Mapping[Any, Any]) -> str:
-    """Say one row in a line: which heads, how accurate, and how far apart."""
-    return (
-        f"{row['label']} ({row['variant']}), {percent(row['one_accuracy'])} % by {row['one_head']} against "
-        f"{percent(row['other_accuracy'])} % by {row['other_head']}, {signed(row['difference'])} points "
-        f"{signed_interval(row['difference_low'], row['difference_high'])}"
-    )
 
 
 @dataclass(frozen=True)

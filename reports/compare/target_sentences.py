@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from reports.compare.target_tables import TARGETS, RoleTarget, TargetRecord
 from reports.formats import percent
 from reports.measures.effects import is_distance, scale_of
-from reports.tables.grades import GRADES, answered, grade_name
+from reports.tables.grades import GRADES, answered, grade_name, grade_names
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 
 Row = Mapping[Any, Any]
@@ -76,6 +76,36 @@ def graded(row: Row) -> str:
     elif not row["grade"]:
         parts.append(f"verdict {answered(row['verdict'], row['excluded'])}")
     return "; ".join(parts)
+
+
+def specialised(row: Row) -> str:
+    """Return whether a head is specialised, and beyond what; where it is not, whether another one is."""
+    if math.isnan(row["p_adjusted"]):
+        return "not tested"
+    beyond = grade_names(row["probe"], controlled=True)
+    if row["grade"]:
+        return f"specialised, {beyond[row['grade']]}"
+    if row["highest"]:
+        return f"not specialised; {row['highest_heads']} is, {beyond[row['highest']]}"
+    return "not specialised" if row["verdict"] == "no" else "undecided"
+
+
+HOW_SURE: Final = (
+    "The best head is selected on one split and evaluated on another. A head is specialised where its accuracy is "
+    "significantly above that of baselines and controls (adjusted p < 0.05, corrected for all heads and labels of a "
+    "run): those of position alone, a table of words too, or rules of grammar too. The strongest baseline can be a "
+    "rule that a specialised head does not reach."
+)
+
+
+def answer(rows: Mapping[RoleTarget, Sequence[Row]]) -> str:
+    """Say of each target how many models have a specialised head for it, by the first rows of the target."""
+    parts = []
+    for target, of_target in rows.items():
+        models = {row["model"] for row in of_target}
+        having = {row["model"] for row in of_target if row["highest"]}
+        parts.append(f"{target.name} in {len(having) or 'none'} of {len(models)} models")
+    return f"There are specialised heads for {', for '.join(parts)}." if parts else "No run asked for any target."
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:

@@ -8,16 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from reports.blocks.block import Block, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
+from reports.blocks.block import Block, Fold, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page
+from reports.blocks.short import short_form, short_table
 from reports.compare.page_record import RecordPage
 from reports.compare.target_sentences import (
+    HOW_SURE,
     Row,
     above_median,
+    answer,
     effect_of,
     first_rows,
     graded,
     significance,
+    specialised,
     spoken,
     without_effect,
 )
@@ -25,6 +29,7 @@ from reports.compare.target_tables import ANSWERS, EFFECTS, TARGET_TABLES, RoleT
 from reports.formats import names, p_value, percent
 from reports.measures.effects import behaviour_text, scale_of
 from reports.scores.glossary import PRECISION_AND_LIFT
+from reports.scores.plain_names import task
 from reports.scores.selected_head import CAUTION, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
@@ -186,14 +191,50 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
+def _task(row: Row) -> str:
+    """Say what a head does, without what its candidates are."""
+    return task(row["probe"], row["label"], row["variant"]).partition(" (")[0]
+
+
+TEXTS: Final = 6
+"Pairs of corpora that the short form names, at most."
+
+SHORT: Final = (
+    TextColumn("What the head does", _task, "row", "wrapping"),
+    TextColumn("Model", lambda row: f"{row['model']} on {row['corpus']}", "text", "wrapping"),
+    ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
+    TextColumn("Accuracy", lambda row: replace(_recall(row), css="strong"), plain="accuracy, %"),
+    TextColumn("Strongest baseline", _rival, plain="strongest baseline, %"),
+    TextColumn("Verdict", specialised, "text", "wrapping"),
+)
+
+
+def _opening(record: TargetRecord) -> Iterator[Block]:
+    """Yield in which models which target has a specialised head, what that means, and the best head of each."""
+    rows = {target: first_rows(target, record) for target, _ in spoken(record)}
+    yield Paragraph(answer(rows))
+    yield Paragraph(HOW_SURE)
+    best = (row for of_target in rows.values() for row in of_target)
+    yield short_table(TextTable.of("Best heads", SHORT, best), "targets.csv")
+
+
 def _page(record: TargetRecord, folder: Path) -> Page:
-    runs = f"{len(record.runs)} run{'s' * (len(record.runs) > 1)}"
+    runs, opening = f"{len(record.runs)} run{'s' * (len(record.runs) > 1)}", tuple(_opening(record))
+    texts = dict.fromkeys(run.texts for run in record.runs if run.texts)
     return Page(
         title="Heads for agreement, coreference and position",
-        sections=tuple(_sections(record)),
+        sections=tuple(_sections(record, opening)),
         byline=(*[("headscope", record.headscope)] * bool(record.headscope), runs),
         kicker="headscope targets",
         version=record.headscope,
+        short=tuple(
+            short_form(
+                opening,
+                [f"Selected on / evaluated on: {names([*texts], TEXTS)}."] * bool(texts),
+                " ".join(["headscope targets", *(run.name for run in record.runs)]),
+                "other labels and directions, in targets.csv, and what the model loses without a head, in effects.csv",
+            )
+        ),
     )
 
 
@@ -201,25 +242,21 @@ TARGET_PAGE: Final = RecordPage("targets", "a page of targets", TargetFacts, Tar
 "The page of the three targets and its record."
 
 
-def _sections(record: TargetRecord) -> Iterator[Section]:
-    asked = spoken(record)
-    summary: list[Block] = [
-        Paragraph("For each target: the selected head of each model, its grade, and the effect of ablating it.")
-    ]
-    for target, sentences in asked:
-        summary += [Heading(target.title), TableBlock(summary_table(record, target), caption=False, sorts=True)]
-        summary += [Points(sentences)] * bool(sentences)
-    yield Section("summary", "Summary", summary)
-    for target, _ in asked:
-        yield Section(target.name, target.title, [*_target(record, target)])
+def _sections(record: TargetRecord, opening: Sequence[Block]) -> Iterator[Section]:
+    yield Section("summary", "Summary", opening)
+    for target, sentences in spoken(record):
+        yield Section(target.name, target.title, [*_target(record, target, sentences)])
     runs = TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)
     yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
     every = Paragraph("Every number is in targets.csv and effects.csv.", note=True)
     yield Section("method", "Glossary", [Terms(METHOD, folded=False), every])
 
 
-def _target(record: TargetRecord, target: RoleTarget) -> Iterator[Block]:
+def _target(record: TargetRecord, target: RoleTarget, sentences: Sequence[str]) -> Iterator[Block]:
+    yield TableBlock(summary_table(record, target), caption=False, sorts=True)
+    if sentences:
+        yield Points(sentences)
     yield from (Paragraph(sentence, note=True) for sentence in without_effect(record, target))
-    for shown, file in ((question_table(record, target), "targets.csv"), (effect_table(record, target), "effects.csv")):
+    for shown in (question_table(record, target), effect_table(record, target)):
         if len(shown):
-            yield Fold(f"{shown.title} ({len(shown)})", [TableBlock(shown, caption=False, sorts=True)], file=file)
+            yield Fold(f"{shown.title} ({len(shown)})", [TableBlock(shown, caption=False, sorts=True)])

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, decimal, escaped, percent, signed, signed_whole
+from reports.blocks.block import Paragraph
+from reports.blocks.page import Page
+from reports.blocks.short import short_table
+from reports.formats import MISSING, count, decimal, names, percent, signed, signed_whole
 from reports.heads.card_parts import CardSource
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder, RunFolderError
-from reports.tables.cells import Cell, TextColumn
+from reports.scores.plain_names import task
+from reports.tables.cells import TextColumn
+from reports.tables.grades import POSITION
 from reports.tables.text_table import TextTable
-from reports.templates.environment import environment
 
 MOST: Final = 5
-"Roles that a line tells."
+"Roles that a row of the file names."
 
 
 @dataclass(frozen=True)
@@ -27,18 +30,31 @@ class HeadLine:
     """The line of one head."""
 
     name: str
-    roles: tuple[str, ...]
-    "The surest labels in which it has a grade, one a label and corpus."
-    more: int
-    "How many further ones there are."
+    roles: tuple[dict[Any, Any], ...]
+    "Rows of the labels in which it has a grade, the surest first, one a label and corpus."
     measures: tuple[str, ...]
     "One a column of `Profile.columns`."
 
     @property
-    def graded(self) -> Cell:
-        """The roles, each in a line of its own."""
-        lines = [*self.roles, *[f"and {self.more} more"] * (self.more > 0)]
-        return Cell("; ".join(lines) or MISSING, markdown="<br>".join(map(escaped, lines)) or MISSING)
+    def written(self) -> str:
+        """Its first roles in words, and how many more there are."""
+        more = len(self.roles) - MOST
+        return "; ".join([*map(_role, self.roles[:MOST]), *[f"and {more} more"] * (more > 0)])
+
+    @property
+    def of_language(self) -> dict[Any, Any] | None:
+        """The surest of its roles of language; None where it has none."""
+        return next((role for role in self.roles if role["probe"] != POSITION), None)
+
+
+SHORT: Final = (
+    TextColumn("Head", itemgetter("name"), "row"),
+    TextColumn("Most clearly", lambda row: task(row["probe"], row["label"], row["variant"]), "text", "wrapping"),
+    TextColumn("Corpus", itemgetter("corpus"), "text"),
+    TextColumn("Accuracy, %", lambda row: percent(row["accuracy"])),
+    TextColumn("Above baselines and controls, points", lambda row: signed(row["margin"])),
+    TextColumn("Labels in all", lambda row: count(row["labels"])),
+)
 
 
 @dataclass(frozen=True)
@@ -52,34 +68,43 @@ class Profile:
     lines: tuple[HeadLine, ...]
 
     @property
-    def shown(self) -> TextTable:
-        """The table of all heads."""
-        measures = (
-            TextColumn(title, partial(lambda place, line: line.measures[place], place))
-            for place, title in enumerate(self.columns)
-        )
-        name = TextColumn("head", attrgetter("name"), "row")
-        columns = (name, TextColumn("grade in", attrgetter("graded"), "wrapping"), *measures)
-        return TextTable.of(self.model, columns, self.lines)
-
-    @property
-    def meanings(self) -> list[tuple[str, str]]:
-        """What the columns of measures mean."""
-        return [(title, MEASURES[title][0]) for title in self.columns]
+    def frame(self) -> pd.DataFrame:
+        """One row a head: its roles, and what else was measured of it."""
+        rows = [(line.name, len(line.roles), line.written, *line.measures) for line in self.lines]
+        return pd.DataFrame(rows, columns=["head", "labels", "specialised in", *self.columns])
 
     @property
     def idle(self) -> tuple[str, ...]:
         """The heads without a grade in anything that was asked."""
         return tuple(line.name for line in self.lines if not line.roles)
 
+    def page(self, file: str) -> Page:
+        """Return the page of the surest heads; `file` holds all."""
+        specialised = [role | {"labels": len(line.roles)} for line in self.lines if (role := line.of_language)]
+        specialised.sort(key=lambda row: -row["margin_low"])
+        elsewhere = len(self.lines) - len(specialised) - len(self.idle)
+        idle = f" In nothing: {names(self.idle)}." if self.idle else ""
+        opening = (
+            Paragraph(
+                f"{len(specialised)} of {len(self.lines)} heads of {self.model} are specialised in a role of language, "
+                f"and {elsewhere} more in a position alone.{idle}"
+            ),
+            Paragraph(HOW_SURE),
+            short_table(TextTable.of("Heads", SHORT, specialised), file),
+        )
+        measured = [f"{name}: heads selected on {select}, evaluated on {report}." for name, select, report in self.runs]
+        blocks = (*opening, *map(Paragraph, measured), self._more(file))
+        return Page(f"Profile of the heads of {self.model}", (), short=blocks)
 
-def profile_page(runs: Sequence[RunFolder], step: Step = silent) -> str:
-    """Return the profile of all heads over `runs` in Markdown.
+    def _more(self, file: str) -> Paragraph:
+        columns = "".join(f"; {title} ({MEASURES[title][0].removesuffix('.')})" for title in self.columns)
+        return Paragraph(f"Not shown here, in {file}: all heads with all their labels{columns}.")
 
-    What is measured beside scores is told from the first run that has it. Raises RunFolderError for runs of
-    different models, or of none.
-    """
-    return environment(html=False).get_template("profile.md.j2").render(profile=head_profile(runs, step))
+
+HOW_SURE: Final = (
+    "A head is specialised in a label where its accuracy is significantly above every baseline and control of its run. "
+    "A label counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
+)
 
 
 def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
@@ -100,9 +125,8 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
     columns = {title: found for title, found in told.items() if found}
     lines = []
     for name in each("heads", heads.tolist(), step):
-        roles = of_head.get(name, [])
         measures = tuple(found.get(name, MISSING) for found in columns.values())
-        lines.append(HeadLine(name, tuple(map(_role, roles[:MOST])), max(len(roles) - MOST, 0), measures))
+        lines.append(HeadLine(name, tuple(of_head.get(name, [])), measures))
     about = tuple((run.name, *_corpora(run)) for run in runs)
     return Profile(", ".join(named[0]), about, tuple(columns), tuple(lines))
 

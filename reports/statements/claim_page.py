@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 from reports.blocks.block import Block, Charts, Code, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, columns_fold, made_facts, write_page
+from reports.blocks.short import CHARTS, linked, short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import count, day
 from reports.progress import Step, each, silent
@@ -47,41 +49,15 @@ RULE = (
     "hold where the whole interval lies outside, and otherwise it is not decided."
 )
 
-_COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}
+_COUNTED = {HOLDS: ("holds", "hold"), FAILS: ("does not hold", "do not hold"), OPEN: ("is undecided", "are undecided")}
+
+DESCRIBED: Final = 4
+"Claims of which the short form says what was measured, at most."
 
 
 def number_cell(number: Number) -> Cell:
     """Return a number with its unit, its interval beside it."""
     return Cell(f"{number.shown} {number.unit}", number.interval)
-
-
-Row = tuple[ClaimRecord, JudgedStatement, int]
-"A claim, one of its statements, and how many rows the claim has; 0 but for the first."
-
-
-def _once(row: Row, name: str, link: str = "") -> Cell:
-    """Return the cell of something that is said of the claim once."""
-    claim, _, span = row
-    return Cell(str(getattr(claim, name)) if span else "", link=link, span=span)
-
-
-SUMMARY: Final = (
-    TextColumn("Claim", lambda row: _once(row, "title", f"#{row[0].name}"), "row", "wrapping"),
-    STATEMENTS["text"].shown(write=lambda row: row[1].text, css="wrapping"),
-    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row[1].verdict, bold=True)),
-    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row[1].estimate), plain="number, 95 % interval"),
-    TextColumn("Config", lambda row: _once(row, "config_file"), "text"),
-)
-
-
-def summary(claims: Sequence[ClaimRecord]) -> TextTable:
-    """Return every statement that is counted with its verdict, by claim."""
-    rows = (
-        (claim, statement, 0 if place else len(claim.counted))
-        for claim in claims
-        for place, statement in enumerate(claim.counted)
-    )
-    return TextTable.of("Verdicts", SUMMARY, rows)
 
 
 def _number_said(row: JudgedStatement) -> str:
@@ -104,10 +80,9 @@ UNCOUNTED: Final = (
 )
 
 
-def uncounted(claims: Sequence[ClaimRecord]) -> TextTable:
-    """Return every identity and measurement, by claim."""
-    rows = (statement for claim in claims for statement in claim.uncounted)
-    return TextTable.of("Identities and measurements, not counted", UNCOUNTED, rows)
+def uncounted(claim: ClaimRecord) -> TextTable:
+    """Return every identity and measurement of a claim."""
+    return TextTable.of("Identities and measurements, not counted", UNCOUNTED, claim.uncounted)
 
 
 def _where(row: tuple[ClaimMeasure, ConditionMean]) -> str:
@@ -129,9 +104,15 @@ NUMBERS: Final = (
 )
 
 
-def statement_table(title: str, rows: Sequence[JudgedStatement]) -> TextTable:
-    """Return statements, each with its verdict, number and rule."""
-    return TextTable.of(title, STATED, rows)
+def statement_table(title: str, rows: Iterable[JudgedStatement], columns: Sequence[TextColumn] = STATED) -> TextTable:
+    """Return statements, each with its verdict, number and rule, or with fewer columns."""
+    return TextTable.of(title, columns, rows)
+
+
+def telling_first(statements: Iterable[JudgedStatement]) -> list[JudgedStatement]:
+    """Return statements that do not hold first, then those that are not decided."""
+    order = (FAILS, OPEN, HOLDS)
+    return sorted(statements, key=lambda one: order.index(one.verdict))
 
 
 def numbers(claim: ClaimRecord) -> TextTable:
@@ -192,16 +173,27 @@ def claims_page(claims: Sequence[ClaimRecord]) -> Page:
     """Return the page of claims: their verdicts, then a section each."""
     version = ", ".join(sorted({str(one.record.get("headscope", "")) for one in claims} - {""}))
     newest = max((str(one.record.get("started", "")) for one in claims), default="")
+    opening = tuple(_opening(claims))
+    sections = [Section(one.name, one.title, tuple(_claim(one))) for one in claims]
     return Page(
         title=f"{heading(claims)}, measured",
         sections=(
-            Section("summary", "Verdicts", tuple(_summary(claims))),
-            *(Section(one.name, one.title, tuple(_claim(one))) for one in claims),
+            Section("summary", "Verdicts", opening),
+            *linked("claims", "Each claim", sections),
             Section("columns", "Columns", (columns_fold(CLAIM_TABLES, "a claim’s record"),)),
         ),
         byline=(day(newest), ("headscope", version)),
         kicker="headscope claims",
         version=version,
+        short=tuple(
+            short_form(
+                opening,
+                _measured(claims),
+                "\n".join(filter(None, map(_command, claims))),
+                "what each number is and its rule, other measures and their charts, limits, configs and machines",
+                claim_charts([measure for one in claims[:CHARTS] for measure in one.measures[:1]]),
+            )
+        ),
     )
 
 
@@ -211,27 +203,37 @@ def heading(claims: Sequence[ClaimRecord]) -> str:
     return next((heading for heading, claims in HEADINGS.items() if asked <= {*claims}), TEXTBOOKS)
 
 
-def _summary(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
-    yield Paragraph(_lead(claims))
+def _opening(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
+    """Yield how many statements hold, by which rule, and verdicts: of what holds the first statement of each claim."""
+    yield Paragraph(_answer(claims))
     yield Paragraph(f"{RULE} {_beforehand(claims)}")
-    yield TableBlock(summary(claims), caption=False)
-    apart = uncounted(claims)
-    if apart.rows:
-        yield Heading(apart.title)
-        yield TableBlock(apart, caption=False)
+    by_place = zip_longest(*(one.counted for one in claims))
+    rows = telling_first(statement for several in by_place for statement in several if statement)
+    yield short_table(statement_table("Verdicts", rows, STATED[:3]), f"the {RECORD} of each claim")
 
 
-def _lead(claims: Sequence[ClaimRecord]) -> str:
+def _answer(claims: Sequence[ClaimRecord]) -> str:
     """Say how many statements hold."""
     verdicts = [statement.verdict for one in claims for statement in one.counted]
     others = sum(len(one.uncounted) for one in claims)
     apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
-    parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
-    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) or "none"
-    return (
-        f"{len(claims)} claim{'s' if len(claims) != 1 else ''}, {len(verdicts)} "
-        f"statement{'s' if len(verdicts) != 1 else ''}: {listed}.{apart}"
-    )
+    numbers = {verdict: verdicts.count(verdict) for verdict in _COUNTED}
+    parts = [f"{number} {_COUNTED[verdict][number != 1]}" for verdict, number in numbers.items() if number]
+    listed = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))) or "none was measured"
+    return f"Of {_several(len(verdicts), 'statement')} of {_several(len(claims), 'claim')} {listed}.{apart}"
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _measured(claims: Sequence[ClaimRecord]) -> Iterator[str]:
+    """Yield what was measured for the first claims, in a sentence each."""
+    for one in claims[:DESCRIBED]:
+        if one.about:
+            yield f"{one.title}: {one.about[0].partition('. ')[0].removesuffix('.')}."
+    if len(claims) > DESCRIBED:
+        yield f"{len(claims) - DESCRIBED} more claims are in index.html."
 
 
 def _beforehand(claims: Sequence[ClaimRecord]) -> str:
@@ -248,7 +250,7 @@ def _claim(claim: ClaimRecord) -> Iterator[Block]:
     yield Paragraph(f"After {claim.source}", note=True)
     yield TableBlock(statement_table(f"Statements: {claim.title}", claim.counted), caption=False)
     if claim.uncounted:
-        yield TableBlock(uncounted([claim]))
+        yield TableBlock(uncounted(claim))
     yield from map(Paragraph, claim.noticed)
     yield Heading("How it was measured")
     yield from map(Paragraph, claim.about)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Section, TableBlock
 from reports.blocks.page import Page, write_page
+from reports.blocks.short import short_form, short_table
 from reports.drawing.charts import Chart
-from reports.formats import day
+from reports.formats import day, names
 from reports.progress import Step, each, silent
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import Figure, beside_published
 from reports.statements.finding_record import RECORD as RECORD
-from reports.statements.finding_record import VERDICTS, Findings, read_findings
+from reports.statements.finding_record import REPRODUCED, VERDICTS, WEAKER, Findings, read_findings
 from reports.statements.finding_text import (
     all_findings,
+    asked_findings,
     common,
     counted_words,
     exceptions,
@@ -50,6 +52,15 @@ RULES: Final = (
     "Published numbers from memory or at second hand are marked beside the verdict.",
 )
 
+HOW_SURE: Final = (
+    "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the "
+    "range that the paper sets. It differs where some hold and others do not. What training is said to put in must "
+    "also be significantly beyond untrained weights."
+)
+
+NAMED: Final = 5
+"Findings and corpora that the short form names, at most."
+
 CONTROL: Final = (
     "Randomly initialised and permuted weights are not trained, so they must reproduce no finding that is counted. "
 )
@@ -72,36 +83,55 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
 
 
 def findings_page(findings: Findings) -> Page:
-    """Return the page of findings: what was asked by name first, then the verdicts and all others."""
+    """Return the page of findings: the verdicts, what was asked by name, then all others."""
     made = findings.record["runs"]
     version = ", ".join(sorted({str(one.get("headscope") or "") for one in made} - {""}))
     newest = max((str(one.get("started") or "") for one in made), default="")
+    opening = tuple(_opening(findings))
     return Page(
         title="Published findings about attention heads, tested on models",
-        sections=tuple(_sections(findings)),
+        sections=tuple(_sections(findings, opening)),
         byline=(day(newest), ("headscope", version)),
         kicker="headscope reproduce",
         version=version,
+        short=tuple(
+            short_form(
+                opening,
+                _measured(findings),
+                " ".join(["headscope reproduce", *findings.requested, *["--controls"] * bool(findings.controls)]),
+                f"the published numbers and ours for each statement, its rule and its charts; {TABLE} has all numbers",
+                _telling_charts(findings),
+            )
+        ),
     )
 
 
-def _sections(findings: Findings) -> Iterator[Section]:
-    for paper in _papers(findings, requested=True):
-        yield Section(paper["key"], paper["cited"], tuple(_paper(paper, findings)))
+def _opening(findings: Findings) -> Iterator[Block]:
+    """Yield how many findings are reproduced, by which rule, and the verdicts."""
+    yield Paragraph(_answer(findings))
+    yield Paragraph(HOW_SURE)
+    yield short_table(asked_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
+
+
+def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
     rules = Fold("How to read this", [Points(RULES)])
-    yield Section(
-        "summary", "Summary", (Paragraph(_lead(findings)), TableBlock(verdict_counts(findings), False), rules)
-    )
+    counted = [Paragraph(counted_words(findings))] * (len(findings.counted) < len(findings.findings))
+    yield Section("summary", "Summary", (*opening, *counted, rules))
+    if findings.requested:
+        asked = [block for paper in _papers(findings, requested=True) for block in _paper(paper, findings)]
+        yield Section("asked", "Findings asked for", asked)
     if findings.controls:
         yield Section("control", "Negative control", tuple(_control(findings)))
-    others = _papers(findings, requested=False)
-    listed = Fold(f"{len(findings.findings)} findings with their verdicts", [TableBlock(all_findings(findings), False)])
-    papers = [Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in others]
+    others = [
+        Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in _papers(findings, requested=False)
+    ]
+    every = all_findings(findings)
+    listed = Fold(f"{len(every)} findings with their verdicts", [TableBlock(every, False)])
     if findings.requested:
-        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *papers), file=TABLE)
+        folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *others))
         yield Section("others", "All other findings", (folded,))
     else:
-        yield Section("all", "All findings", (listed, *papers))
+        yield Section("all", "All findings", (listed, *others))
     about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
     yield Section("runs", "Runs", (about, TableBlock(runs(findings), False)))
 
@@ -115,11 +145,40 @@ def _papers(findings: Findings, *, requested: bool) -> list[dict[str, Any]]:
     return [paper for paper in kept if paper["findings"]]
 
 
-def _lead(findings: Findings) -> str:
-    """Say how many findings of how many papers there are, and how many have a number."""
-    papers = sum(bool(paper["findings"]) for paper in findings.papers)
-    of = f"{len(findings.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
-    return f"{of}, {findings.measured} measured on at least one model. {counted_words(findings)}"
+def _answer(findings: Findings) -> str:
+    """Say how many findings are reproduced by some trained model, and how many by untrained weights."""
+    asked = findings.asked
+    best = [findings.best(one) for one in asked]
+    papers = len({one["paper"] for one in asked})
+    of = f"Of {len(asked)} findings{' asked for' * bool(findings.requested)} from {papers} paper{'s' * (papers != 1)}"
+    answer = (
+        f"{of} at least one trained model reproduces {best.count(REPRODUCED)}, and {best.count(WEAKER)} more in a "
+        "weaker version."
+    )
+    if not findings.controls:
+        return answer
+    untrained = sum(one in findings.by_control for one in asked)
+    return f"{answer} Weights without training, the negative control, reproduce {untrained or 'none'} of them."
+
+
+def _measured(findings: Findings) -> Iterator[str]:
+    """Yield what was read, and which findings are reproduced."""
+    read = dict.fromkeys(str(one) for run in findings.record["runs"] for one in (run.get("corpora") or {}).values())
+    models = ", ".join(findings.trained)
+    yield f"{len(findings.record['runs'])} runs of {models} and untrained weights, on {names([*read], NAMED)}."
+    reproduced = [one for one in findings.asked if findings.best(one) == REPRODUCED]
+    if reproduced:
+        more = len(reproduced) - NAMED
+        said = "; ".join(f"{one['claim'].removesuffix('.')} ({one['id']})" for one in reproduced[:NAMED])
+        yield f"Reproduced: {said}" + (f"; and {more} more in {TABLE}." if more > 0 else ".")
+
+
+def _telling_charts(findings: Findings) -> list[Chart]:
+    """Return the charts of the findings that were asked by name, or else of those that are reproduced, if any."""
+    for one in findings.asked:
+        if (findings.requested or findings.best(one) == REPRODUCED) and (charts := _charts(one, findings)):
+            return charts
+    return []
 
 
 def _control(findings: Findings) -> Iterator[Block]:
@@ -143,7 +202,7 @@ def _tally(paper: Mapping[str, Any], findings: Findings) -> str:
 
 
 def _paper(paper: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
-    yield Paragraph(paper["title"])
+    yield Paragraph(f"{paper['cited']}: {paper['title']}")
     for finding in paper["findings"]:
         yield from _finding(finding, findings)
 

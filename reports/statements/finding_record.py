@@ -106,6 +106,21 @@ class Findings:
         """The models that have learned nothing."""
         return [one["model"] for one in self.record["models"] if one["control"]]
 
+    @property
+    def trained(self) -> list[str]:
+        """The models that have learned something."""
+        return [model for model in self.models if model not in self.controls]
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """The findings that the last call asked by name, or else those that are counted."""
+        return [one for one in self.findings if one["id"] in self.requested] or self.counted
+
+    def best(self, finding: Mapping[str, Any]) -> str:
+        """Return the verdict that comes first in VERDICTS, of those of all trained models; "" without any."""
+        found = {finding["results"][model]["verdict"] for model in self.trained if model in finding["results"]}
+        return next((verdict for verdict in VERDICTS if verdict in found), "")
+
     def results(self, finding: str) -> dict[str, dict[str, Any]]:
         """Return the result of each model that a finding was compared with, by its name."""
         found = {one["model"]: one for one in self.record["results"] if one["finding"] == finding}
@@ -129,13 +144,6 @@ class Findings:
     def requested(self) -> list[str]:
         """The findings that the last call asked by name; none where it asked all."""
         return list(self.record.get("requested", ()))
-
-    @property
-    def measured(self) -> int:
-        """How many findings have a measured verdict on some model."""
-        return sum(
-            any(one["verdict"] != UNTESTABLE for one in finding["results"].values()) for finding in self.findings
-        )
 
     @property
     def by_control(self) -> list[dict[str, Any]]:

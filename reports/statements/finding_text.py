@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.formats import about_minutes, day, duration, escaped, in_unit
+from reports.formats import about_minutes, day, duration, in_unit
 from reports.statements.finding_record import FINDINGS, UNMEASURED, VERDICTS, Findings, number_of, published_words
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell, verdict_class
@@ -148,8 +148,7 @@ def _rows(found: Findings) -> Iterator[Row]:
 
 
 def _claim(row: Row) -> Cell:
-    claim, anchor = row[1]["claim"], f"#{row[1]['id']}"
-    return Cell(claim, link=anchor, markdown=f"[{escaped(claim)}]({anchor})")
+    return Cell(row[1]["claim"], link=f"#{row[1]['id']}")
 
 
 def _verdict(model: str, row: Row) -> Cell:
@@ -162,7 +161,6 @@ def _verdict(model: str, row: Row) -> Cell:
 
 def all_findings(findings: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
-    models = (TextColumn(model, partial(_verdict, model), "text", "verdict", plain=model) for model in findings.models)
     folded = len(findings.models) + 3 > OPEN
     named = (
         FINDINGS["paper"].shown(
@@ -171,7 +169,18 @@ def all_findings(findings: Findings) -> TextTable:
         FINDINGS["claim"].shown(write=_claim, css="wrapping"),
         TextColumn("counted", lambda row: counted_as(row[1]), "text", "wrapping", folded=folded),
     )
-    return TextTable.of("All findings", (*named, *models), _rows(findings))
+    return TextTable.of("All findings", (*named, *_models(findings)), _rows(findings))
+
+
+def asked_findings(findings: Findings) -> TextTable:
+    """Return the findings that were asked by name with their verdicts on the first models."""
+    claim = FINDINGS["claim"].shown("Finding", "row", write=_claim, css="wrapping")
+    rows = (row for row in _rows(findings) if row[1]["id"] in findings.requested)
+    return TextTable.of("Verdicts", (claim, *_models(findings)[: OPEN - 1]), rows)
+
+
+def _models(findings: Findings) -> list[TextColumn]:
+    return [TextColumn(model, partial(_verdict, model), "text", "verdict", plain=model) for model in findings.models]
 
 
 def statements(finding: Mapping[str, Any]) -> TextTable:
@@ -208,8 +217,7 @@ def _ours(told_of: list[Mapping[str, Any]], row: tuple[int, Mapping[str, Any]]) 
         return Cell(ours, rest)
     first = "; ".join(filter(None, (ours, f"{decides}:")))
     page = Markup('{} <span class="{}">{}</span> <span class="ci">{}</span>')
-    markdown = f"{escaped(first)} **{verdict}**" + (f" ({escaped(rest)})" if rest else "")
-    return Cell(first, verdict, page=page.format(first, verdict_class(verdict), verdict, rest), markdown=markdown)
+    return Cell(first, verdict, page=page.format(first, verdict_class(verdict), verdict, rest))
 
 
 RUNS: Final = (

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from scipy import stats
 
-from reports.formats import count, percent, signed
+from reports.formats import count, percent, points
 from reports.statements.sandbox_record import (
     ANY,
     FDR,
@@ -43,7 +43,6 @@ PROMISED: Final = ("per head, uncorrected", LABEL, FDR)
 PROMISED_ALONE: Final = (ANY, WRONG_NO)
 "Rates that are to stay there under a null hypothesis."
 
-BESIDE: Final = "beside real finds"
 ROUGH: Final = 500
 "Runs a cell below which rates are rough."
 
@@ -57,7 +56,7 @@ def allowed(level: float, runs: int) -> float:
 
 
 def _stated(text: str, number: str, exceptions: int, of: int, unit: str) -> JudgedStatement:
-    """Return a statement that holds where nothing speaks against it; `number` says what would, and what was found."""
+    """Return a statement that holds where nothing speaks against it; `number` says what is farthest from it."""
     estimate = Number(exceptions, exceptions, exceptions, 1, f"of {count(of)} {unit}")
     return JudgedStatement(text, number, "Holds if there is none.", NONE.verdict(estimate), estimate)
 
@@ -68,12 +67,12 @@ def goals(record: Record) -> list[JudgedStatement]:
     return [
         *(
             one
-            for grade in GRADES
-            for one in _rates(f"False finds, grade {grade}", nulls, [f"{ANY}, grade {grade}"], level)
+            for grade, name in GRADES.items()
+            for one in _rates(f"Runs with a head falsely specialised {name}", nulls, [f"{ANY}, grade {grade}"], level)
         ),
-        *_rates("Wrong “no”", nulls, [WRONG_NO], level),
-        *_rates("Other false positives where no head has the lead", nulls, PROMISED, level),
-        *_rates(f"False positives {BESIDE}", mixed_rows(record), PROMISED, level),
+        *_rates("Verdicts no where a head is specialised", nulls, [WRONG_NO], level),
+        *_rates("Other false positives where no head is specialised", nulls, PROMISED, level),
+        *_rates("False positives beside specialised heads", mixed_rows(record), PROMISED, level),
         *_coverage(coverage_rows(power_rows(record))),
         *_null_coverage(nulls),
         *_models(record),
@@ -81,15 +80,12 @@ def goals(record: Record) -> list[JudgedStatement]:
     ]
 
 
-def lead(made: Sequence[JudgedStatement], record: Record) -> list[str]:
-    """Return the first paragraph, in sentences: what holds, what does not, and what power there is."""
+def answer(made: Sequence[JudgedStatement], record: Record) -> list[str]:
+    """Return the first paragraph, in sentences: how many statements hold, how rough rates are, what power there is."""
+    held = sum(one.verdict == HOLDS for one in made)
+    first = f"Where the truth is known, {held} of {len(made)} statements about the statistics of headscope hold."
     runs = min((int(row["runs"]) for row in record.get("power", ())), default=ROUGH)
-    sentences = _rough(runs, record.get("scale", {}).get("runs", 0))
-    missed = [one.text for one in made if one.verdict != HOLDS]
-    if made:
-        of = f"Of {len(made)} statements of the statistics that were put to the test, {len(made) - len(missed)} hold"
-        sentences.append(f"{of}. These do not: {'; '.join(missed)}." if missed else f"{of}.")
-    return [*sentences, *power_sentences(record)]
+    return [*[first] * bool(made), *_rough(runs, record.get("scale", {}).get("runs", 0)), *power_sentences(record)]
 
 
 def _rough(power_runs: int, null_runs: int) -> list[str]:
@@ -97,9 +93,9 @@ def _rough(power_runs: int, null_runs: int) -> list[str]:
     if power_runs >= ROUGH:
         return []
     if null_runs < ROUGH:
-        return [f"Only {power_runs} runs a cell: every rate here is rough, and this page is a preview, not evidence."]
+        return [f"Rates are of only {power_runs} runs: all are rough, and this page is a preview, not evidence."]
     error = 196 * math.sqrt(0.25 / power_runs)
-    return [f"Power and coverage are of {power_runs} runs a cell alone, and rough: to {error:.0f} points at the worst."]
+    return [f"Rates of planted heads are of {power_runs} runs alone, and rough: to {error:.0f} points at the worst."]
 
 
 def power_sentences(record: Record) -> list[str]:
@@ -107,10 +103,10 @@ def power_sentences(record: Record) -> list[str]:
     rows = [row for row in record.get("needed", ()) if row["margin"] > tested_margin(record) + 1e-9]
     sentences = []
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
-        parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
+        parts = [f"{points(row['margin'])}: {needed_text(row)}" for row in rows if row["power"] == wanted]
         sentences.append(
-            f"To have grade 1 in {percent(wanted)} % of runs, a head with the hardest of the roles takes this many "
-            f"scored words, by the lead it was planted with, in points: {'; '.join(parts)}."
+            f"Scored words that it takes to find a head in {percent(wanted)} % of runs, by the points that it is above "
+            f"its strongest baseline: {'; '.join(parts)}."
         )
     return sentences
 
@@ -118,28 +114,25 @@ def power_sentences(record: Record) -> list[str]:
 def needed_text(row: Record) -> str:
     """Write how many scored words are needed, where anybody knows."""
     if row["items"] is None:
-        return "not reached at the largest size"
+        return "not reached"
     return f"{'at most ' if row.get('at_most') else ''}{count(int(row['items']))}"
 
 
 def _rates(name: str, rows: Sequence[Row], wanted: Sequence[str], level: float) -> Iterator[JudgedStatement]:
     """Judge every rate of these names or kinds: none may be above the level by more than a Monte-Carlo error."""
     rates = [
-        (rate, key, row)
+        (rate, row)
         for row in rows
         for key, rate in row["rates"].items()
         if rate.known and (key in wanted or kind(key) in wanted)
     ]
     if not rates:
         return
-    above = [found for found in rates if found[0].value > allowed(level, found[2]["runs"])]
-    worst, key, row = max(rates, key=lambda found: found[0].value)
-    number = (
-        f"rates above by more than a Monte-Carlo error; the largest is {in_percent(worst)} % ({key}; {_where(row)})"
-    )
+    above = [found for found in rates if found[0].value > allowed(level, found[1]["runs"])]
+    number = f"largest {in_percent(max((rate for rate, _ in rates), key=lambda rate: rate.value))} %"
     if above:
-        number += f". Above: {'; '.join(dict.fromkeys(where['where'] for _, _, where in above))}"
-    yield _stated(f"{name} stay at the nominal {percent(level)} %", number, len(above), len(rates), "rates")
+        number += f"; above it: {'; '.join(dict.fromkeys(row['where'] for _, row in above))}"
+    yield _stated(f"{name} stay at {percent(level)} %", number, len(above), len(rates), "rates")
 
 
 def _where(row: Row) -> str:
@@ -151,11 +144,11 @@ def _null_coverage(nulls: Sequence[Row]) -> Iterator[JudgedStatement]:
     rows, (low, high) = [row for row in nulls if row["held"].known], COVERAGE_GOAL
     if not rows:
         return
-    outside = [row for row in rows if not low <= row["held"].value <= high]
-    told = "; ".join(f"{_where(row)} {in_percent(row['held'])} %" for row in outside)
-    text = f"Margin intervals hold in {percent(low)} to {percent(high)} % of cases under null hypotheses"
-    number = f"null hypotheses and sizes outside{': ' if told else ''}{told}"
-    yield _stated(text, number, len(outside), len(rows), "rows")
+    outside = sum(not low <= row["held"].value <= high for row in rows)
+    ends = (pick(rows, key=lambda row: row["held"].value) for pick in (min, max))
+    number = " to ".join(f"{in_percent(row['held'])} % ({_where(row)})" for row in ends)
+    text = f"Intervals hold the true value in {percent(low)} to {percent(high)} % of cases where no head is specialised"
+    yield _stated(text, number, outside, len(rows), "rows")
 
 
 def _coverage(coverage: Sequence[Row]) -> Iterator[JudgedStatement]:
@@ -164,18 +157,18 @@ def _coverage(coverage: Sequence[Row]) -> Iterator[JudgedStatement]:
         return
     (low, high), pooled = COVERAGE_GOAL, [row["pooled"].value for row in coverage]
     goal = f"in {percent(low)} to {percent(high)} % of runs"
-    number = f"quantities and sizes outside, all cells together; they range from {percent(min(pooled))} to "
-    number += f"{percent(max(pooled))} %"
+    number = f"{percent(min(pooled))} to {percent(max(pooled))} %"
     outside = sum(not low <= value <= high for value in pooled)
-    yield _stated(f"Intervals of 95 % hold the true value {goal}", number, outside, len(pooled), "sizes")
+    yield _stated(
+        f"Intervals of all planted heads together hold the true value {goal}", number, outside, len(pooled), "sizes"
+    )
     cells = [(row["quantity"], *cell) for row in coverage for cell in row["cells"]]
     missed = sum(rate.high < low or rate.low > high for _, _, rate in cells)
     quantity, worst, rate = min(cells, key=lambda cell: cell[2].value)
-    number = (
-        f"cells whose whole Monte-Carlo interval is outside; the lowest is {in_percent(rate)} % ({quantity} of "
-        f"“{worst['role']}”, true lead {signed(worst['true_margin'])}, {worst['documents']} documents)"
+    number = f"lowest {in_percent(rate)} % ({quantity} of “{worst['role']}”, {worst['documents']} documents)"
+    yield _stated(
+        f"Intervals of each planted head and size hold the true value {goal}", number, missed, len(cells), "cells"
     )
-    yield _stated(f"In every single cell they may hold {goal}", number, missed, len(cells), "cells")
 
 
 def _models(record: Record) -> Iterator[JudgedStatement]:
@@ -185,20 +178,25 @@ def _models(record: Record) -> Iterator[JudgedStatement]:
         declared = sum(bool(run["graded"]) for run in runs)
         rate = in_percent(counted(declared / len(runs), len(runs)))
         corpora = ", ".join(dict.fromkeys(run["corpus"] for run in runs))
-        number = f"runs on random or permuted weights ({corpora}) that gave a head a grade: {rate} %"
-        yield _stated("Nothing is found in models without knowledge", number, declared, len(runs), "runs")
+        yield _stated(
+            "No head is specialised in models without knowledge",
+            f"{rate} % of runs ({corpora})",
+            declared,
+            len(runs),
+            "runs",
+        )
     if weights:
         lost = sum(row["planted"] != row["selected"] or not row["graded"] for row in weights)
-        number = "heads that were not selected for their place, or have no grade"
-        yield _stated("Heads planted by weights are found", number, lost, len(weights), "heads")
+        yield _stated(
+            "Heads planted by weights are found", "not selected, or not specialised", lost, len(weights), "heads"
+        )
 
 
 def _shortcut(record: Record) -> Iterator[JudgedStatement]:
     """Judge whether whole runs differ from simulated ones, every p corrected for all comparisons."""
     ps = ps_of(comparisons(record))
     if ps:
-        number = "comparisons whose p, corrected for their number (Bonferroni), is at most 0.05; the smallest p is "
-        number += f"{min(ps):.3f}, {min(1.0, min(ps) * len(ps)):.3f} when corrected"
+        number = f"smallest p {min(ps):.3f}, {min(1.0, min(ps) * len(ps)):.3f} corrected for their number"
         apart = sum(p * len(ps) <= 0.05 for p in ps)
         yield _stated("Simulated runs agree with whole runs", number, apart, len(ps), "comparisons")
 

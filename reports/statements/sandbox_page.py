@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, listed, made_facts, write_page
+from reports.blocks.short import short_form, short_table
+from reports.drawing.charts import Chart
 from reports.formats import count, day, duration, percent, points, signed
 from reports.progress import Step, each, silent
-from reports.statements.claim_page import statement_table
+from reports.statements.claim_page import STATED, statement_table, telling_first
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import Figure, Point
 from reports.statements.sandbox_goals import (
@@ -19,9 +22,9 @@ from reports.statements.sandbox_goals import (
     PROMISED_ALONE,
     ROUGH,
     allowed,
+    answer,
     comparisons,
     goals,
-    lead,
 )
 from reports.statements.sandbox_record import (
     SANDBOX_TABLES,
@@ -44,6 +47,7 @@ from reports.statements.sandbox_text import (
     COVERAGE_TEXT,
     DIFFERENT,
     FALSE_TEXT,
+    HOW_SURE,
     NEEDED_TEXT,
     NULL_RUNS_TEXT,
     NULLS,
@@ -58,7 +62,14 @@ from reports.statements.sandbox_text import (
     needed_words,
     shown,
 )
+from reports.statements.statement import STATEMENTS
 from reports.tables.estimate import Estimate
+
+KEPT: Final = (
+    *STATED[:2],
+    STATEMENTS["value"].shown("Exceptions", "text", write=lambda row: str(row.estimate)),
+    STATEMENTS["number"].shown("Farthest from it", css="wrapping"),
+)
 
 
 def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
@@ -75,9 +86,9 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
 
 def sandbox_page(record: Record) -> Page:
     """Return the page of a record; what it lacks is said to be missing."""
-    power, nulls = power_rows(record), null_rows(record)
+    power, nulls, opening = power_rows(record), null_rows(record), tuple(_opening(record))
     sections = {
-        ("claims", "Statements of the statistics, and which hold"): _claims(record),
+        ("claims", "Statements of the statistics, and which hold"): opening,
         ("power", "Power"): _power(power, record),
         ("needed", "Scored words needed"): _needed(record),
         ("false", "False positives"): _false(nulls, record),
@@ -93,17 +104,42 @@ def sandbox_page(record: Record) -> Page:
         byline=(day(record.get("started")), ("headscope", version)),
         kicker="headscope sandbox",
         version=version,
+        short=tuple(
+            short_form(
+                opening,
+                _measured(record),
+                _command(record),
+                "power, false positives and how often intervals hold the truth, by size; sandbox.json has all rates",
+                _telling_charts(power, nulls, record),
+            )
+        ),
     )
 
 
-def _claims(record: Record) -> Iterator[Block]:
+def _opening(record: Record) -> Iterator[Block]:
+    """Yield how many statements hold, how that was tested, and the statements, those that do not hold first."""
     made = goals(record)
-    yield Paragraph(" ".join(lead(made, record)) or "The record holds nothing that a statement could be tested on.")
+    yield Paragraph(" ".join(answer(made, record)) or "The record holds nothing that a statement could be tested on.")
+    yield Paragraph(HOW_SURE)
     if made:
-        yield TableBlock(statement_table("Statements of the statistics", made), caption=False)
-    yield Heading("The study")
-    yield from map(Paragraph, ABOUT)
-    yield Paragraph(RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
+        yield short_table(statement_table("Statements", telling_first(made), KEPT), "sandbox.json")
+
+
+def _measured(record: Record) -> Iterator[str]:
+    """Yield how much was simulated."""
+    scale = {name: value for name, value in record.get("scale", {}).items() if name.endswith("runs")}
+    if scale:
+        yield f"Simulated: {listed(scale)}; of a population of {listed(_sizes(record))}."
+
+
+def _sizes(record: Record) -> dict[str, int]:
+    return {name: value for name, value in record.get("population", {}).items() if isinstance(value, int)}
+
+
+def _telling_charts(power: Sequence[Row], nulls: Sequence[Row], record: Record) -> list[Chart]:
+    """Return the first chart of power and the first of false positives."""
+    drawn = [*power_figures(power, tested_margin(record))][:1] + [*false_figures(nulls, alpha(record))][:1]
+    return [figure_chart(one) for one in drawn]
 
 
 def _power(power: Sequence[Row], record: Record) -> Iterator[Block]:
@@ -236,15 +272,21 @@ def _models(record: Record) -> Iterator[Block]:
         yield Paragraph("The record holds none.")
 
 
-def _made(record: Record) -> Iterator[Block]:
-    scale, population = record.get("scale", {}), record.get("population", {})
+def _command(record: Record) -> str:
+    scale = record.get("scale", {})
     quick = " --quick" if scale and scale.get("runs", 0) < ROUGH else ""
+    return str(record.get("command", f"headscope sandbox{quick} --seed {record.get('seed', 0)}"))
+
+
+def _made(record: Record) -> Iterator[Block]:
+    yield from map(Paragraph, ABOUT)
+    yield Paragraph(RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
     facts = made_facts(
         record,
-        record.get("command", f"headscope sandbox{quick} --seed {record.get('seed', 0)}"),
+        _command(record),
         stages=", ".join(f"{name} {duration(seconds)}" for name, seconds in record.get("stages", {}).items()),
-        population=listed({name: value for name, value in population.items() if isinstance(value, int)}),
-        scale=listed(scale),
+        population=listed(_sizes(record)),
+        scale=listed(record.get("scale", {})),
         effort=listed(record.get("effort", {})),
     )
     yield Facts(facts)

@@ -28,6 +28,12 @@ ABOUT = (
     "controls. Heads are also built by weights, and models without any knowledge are put through complete runs.",
 )
 
+HOW_SURE = (
+    "Heads of known roles are planted in a model of random weights, and simulated runs test them as real runs are "
+    "tested. A statement holds where nothing speaks against it by more than the Monte-Carlo error; intervals in "
+    "brackets are 95 % Monte-Carlo intervals."
+)
+
 RULE = (
     "The rule: a head has a grade in a label where it leads all baselines up to that grade by more than {margin} "
     "points on the report split, with an adjusted p below {level} %. A label and direction has the verdict no where "

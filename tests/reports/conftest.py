@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +436,24 @@ def too_wide() -> Callable[[Path], list[str]]:
         return found
 
     return tables
+
+
+@pytest.fixture(scope="session")
+def more_than_a_screen() -> Callable[[Path], list[str]]:
+    """Returns what a folder's report.md has too much of, and where its index.html does not open with the same table."""
+
+    def faults(folder: Path) -> list[str]:
+        html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
+        lines, rule = text.splitlines(), re.compile(r"\|(-+:?\|)+")
+        tables, rows = sum(bool(rule.fullmatch(line)) for line in lines), sum(line.startswith("| ") for line in lines)
+        most = {"words": (len(text.split()), 600), "tables": (tables, 1), "rows": (rows - tables, 12)}
+        most["charts"] = (text.count("(index.html draws it)"), 2)
+        found = [f"{count} {what}, {limit} at most" for what, (count, limit) in most.items() if count > limit]
+        links = len(re.findall("<a ", html.partition("<nav")[2].partition("</nav>")[0]))
+        found += [f"{links} links on top"] * (links > 8)
+        heads = re.findall(r"<thead>(.*?)</thead>", html, re.DOTALL)
+        shown = [re.sub("<[^>]+>", "", one) for one in re.findall("<th .*?</th>", heads[0])] if heads else []
+        columns = next((before.count(" | ") + 1 for before, line in pairwise(lines) if rule.fullmatch(line)), 0)
+        return found + [f"the page opens with {shown}"] * bool(tables and len(shown) != columns)
+
+    return faults

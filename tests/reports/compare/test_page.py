@@ -1,5 +1,6 @@
 """The page of a comparison: its words, its tables, and both grids in a real browser."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.compare.page import COMPARISON_PAGE, head_maps
+from reports.compare.page import COMPARISON_PAGE, change_table, head_maps
 from reports.compare.record import (
     ALONE,
     GAINED,
@@ -82,25 +83,20 @@ def folder(pair: RunPair, tmp_path_factory: pytest.TempPathFactory, hostile: str
 
 def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
     assert pair.sentences == (
+        "In 3 of 5 labels and directions after differs significantly from before: it is more accurate in 1 and less "
+        "accurate in 2.",
         "Of 5 roles that before or after has, 1 stays with the same head, 1 moved to another head, 2 are lost, "
         "1 is gained.",
         "In 1 of the 3 lost or gained the accuracies do not differ significantly: there a verdict changed, which can "
         "happen by chance near a threshold.",
         "Of the 2 that both have, the selected head is significantly less accurate in 1, more in 0, in one "
         "direction at least.",
-        "The accuracy of the selected head differs significantly in 3 of 5 label–direction pairs: after is higher in "
-        "1 and lower in 2.",
-        f"The largest significant difference: {pair.rows['label'][2]} (dependent->head), 70.0 % by 1-1 against 30.0 % "
-        "by 2-2, −40.0 points [−43.0, −37.0].",
-        f"Significantly lower: dependency: {pair.rows['label'][2]} (dependent->head) −40.0, dependency: obj "
-        "(dependent->head) −30.0.",
-        "Significantly higher: dependency: cop (dependent->head) +30.0.",
         "Of 4 heads that both runs have, 1 have the same main role, 1 another one, 1 lost theirs, 0 have one now, and "
         "1 have none in either. 1 have no counterpart in the other run.",
     )
 
 
-def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_a_role(tmp_path: Path) -> None:
+def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_a_role() -> None:
     rows = [
         row("obj", SAME, 0.531, 0.489, significant=False, variant="head->dependent"),
         row("obj", SAME, 0.598, 0.427, role=False),
@@ -120,21 +116,37 @@ def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_
     assert found.others["label"].tolist() == ["case"]
     said = found.sentences
     assert (
-        "Of the 1 that both have, the selected head is significantly less accurate in 1, more in 0, in one" in said[1]
+        "Of the 1 that both have, the selected head is significantly less accurate in 1, more in 0, in one" in said[2]
     )
     assert not any("a verdict changed" in sentence for sentence in said), "iobj fell in the other direction"
-    assert (
-        "Significantly lower: dependency: obj (dependent->head) −17.1, dependency: iobj (head->dependent) −15.0."
-        in said
+    shown = [" | ".join(row) for row in change_table(found).texts]
+    assert any(
+        row.startswith("dependency: obj | dependent->head | same head | 1-1 | 59.8 [57.8, 61.8] | 2-2 | 42.7")
+        for row in shown
     )
-    assert "Significantly higher: dependency: dep (dependent->head) +10.0." in said
-    page = COMPARISON_PAGE.write(tmp_path, Comparison.of("0", [], [found]))
-    text = page.with_name("report.md").read_text(encoding="utf-8")
-    assert (
-        "| dependency: obj | dependent->head | same head | 1-1 | 59.8 [57.8, 61.8] | 2-2 | 42.7 [40.7, 44.7] |" in text
-    )
-    assert "| dependency: dep | dependent->head |" in text
-    assert "| dependency: case |" not in text
+    assert any(row.startswith("dependency: dep | dependent->head |") for row in shown)
+    assert not any(row.startswith("dependency: case") for row in shown)
+
+
+def test_the_significant_differences_stand_on_one_screen_the_largest_first(
+    folder: Path, more_than_a_screen: Callable[[Path], list[str]], pair: RunPair, tmp_path: Path
+) -> None:
+    assert more_than_a_screen(folder) == []
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| attends")]
+    assert [row.split(" | ")[3] for row in rows] == [
+        *("−40.0 [−43.0, −37.0] |", "−30.0 [−33.0, −27.0] |", "+30.0 [+27.0, +33.0] |"),
+    ]
+    assert rows[1].startswith("| attends from an object to its verb | 1-1: 90.0 % | 2-2: 60.0 % |")
+    names = [f"run-{one}" for one in range(7)]
+    others = [
+        replace(pair, other=name, rows=pair.rows.assign(other=name), heads=pair.heads.assign(other=name))
+        for name in names
+    ]
+    runs = [Compared(name, "minilm", "ewt-dev", "") for name in ("before", *names)]
+    COMPARISON_PAGE.write(tmp_path, Comparison.of("0", runs, others))
+    assert more_than_a_screen(tmp_path) == []
+    assert "… and 9 more in compare.csv." in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
 def test_maps_of_heads_have_their_change_and_counterpart(pair: RunPair) -> None:

@@ -1,6 +1,7 @@
 """The page of targets: its sentences and tables, from invented answers and effects."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,14 +157,28 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
 
 
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "Labels and directions (3): in targets.csv." in text
-    assert "Effect of ablating each selected head (2): in effects.csv." in text
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert "<summary>Labels and directions (3)</summary>" in text
+    assert "<summary>Effect of ablating each selected head (2)</summary>" in text
     assert effect_table(record, AGREEMENT).texts[1] == (
         *("minilm", "4-7", "grammar, accuracy with attractors", "percentage points", "34.2 [33.2, 35.2]", "0.001"),
         *("0.2", "1 of 72", "–", "4-7, 3-3", "35.1 [23.5, 45.6]", "0.048", "effects"),
     )
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
+
+
+def test_the_best_heads_stand_on_one_screen(folder: Path, more_than_a_screen: Callable[[Path], list[str]]) -> None:
+    assert more_than_a_screen(folder) == []
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert "for agreement in 2 of 2 models, for coreference in 1 of 1 models, for position in 1 of 1 models." in text
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| attends")]
+    assert [row[1:3] for row in rows] == [
+        *(["minilm on ewt-dev", "4-7"], ["scratch on grammar", "3-3"]),
+        *(["minilm on ewt-dev", "3-5"], ["minilm on ewt-dev", "1-1"]),
+    ]
+    assert rows[0][3:] == ["80.0 [78.0, 82.0]", "70.0 nearest noun that agrees", "specialised, beyond words |"]
+    assert rows[2][5] == "not specialised; 2-2 is, beyond position and controls |"
+    assert "headscope targets one own" in text
     assert "<script>" not in text
 
 

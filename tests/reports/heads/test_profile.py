@@ -1,5 +1,6 @@
 """The profile of all heads over several runs says what their tables say, and refuses runs of different models."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from reports import Run
 from reports.formats import decimal
-from reports.heads.profile import MOST, head_profile, profile_page
+from reports.heads.profile import MOST, head_profile
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +28,14 @@ def test_every_head_has_a_line_with_the_labels_in_which_it_is_specialised_over_a
     assert [line.name for line in one.lines] == list(run.scores.sort_values(["layer", "head"])["name"].unique())
     for single, double in zip(one.lines, both.lines, strict=True):
         rows = scores[(scores["name"] == single.name) & (scores["grade"] > 0)]
-        assert len(single.roles) + single.more == rows.groupby(["probe", "label"]).ngroups
-        assert {role.partition(" (")[0] for role in single.roles} <= set(rows["label"])
-        assert len(double.roles) + double.more == 2 * (len(single.roles) + single.more)
-        assert len(double.roles) <= MOST
+        assert len(single.roles) == rows.groupby(["probe", "label"]).ngroups
+        assert {role["label"] for role in single.roles} <= set(rows["label"])
+        assert len(double.roles) == 2 * len(single.roles)
+        assert double.written.count("; ") == min(len(double.roles), MOST + 1) - bool(double.roles)
     assert set(one.idle) == {line.name for line in one.lines if not line.roles} != set()
     roles = next(line.roles for line in both.lines if line.roles)
-    assert roles[0].partition(" (")[0] == roles[1].partition(" (")[0]
-    assert {"novels" in role for role in roles[:2]} == {True, False}
+    assert roles[0]["label"] == roles[1]["label"]
+    assert {role["corpus"] == "novels" for role in roles[:2]} == {True, False}
 
 
 @pytest.mark.slow
@@ -52,8 +53,17 @@ def test_runs_of_two_models_are_refused_by_name(run: Run) -> None:
         head_profile([run, replace(run, folder=Path("other"), scores=run.scores.assign(model="tiny"))])
 
 
-def test_the_page_escapes_what_comes_from_data(run: Run) -> None:
-    page = profile_page([run, other(run, "a|b")])
+def test_the_page_is_one_screen_and_the_file_has_every_head(run: Run) -> None:
+    profile = head_profile([run, other(run, "a|b")])
+    page = profile.page("all.csv").markdown
     assert "a|b" not in page
     assert "a\\|b" in page
-    assert f"of {run.layers * run.heads} heads have a grade" in page
+    language = [line for line in profile.lines if line.of_language]
+    assert f"{len(language)} of {run.layers * run.heads} heads of minilm are specialised in a role of language" in page
+    rows = [line for line in page.splitlines() if re.match(r"\| \d+-\d+ \|", line)]
+    assert len(rows) == min(len(language), 12)
+    assert len(page.split()) <= 600
+    surest = max(language, key=lambda line: line.of_language["margin_low"])
+    assert rows[0].startswith(f"| {surest.name} | ")
+    assert list(profile.frame["head"]) == [line.name for line in profile.lines]
+    assert list(profile.frame["labels"]) == [len(line.roles) for line in profile.lines]

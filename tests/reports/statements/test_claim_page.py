@@ -75,24 +75,53 @@ def pages(tmp_path: Path) -> tuple[str, str]:
     return page.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
-def test_verdicts_and_numbers_are_on_both_pages_in_the_order_of_the_registry(pages: tuple[str, str]) -> None:
-    html, markdown = pages
-    for text in (" ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split()), markdown):
-        for said in (
-            "2 claims, 3 statements: 1 held, 1 did not and 1 could not be decided. 1 more hold by arithmetic",
-            "It is equal", "1.235 times [1.215, 1.255]", "2.1 % [1.1, 3.1]", "2.50 µs [2.40, 2.60]", "– %",
-            "It is said that mixing matters.", "It was noticed.", "It was measured.", "It is small.",
-            "what is counted; 5 repeats", "Holds if so.", "compute.toml", "5d0c3e9a71b2f488", "2 min 30 s",
-            "headscope claim compute.toml --set rounds=3", 'claim = "compute"',
-        ):  # fmt: skip
-            assert said in text.replace("&#34;", '"'), said
-        assert text.index("It is said that compute matters") < text.index("It is said that mixing matters")
-        verdicts, apart = text.split("Identities and measurements, not counted", 1)
-        assert "Products" in apart
-        assert "Products" not in verdicts
-        assert HOSTILE not in text
+def test_verdicts_and_numbers_are_on_the_page_in_the_order_of_the_registry(pages: tuple[str, str]) -> None:
+    html, _ = pages
+    text = " ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split())
+    for said in (
+        "Of 3 statements of 2 claims 1 holds, 1 does not hold and 1 is undecided. 1 more hold by arithmetic",
+        "It is equal", "1.235 times [1.215, 1.255]", "2.1 % [1.1, 3.1]", "2.50 µs [2.40, 2.60]", "– %",
+        "It is said that mixing matters.", "It was noticed.", "It was measured.", "It is small.",
+        "what is counted; 5 repeats", "Holds if so.", "compute.toml", "5d0c3e9a71b2f488", "2 min 30 s",
+        "headscope claim compute.toml --set rounds=3", 'claim = "compute"',
+    ):  # fmt: skip
+        assert said in text.replace("&#34;", '"'), said
+    assert text.index("It is said that compute matters") < text.index("It is said that mixing matters")
+    verdicts, apart = text.split("Identities and measurements, not counted", 1)
+    assert "Products" in apart
+    assert "Products" not in verdicts
+    assert HOSTILE not in text
     assert html.count('<td class="missed">does not hold</td>') == 2  # in the summary and in its section
     assert not re.search(r"(src|href)=\"(?!#|data:,)", html.partition("/*! Vega ")[0])
+
+
+@pytest.mark.usefixtures("pages")
+def test_what_does_not_hold_stands_first_on_one_screen(
+    more_than_a_screen: Callable[[Path], list[str]], tmp_path: Path
+) -> None:
+    assert more_than_a_screen(tmp_path) == []
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if line.startswith("| ")][1:] == [
+        "| They add up | **does not hold** | 2.1 % [1.1, 3.1] |",
+        "| It is faster | **not decided** | 1.235 times [1.215, 1.255] |",
+        "| It is equal | **holds** | 1 times |",
+    ]
+    assert "    headscope claim compute.toml --set rounds=3\n    headscope claim mixing.toml --set rounds=3" in text
+    assert HOSTILE not in text
+
+
+def test_many_claims_fit_on_a_screen_too(more_than_a_screen: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    for number in range(8):
+        texts = [f"Statement {number}-{place} holds in every training run of this encoder" for place in range(3)]
+        record = claim(f"claim-{number}", [statement(one, "holds", 1.5, 0.1, "nats") for one in texts], [])
+        (tmp_path / record["name"]).mkdir()
+        (tmp_path / record["name"] / "claim.json").write_text(json.dumps(record))
+    write_claims_page(tmp_path)
+    assert more_than_a_screen(tmp_path) == []
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    shown = re.findall(r"Statement (\d-\d)", text)
+    assert shown == [*(f"{one}-0" for one in range(8)), *(f"{one}-1" for one in range(4))], "the first of each claim"
+    assert "… and 12 more in the claim.json of each claim." in text
 
 
 @pytest.mark.usefixtures("pages")
