@@ -16,7 +16,7 @@ from experiments.measures.transfer import TransferMeasure
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
-from reports.measures.effects import highest
+from reports.scores.effects import highest
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
