@@ -11,7 +11,7 @@ function everyHead(root) {
   /* Cells without letters are numbers, which do not break; a table of many columns stands one under the other where it is narrow. */
   const row = (cells, tag, titles) => {
     const tr = document.createElement("tr");
-    tr.append(...cells.map((text) => element(tag, text.replace("->", "-\u2060>"), { className: /\p{L}{2}/u.test(text) ? "" : "number" })));
+    tr.append(...cells.map((text) => element(tag, text.replace("->", "-\u2060>\u200b"), { className: /\p{L}{2}/u.test(text) ? "" : "number" })));
     titles.forEach((title, i) => { if (tag === "td") tr.cells[i].dataset.title = title; });
     return tr;
   };
