@@ -50,7 +50,10 @@ def _attention(source: CardSource) -> Iterator[HeadMap]:
         title = "attention of words to special tokens"
         yield HeadMap.of(title, sinks, "special", shape, unit="%", factor=100, group="attention")
     if len(explained := run.last("heads")):
-        explained, title = explained[explained["scope"] == explained["scope"].iloc[0]], "attention explained by its roles"
+        explained, title = (
+            explained[explained["scope"] == explained["scope"].iloc[0]],
+            "attention explained by its roles",
+        )
         yield HeadMap.of(title, explained, "explained", shape, unit="%", factor=100, group="attention")
     if len(shapes := run.last("shapes")):
         shapes = shapes[(shapes["split"] == "report") & (shapes["scope"] == shapes["scope"].iloc[0])]

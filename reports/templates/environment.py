@@ -37,7 +37,14 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters.update({name: getattr(formats, name) for name in _FILTERS})
-    made.filters.update(embedded=embedded, as_json=as_json, packed=packed, markdown_table=markdown_table, md=formats.escaped, terms=terms)
+    made.filters.update(
+        embedded=embedded,
+        as_json=as_json,
+        packed=packed,
+        markdown_table=markdown_table,
+        md=formats.escaped,
+        terms=terms,
+    )
     made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
 
