@@ -14,10 +14,10 @@ from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
 from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
-from reports.measures.effects import Row, behaviour_text, cost_text, highest, is_distance, scale_of, significant
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.scores.effects import Row, behaviour_text, cost_text, highest, is_distance, scale_of, significant
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY

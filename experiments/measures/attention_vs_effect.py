@@ -16,9 +16,9 @@ from experiments.measures.transfer import TransferMeasure
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
-from reports.measures.effects import highest
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
+from reports.scores.effects import highest
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, columns_of
 from reports.tables.effects import ALL_PLACES, ATTENTION_VERDICTS

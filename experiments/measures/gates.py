@@ -12,9 +12,9 @@ from experiments.config.section import EMBEDDING
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
-from reports.measures.effects import GATE, Row, cost_text, scale_of
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
+from reports.scores.effects import GATE, Row, cost_text, scale_of
 from reports.tables.cells import TextColumn
 from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
 from reports.tables.shared_columns import (

@@ -12,10 +12,10 @@ from pydantic import Field
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
-from reports.measures.effects import GATE, NumberScale, highest
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.scores.effects import GATE, NumberScale, highest
 from reports.scores.verdicts import Verdicts
 from reports.tables.column import Column
 from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR

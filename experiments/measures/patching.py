@@ -16,10 +16,10 @@ from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, HeadMap, Matrix, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, percent, signed, signed_percent
-from reports.measures.effects import NumberScale, significant
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.scores.effects import NumberScale, significant
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import TextColumn
 from reports.tables.effects import ALL_PLACES

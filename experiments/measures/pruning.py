@@ -12,9 +12,9 @@ from pydantic import Field
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, TableBlock, Terms
 from reports.formats import percent, signed
-from reports.measures.effects import Row, behaviour_text, scale_of
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
+from reports.scores.effects import Row, behaviour_text, scale_of
 from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, ORDERS
 from reports.tables.shared_columns import (
     BEHAVIOUR,

@@ -14,7 +14,7 @@ from reports.blocks.block import Block, Fold, Heading, Paragraph, Section, Terms
 from reports.formats import count, day, duration, escaped
 from reports.run.replacing import replace_text
 from reports.tables.table import Table
-from reports.templates.environment import assets, environment
+from reports.templates.environment import asset, assets, environment
 
 
 def made_facts(record: Mapping[str, Any], command: str | None, **more: str | None) -> list[tuple[str, str]]:
@@ -76,8 +76,8 @@ class Page:
         needed = dict.fromkeys(name for section in self.sections for name in section.assets)
         names = ["page", "fold", *self.assets, *needed]
         drawn = "charts" in needed
-        template = environment().get_template("page.html.j2")
-        style, script = (assets(names, suffix) for suffix in (".css", ".js"))
+        template, style = environment().get_template("page.html.j2"), assets(names, ".css")
+        script = asset("unpack.js") + Markup("\nwhenUnpacked(() => {\n") + assets(names, ".js") + Markup("\n});")
         return template.render(
             page=self, version=self.version, style=style, script=script, vega=vega() if drawn else ""
         )

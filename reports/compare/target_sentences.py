@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.compare.target_tables import TARGETS, RoleTarget, TargetRecord
 from reports.formats import percent
-from reports.measures.effects import is_distance, scale_of
+from reports.scores.effects import is_distance, scale_of
 from reports.tables.grades import GRADES, answered, grade_name, grade_names
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 

@@ -27,7 +27,7 @@ from reports.compare.target_sentences import (
 )
 from reports.compare.target_tables import ANSWERS, EFFECTS, TARGET_TABLES, RoleTarget, TargetFacts, TargetRecord
 from reports.formats import names, p_value, percent
-from reports.measures.effects import behaviour_text, scale_of
+from reports.scores.effects import behaviour_text, scale_of
 from reports.scores.glossary import PRECISION_AND_LIFT
 from reports.scores.plain_names import task
 from reports.scores.selected_head import CAUTION, TERMS, question_cell

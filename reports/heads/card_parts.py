@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval
+from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
 from reports.scores.best_heads import CLASSIFIER, layer_attention, page_scores
@@ -31,9 +31,13 @@ NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
 ROLE_COLUMNS: Final = (
-    *("label", "direction", "accuracy, %", "interval", "strongest baseline, %", "margin", "interval", "grade"),
+    *("label", "direction", "accuracy, %", "interval", "strongest baseline, %", "significant"),
+    *("margin", "interval", "grade"),
 )
 "What a card tells of a role."
+
+ROLE_FOLDED: Final = 3
+"How many of these columns are folded."
 
 ROLE_READ: Final = (
     *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
@@ -50,6 +54,8 @@ class CardPart:
     sentences: tuple[str, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    folded: int = 0
+    "How many of the last columns a page shows only where one asks for all."
 
 
 @dataclass(frozen=True)
@@ -114,23 +120,24 @@ Part = Callable[[CardSource, str], CardPart | None]
 
 
 def roles(source: CardSource, name: str) -> CardPart | None:
-    """In which labels the head has a grade or is chosen, the surest margins first."""
+    """In which labels the head is significantly above its baselines or selected, the surest margins first."""
     rows = source.by_head.get(name)
     if rows is None:
         return None
     noted = rows[rows["graded"] | rows["selected"]]
     kinds = rows[["graded", "selected"]].sum()
     sentences = [
-        f"A grade in {kinds['graded']} of {len(rows)} label–direction pairs in which it was tested; selected as the "
-        f"best head in {kinds['selected']}."
+        f"Significantly above every baseline in {kinds['graded']} of {len(rows)} label–direction pairs; selected as "
+        f"the best head in {kinds['selected']}."
     ]
     if noted.empty:
         noted = rows.head(1)
-        sentences.append("The margin with the highest lower end:")
+        sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
+        sentences.append(f"The {MOST} in which it is most clearly above them, of {len(noted)}:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
-    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, tuple(_role(row, source.rule) for row in shown))
+    cells = tuple(_role(row, source.rule) for row in shown)
+    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 
 
 def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
@@ -139,6 +146,7 @@ def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        yes_or_no(row["grade"] > 0) if numbers["p_adjusted"] == numbers["p_adjusted"] else MISSING,
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         rule.grade(row) + (", selected" if row["selected"] else ""),
     )

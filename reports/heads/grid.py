@@ -1,4 +1,4 @@
-"""The grid of all heads, each with its main role, beside their cards: where a reader of a page chooses a head."""
+"""The grid of all heads and their scatter, beside their cards: where a reader of a page chooses a head."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
-from reports.formats import count, interval, percent, signed, signed_interval
+from reports.blocks.block import HeadMap
+from reports.formats import count, interval, percent
 from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, Part, main_roles, of_language
+from reports.heads.numbers import ENTROPY, accuracy_title, head_numbers, number_data
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
-from reports.scores.thresholds import RunThresholds
+from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.glossary import MEANING
 from reports.tables.grades import POSITION
 from reports.tables.table import last_step
 
@@ -24,10 +27,13 @@ ANY: Final = "any probe"
 LANGUAGE: Final = "roles of language"
 "Stands for all probes but that of positions."
 
+FOLDED: Final = tuple((term, meaning) for term, meaning in MEANING if term in ("margin", "interval", "grade"))
+"What the columns of a card mean that are folded."
+
 
 @dataclass(frozen=True)
 class HeadRole:
-    """A label that some head has a grade in, the one with its surest margin."""
+    """A label in which some head is significantly above its baselines, the one with its surest margin."""
 
     probe: str
     label: str
@@ -49,22 +55,23 @@ class Roles:
     roles: tuple[HeadRole, ...]
     "Those of language first, the most frequent first."
     descriptions: Mapping[str, str]
-    "Name of a head -> its role and numbers in one line."
+    "Name of a head -> its role and numbers in one line, without its name."
 
 
 @dataclass(frozen=True)
 class HeadGrid:
-    """Every head of a run with its main role, and the cards."""
+    """Every head of a run with its main role, its numbers, and the cards."""
 
     layers: int
     heads: int
     views: tuple[Roles, ...]
     "Of language where any head has such a role and others were asked; of every probe, then of each of several."
     cards: HeadCards
+    numbers: tuple[HeadMap, ...]
+    finding: BestHead | None
+    "The first finding of the page, whose card opens; None where no head is above its baselines."
     layer_attention: tuple[str, ...]
     "Of every layer; empty where all are global."
-    explained: str
-    "How many heads have a role between words, and what it explains; empty where that was not measured."
 
     @property
     def rows(self) -> list[list[str]]:
@@ -76,9 +83,26 @@ class HeadGrid:
     @property
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
-        views = [asdict(view) for view in self.views]
-        data = {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
+        titles = [one.title for one in self.numbers]
+        wanted = accuracy_title(self.finding.label, self.finding.variant) if self.finding else ""
+        data = {
+            "layers": self.layers,
+            "heads": self.heads,
+            "views": [asdict(view) for view in self.views],
+            "numbers": number_data(self.numbers),
+            "across": titles.index(ENTROPY) if ENTROPY in titles else None,
+            "up": titles.index(wanted) if wanted in titles else None,
+            "first": self.first,
+            "folded": FOLDED,
+            "cards": self.cards.data,
+        }
         return data | ({"attention": self.layer_attention} if self.layer_attention else {})
+
+    @property
+    def first(self) -> str:
+        """The head whose card opens: that of the first finding, else the first that has a role, else the first."""
+        roles = [role.heads[0] for view in self.views for role in view.roles]
+        return self.finding.name if self.finding else [*roles, self.cards.cards[0].name][0]
 
     @property
     def layer_names(self) -> list[str]:
@@ -99,12 +123,6 @@ class ExplainedHeads:
         """Read the table of a run."""
         table = run.tables.get("heads")
         return cls(pd.DataFrame() if table is None else table[table["scope"] == table["scope"].iloc[0]])
-
-    @property
-    def of_heads(self) -> Mapping[str, str]:
-        """What the roles of each head explain in a few words, by its name."""
-        shares = [] if self.rows.empty else zip(self.rows["name"], self.rows["explained"], strict=True)
-        return {str(name): f"roles explain {percent(share)} % of its attention between words" for name, share in shares}
 
     @property
     def median(self) -> str:
@@ -143,15 +161,26 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
     if cards is None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]
-    explained = ExplainedHeads.of(run)
-    more = {name: f" · {said}" for name, said in explained.of_heads.items()}
-    told = tuple(source.layer_attention.values())
-    views = tuple(_views(source, names, more))
-    return HeadGrid(run.layers, run.heads, views, cards, told, explained.median)
+    return HeadGrid(
+        layers=run.layers,
+        heads=run.heads,
+        views=tuple(_views(source, names)),
+        cards=cards,
+        numbers=head_numbers(source),
+        finding=_finding(run),
+        layer_attention=tuple(source.layer_attention.values()),
+    )
 
 
-def _views(source: CardSource, names: Sequence[str], more: Mapping[str, str]) -> Iterator[Roles]:
-    """Yield the roles of language, of all probes and of each; there may be `more` to say of heads over all probes."""
+def _finding(run: RunFolder) -> BestHead | None:
+    """Return the head that the first screen names first."""
+    scores = page_scores(run.scores)[0]
+    named = leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
+    return named[0] if named else None
+
+
+def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:
+    """Yield the roles of language, of all probes and of each."""
     probes, language = source.rows["probe"].unique(), of_language(source.rows)
     rows = {LANGUAGE: language} if language["graded"].any() and POSITION in probes else {}
     rows |= {ANY: source.rows}
@@ -159,10 +188,9 @@ def _views(source: CardSource, names: Sequence[str], more: Mapping[str, str]) ->
     mains = {view: main_roles(one) for view, one in rows.items()}
     marks = role_marks(*(main.values() for main in mains.values()))
     for view, one in rows.items():
-        none = "no role of language" if view == LANGUAGE else "no role"
+        none = "not specialised" if view == LANGUAGE else "significant in no label"
         told = {str(row["name"]): row for row in one.drop_duplicates("name").to_dict("records")}
-        beside = more if view in (LANGUAGE, ANY) else {}
-        said = {name: _said(name, told.get(name), none, source.rule) + beside.get(name, "") for name in names}
+        said = {name: _said(told.get(name), none) for name in names}
         yield Roles(view, none, _roles(mains[view], marks), said)
 
 
@@ -176,16 +204,14 @@ def _roles(main: Mapping[str, RoleName], marks: Mapping[RoleName, RoleMark]) -> 
     )
 
 
-def _said(name: str, row: Mapping[Any, Any] | None, none: str, rule: RunThresholds) -> str:
+def _said(row: Mapping[Any, Any] | None, none: str) -> str:
     """Say a head's main role, or where it came nearest to one if it has `none`, with its numbers."""
     if row is None:
-        return f"Head {name}: nothing was tested"
-    about = f"{row['label']} ({row['probe']}, {row['variant']})"
-    margin = f"{signed(row['margin'])} points {signed_interval(row['margin_low'], row['margin_high'])}".rstrip()
+        return "nothing was tested"
+    role = ("specialised" if row["specialised"] else "significant") if row["grade"] else f"{none}; nearest"
     numbers = (
         f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
-        f"{margin} over {row['baseline']}",
+        f"baseline {percent(row['baseline_accuracy'])} % ({row['baseline']})",
         f"n {count(int(row['n']))}",
     )
-    role = f"{rule.grade(row)} in {about}" if row["grade"] else f"{none}; nearest to one in {about}"
-    return " · ".join([f"Head {name}: {role}", *numbers])
+    return " · ".join([f"{role} in {row['label']} ({row['probe']}, {row['variant']})", *numbers])

@@ -3,30 +3,54 @@
 function everyHead(root) {
   const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, views } = data;
   const cards = new Map(data.cards.map((card) => [card.name, card.parts]));
-  const select = root.querySelector("[data-role=head]"), probe = root.querySelector("[data-role=probe]"), place = root.querySelector(".card"), readout = root.querySelector(".readout");
-  let chosen = null;
+  const [select, colour] = ["head", "colour"].map((name) => root.querySelector(`[data-role=${name}]`));
+  const [place, readout, scale, rolekeys] = [".card", ".readout", ".scale", ".rolekeys"].map((name) => root.querySelector(name));
+  const NAMING = 2; // columns that name a row where some are folded
+  let chosen = data.first, view = views[0], number = null, all = false;
 
-  const row = (cells, tag) => { const tr = document.createElement("tr"); tr.append(...cells.map((cell) => element(tag, cell))); return tr; };
-  const table = ({ title, columns, rows }) => {
-    const made = document.createElement("table"), scroll = document.createElement("div");
-    made.className = "data small";
-    Object.assign(scroll, { className: "scroll plain", tabIndex: 0, role: "region", ariaLabel: title });
-    made.createTHead().append(row(columns, "th"));
-    made.createTBody().append(...rows.map((cells) => row(cells, "td")));
-    scroll.append(made);
-    return scroll;
+  /* Cells without letters are numbers, which do not break; a table of many columns stands one under the other where it is narrow. */
+  const row = (cells, tag, titles) => {
+    const tr = document.createElement("tr");
+    tr.append(...cells.map((text) => element(tag, text.replace("->", "-\u2060>\u200b"), { className: /\p{L}{2}/u.test(text) ? "" : "number" })));
+    titles.forEach((title, i) => { if (tag === "td") tr.cells[i].dataset.title = title; });
+    return tr;
+  };
+  const table = (title, columns, rows) => {
+    const made = element("table", "", { className: `data small${columns.length > 4 ? " many" : ""}`, ariaLabel: title });
+    made.createTHead().append(row(columns, "th", columns));
+    made.createTBody().append(...rows.map((cells) => row(cells, "td", columns)));
+    return made;
+  };
+  const folded = (part) => {
+    const made = element("details", "", { open: all }), terms = element("dl", "", { className: "terms" });
+    terms.append(...data.folded.flatMap(([term, meaning]) => [element("dt", term), element("dd", meaning)]));
+    const others = (cells) => [...cells.slice(0, NAMING), ...cells.slice(-part.folded)];
+    made.append(element("summary", "Other columns"), table(part.title, others(part.columns), part.rows.map(others)), terms);
+    made.addEventListener("toggle", () => { all = made.open; });
+    return made;
+  };
+  const told = (part) => {
+    const first = (cells) => cells.slice(0, cells.length - part.folded);
+    const made = [element("h4", part.title), ...part.sentences.map((text) => element("p", text))];
+    if (part.rows.length) made.push(table(part.title, first(part.columns), part.rows.map(first)));
+    return part.folded ? [...made, folded(part)] : made;
   };
   const card = (name) => {
-    const parts = cards.get(name).flatMap((part) => [element("h4", part.title), ...part.sentences.map((text) => element("p", text)), ...(part.rows.length ? [table(part)] : [])]);
+    const parts = cards.get(name).flatMap(told);
     place.replaceChildren(element("h3", `Head ${name}`), ...(parts.length ? parts : [element("p", "No label was tested in this head.")]));
-    place.scrollTop = 0;
     select.value = name;
   };
 
   /* The grid. Its cells are found by name, as those of all other grids on the page. */
-  let { descriptions } = views[0];
-  const describe = (i) => { readout.textContent = descriptions[grid.cells[i].dataset.head] ?? ""; };
-  const grid = headGrid(root.querySelector(".grid"), layers, heads, describe);
+  const valued = (one, i) => `${one.title}: ${one.values[i] === null ? "–" : minus(one.values[i])} ${one.unit}`.trimEnd();
+  const said = (i) => `Head ${names[i]}: ${view.descriptions[names[i]] ?? "not there"}`;
+  const point = (i) => {
+    const at = i ?? names.indexOf(chosen), numbers = [...new Set([number, ...scatter.axes])].filter(Boolean);
+    readout.replaceChildren(said(at), document.createElement("br"), element("span", numbers.map((one) => valued(one, at)).join(" · "), { className: "muted" }));
+    grid.cells.forEach((cell, k) => cell.classList.toggle("pointed", k === i));
+    scatter.mark(i, "pointed");
+  };
+  const grid = headGrid(root.querySelector(".grid"), layers, heads, point), names = grid.cells.map((cell) => cell.dataset.head);
   root.classList.toggle("broad", heads > 16);
   data.attention?.forEach((said, layer) => {
     const name = root.querySelector(".grid").tBodies[0].rows[layer].cells[0];
@@ -38,22 +62,45 @@ function everyHead(root) {
     item.append(element("i", letter, { className: look, ariaHidden: "true" }), ` ${text} `, element("span", more, { className: "muted" }));
     return item;
   };
-  const paint = (view) => {
+  const paintRoles = () => {
     const role = new Map(view.roles.flatMap((one) => one.heads.map((name) => [name, one])));
-    ({ descriptions } = view);
-    for (const cell of grid.cells) {
-      const name = cell.dataset.head, main = role.get(name);
-      cell.textContent = main ? main.letter : cards.has(name) ? "·" : "";
+    grid.cells.forEach((cell, i) => {
+      const main = role.get(names[i]);
+      cell.textContent = main ? main.letter : cards.has(names[i]) ? "·" : "";
       cell.className = main ? `role-${main.colour}` : "";
-      cell.setAttribute("aria-label", descriptions[name] ?? `Head ${name}: not there`);
-    }
+      cell.style.removeProperty("--cell");
+      cell.title = "";
+      cell.setAttribute("aria-label", said(i));
+    });
     const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label, `${one.probe}, ${one.heads.length}`));
-    root.querySelector(".rolekeys").replaceChildren(...keys, key("", "·", view.none, cards.size - role.size));
+    rolekeys.replaceChildren(...keys, key("", "·", view.none, cards.size - role.size));
   };
+  /* The scatter has the colours of the grid. */
+  const colourDots = () => {
+    scatter.dots.forEach((dot, i) => {
+      dot?.setAttribute("class", number ? "" : grid.cells[i].className);
+      dot?.style.setProperty("--dot", grid.cells[i].style.getPropertyValue("--cell") || "var(--ramp0)");
+    });
+    scatter.mark(names.indexOf(chosen), "current");
+  };
+  const paint = () => {
+    number = data.numbers[colour.value - views.length] ?? null;
+    view = views[colour.value] ?? views[0];
+    if (number) paintNumber(grid.cells, scale, number.values, number.unit, true, (i) => `Head ${names[i]}: ${valued(number, i)}`);
+    else paintRoles();
+    [scale.hidden, rolekeys.hidden] = [!number, Boolean(number)];
+    colourDots();
+    point(null);
+  };
+  const layer = { title: "layer", unit: "", values: names.map((name) => parseInt(name, 10)) }, placed = [layer, ...data.numbers];
+  const up = Math.min((data.up ?? 0) + 1, placed.length - 1), across = data.across === null || data.across + 1 === up ? 0 : data.across + 1;
+  const scatter = headScatter(root, names, placed, [across, up], point, (name) => keep(name));
+  root.addEventListener("drawn", colourDots);
   for (const cell of grid.cells) cell.tabIndex = -1;
-  paint(views[0]);
-  probe?.append(...views.map((view, i) => element("option", view.probe, { value: i })));
-  probe?.addEventListener("change", () => { paint(views[probe.value]); describe(grid.focus); });
+  offer(colour, [...views.map((one) => ({ title: one.probe, group: "main role" })), ...data.numbers]);
+  colour.addEventListener("change", paint);
+  scatter.draw();
+  paint();
 
   /* Names of heads in tables lead to the card; a row belongs to each head that it names. */
   const rows = [];
@@ -71,7 +118,8 @@ function everyHead(root) {
     grid.cells[grid.focus].tabIndex = -1;
     grid.focus = at;
     grid.cells[at].tabIndex = 0;
-    describe(at);
+    point(null);
+    scatter.mark(at, "current");
     for (const cell of document.querySelectorAll("[data-head]")) cell.setAttribute("aria-selected", cell.dataset.head === name);
     const naming = new Set(rows.filter(([one]) => one === name).map(([, line]) => line));
     for (const [, line] of rows) line?.classList.toggle("current", naming.has(line));
@@ -92,18 +140,12 @@ function everyHead(root) {
     event.preventDefault();
     press(event.target);
   });
-  root.querySelector(".grid").addEventListener("pointerleave", () => describe(grid.cells.findIndex((cell) => cell.dataset.head === chosen)));
+  root.querySelector(".grid").addEventListener("pointerleave", () => point(null));
   document.addEventListener("choose", ({ detail }) => { if (cards.has(detail)) keep(detail); });
   const asked = () => location.hash.replace("#head-", "");
   addEventListener("hashchange", () => { if (cards.has(asked())) open(asked()); });
 
-  const graded = ([, parts]) => parts.length ? parts[0].rows.filter((cells) => cells.at(-1).startsWith("grade")).length : 0;
-  /* What listens stands further down and is ready once the page is. The first finding is opened, if there is one. */
-  const finding = document.querySelector(".leaders .head")?.textContent;
-  addEventListener("DOMContentLoaded", () => {
-    if (cards.has(asked())) open(asked());
-    else if (cards.has(finding)) choose(finding);
-    else choose([...cards].reduce((best, one) => graded(one) > graded(best) ? one : best)[0]);
-  });
+  /* What listens stands further down and is ready after this script. */
+  queueMicrotask(() => cards.has(asked()) ? open(asked()) : choose(chosen));
 }
 document.querySelectorAll("[data-heads]").forEach(everyHead);

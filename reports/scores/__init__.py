@@ -1,1 +1,1 @@
-"""Scores as a page reports them: best heads, verdicts, baselines and controls, the glossary."""
+"""Scores as a page reports them: best heads, verdicts, baselines and controls, effects, the glossary."""

@@ -19,9 +19,14 @@ const chartLook = (() => {
 const chosenOnPage = { head: ["choose", "head"], step: ["step", "step"] }, lastChosen = {};
 for (const [field, [, was]] of Object.entries(chosenOnPage)) document.addEventListener(was, ({ detail }) => { lastChosen[field] = detail; });
 
-function drawChart(root) {
+/* Vega is unpacked when the first chart is drawn, or a second after the page has opened, so that print finds it. */
+let vega;
+const withVega = () => vega ??= unpackedText(document.getElementById("vega").textContent).then((text) => document.head.append(element("script", text)));
+
+async function drawChart(root) {
   if (root.dataset.chart) return;
   root.dataset.chart = "drawing";
+  await withVega();
   const spec = JSON.parse(root.querySelector("script").textContent);
   vegaEmbed(root.querySelector(".drawing"), spec, { mode: "vega-lite", ast: true, renderer: "svg", actions: false, defaultStyle: false, config: chartLook, tooltip: { disableDefaultStyle: true, id: "chart-told" } }).then(({ view }) => {
     for (const [field, [please, was]] of Object.entries(chosenOnPage)) {
@@ -39,9 +44,10 @@ function drawChart(root) {
     root.dataset.chart = "drawn";
   });
 }
-document.addEventListener("DOMContentLoaded", () => {
+{
   const charts = [...document.querySelectorAll("[data-chart]")];
   const near = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => { near.unobserve(entry.target); drawChart(entry.target); }), { rootMargin: "600px" });
   charts.forEach((chart) => near.observe(chart));
   addEventListener("beforeprint", () => charts.forEach(drawChart));
-});
+  setTimeout(withVega, 1000);
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,9 @@ FILES: Final = {
 }
 "Templates, style sheets and scripts by name: each lies beside the code that fills it, those of all pages here."
 
+PACKED: Final = 10_000
+"Data of a page of more signs are packed."
+
 _FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 
 
@@ -32,7 +37,14 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters.update({name: getattr(formats, name) for name in _FILTERS})
-    made.filters.update(embedded=embedded, markdown_table=markdown_table, md=formats.escaped, terms=terms)
+    made.filters.update(
+        embedded=embedded,
+        as_json=as_json,
+        packed=packed,
+        markdown_table=markdown_table,
+        md=formats.escaped,
+        terms=terms,
+    )
     made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
 
@@ -48,6 +60,17 @@ def terms(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def embedded(value: Any) -> Markup:
+    """Return `value` as the data of a page: JSON, or where that is long one string that `whenUnpacked` unpacks."""
+    text = as_json(value)
+    return text if len(text) <= PACKED else Markup('"{}"').format(packed(text))
+
+
+def packed(text: str) -> str:
+    """Return a text compressed by gzip, its bytes in base 64."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
+
+
+def as_json(value: Any) -> Markup:
     """Return `value` as compact JSON that cannot end the script element around it."""
     return htmlsafe_json_dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 

@@ -1,5 +1,3 @@
-"use strict";
-
 /* Sections fold at a button beside their heading. */
 function fold(section, folded) {
   section.classList.toggle("folded", folded);

@@ -1,5 +1,3 @@
-"use strict";
-
 /* Tables: sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
 for (const table of document.querySelectorAll("table.data:has(thead)")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
@@ -38,6 +36,8 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 
 /* Heat maps: numbers are whole tenths of a percent, null where nothing was measured. */
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
+const minus = (value) => `${value}`.replace("-", "−");
+const named = ({ title, unit }) => unit ? `${title}, ${unit}` : title;
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
 
 /* The first cell of a head row: its words are for those who cannot see what stands below it. */
@@ -89,6 +89,91 @@ function fill(cell, value, fraction, said, ...classes) {
   cell.setAttribute("aria-label", said);
   cell.className = [value === null && "none", fraction > 0.55 && "high", ...classes].filter(Boolean).join(" ");
   cell.style.setProperty("--cell", value === null ? "transparent" : colour(fraction));
+}
+
+/* Offer things with a title and perhaps a group; each is chosen by its place. */
+function offer(select, list) {
+  for (const group of new Set(list.map((one) => one.group ?? ""))) {
+    const options = list.flatMap((one, i) => (one.group ?? "") === group ? [element("option", one.title, { value: i })] : []);
+    if (group) options.unshift(element("optgroup", "", { label: group }));
+    if (group) options[0].append(...options.splice(1));
+    select.append(...options);
+  }
+}
+
+/* Colour all heads by a number in its own unit, null where there is none; below 0 it has the colour of wrong answers. */
+const largest = (values) => Math.max(...values.map((value) => Math.abs(value ?? 0))) || 1;
+function paintNumber(cells, scale, values, unit, stretched, said, marked = []) {
+  const known = values.filter((value) => value !== null), most = largest(values), below = known.some((value) => value < 0);
+  const narrow = stretched && !below && known.length > 1;
+  const from = narrow ? Math.min(...known) : 0, to = narrow || unit !== "%" || below ? most : 100;
+  cells.forEach((cell, i) => {
+    const value = values[i], part = value === null ? 0 : Math.min(1, (Math.abs(value) - from) / (to - from || 1));
+    fill(cell, value, value < 0 ? 0 : part, said(i), marked.includes(i) && "specialised");
+    if (value < 0) cell.style.setProperty("--cell", `color-mix(in oklab, var(--wrong) ${(65 * part).toFixed(1)}%, var(--ramp0))`);
+    cell.textContent = value === null ? "–" : compact(value, most);
+  });
+  const [low, , high] = scale.children;
+  scale.classList.toggle("costs", below);
+  [low.textContent, high.textContent] = [below ? -most : from, to].map((end) => `${compact(end, most)} ${unit}`);
+}
+
+/* Round numbers between two others, six at the most. */
+function ticks(least, most) {
+  const power = 10 ** Math.floor(Math.log10((most - least) / 4)), step = [1, 2, 5, 10].map((one) => one * power).find((one) => (most - least) / one <= 5);
+  return Array.from({ length: Math.floor(most / step) - Math.ceil(least / step) + 1 }, (_, i) => Number(((Math.ceil(least / step) + i) * step).toPrecision(6)));
+}
+
+/* A dot a head over two of several numbers: `show` is told the place of the head that is pointed at, null for none, and `choose` the one that is pressed. */
+function headScatter(root, names, numbers, first, show, choose) {
+  const cloud = root.querySelector(".cloud"), choices = ["x", "y"].map((name) => root.querySelector(`[data-role=${name}]`));
+  const drawn = (tag, attributes, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.textContent = text;
+    return made;
+  };
+  const svg = drawn("svg", { role: "img" }), [across, up] = [0, 1].map(() => element("p", "", { className: "note" }));
+  cloud.append(up, svg, across);
+  const scatter = { dots: [], axes: [] };
+
+  const axis = ({ values }, from, to) => {
+    const known = values.filter((value) => value !== null), [low, high] = [Math.min(...known), Math.max(...known)], room = (high - low) * 0.05 || 0.5;
+    return { at: (value) => from + (value - low + room) / (high - low + 2 * room) * (to - from), marks: known.length ? ticks(low - room, high + room) : [] };
+  };
+  scatter.draw = () => {
+    const width = Math.min(cloud.clientWidth || 520, 700), height = Math.min(0.7 * width, 340), left = 46, foot = height - 24;
+    const [x, y] = scatter.axes = choices.map((choice) => numbers[choice.value]);
+    const [toX, toY] = [axis(x, left, width - 8), axis(y, foot, 8)];
+    [across.textContent, up.textContent] = [`→ ${named(x)}`, `↑ ${named(y)}`];
+    for (const [name, value] of Object.entries({ width, height, "aria-label": `A dot for each head: ${named(y)}, against ${named(x)}` })) svg.setAttribute(name, value);
+    scatter.dots = names.map((name, i) => {
+      if (x.values[i] === null || y.values[i] === null) return null;
+      const dot = drawn("circle", { cx: toX.at(x.values[i]), cy: toY.at(y.values[i]), r: 5.5 });
+      dot.addEventListener("pointerenter", () => show(i));
+      dot.addEventListener("pointerleave", () => show(null));
+      dot.addEventListener("click", () => choose(name));
+      return dot;
+    });
+    svg.replaceChildren(
+      ...toX.marks.flatMap((mark) => [drawn("line", { x1: toX.at(mark), x2: toX.at(mark), y1: 8, y2: foot }), drawn("text", { x: toX.at(mark), y: height - 6, "text-anchor": "middle" }, minus(mark))]),
+      ...toY.marks.flatMap((mark) => [drawn("line", { x1: left, x2: width - 8, y1: toY.at(mark), y2: toY.at(mark) }), drawn("text", { x: left - 8, y: toY.at(mark) + 4, "text-anchor": "end" }, minus(mark))]),
+      ...scatter.dots.filter(Boolean),
+    );
+    root.dispatchEvent(new Event("drawn"));
+  };
+  /* Give the dot of a head a class, and take it from all others. */
+  scatter.mark = (place, look) => {
+    scatter.dots.forEach((dot, i) => dot?.classList.toggle(look, i === place));
+    if (scatter.dots[place]) svg.append(scatter.dots[place]);
+  };
+  choices.forEach((choice, i) => {
+    offer(choice, numbers);
+    choice.value = first[i];
+    choice.addEventListener("change", scatter.draw);
+  });
+  new ResizeObserver(scatter.draw).observe(cloud);
+  return scatter;
 }
 
 /* One of several maps of all heads, to be chosen: `paint` fills the cells of a map and returns what stands at the ends of its scale, `describe` says a head of it. */

@@ -24,7 +24,7 @@ LONG: Final = 128
 
 LEFT_OUT: Final = f"Of texts of more than {LONG} words or pieces, weights under 1 % are left out of this file."
 
-SCRIPTS = ("view_maps", "view_panel", "view")
+SCRIPTS = ("unpack", "view_maps", "view_panel", "view")
 "Scripts of the page, in the order in which they are read."
 
 
@@ -213,7 +213,7 @@ def known_roles(run: RunFolder) -> dict[str, KnownRole]:
 
 
 def _role_text(row: tuple[str, ...]) -> str:
-    label, variant, accuracy, interval, baseline, margin, margin_interval, grade = row
+    label, variant, accuracy, interval, baseline, _, margin, margin_interval, grade = row
     numbers = f"accuracy {accuracy} % {interval}".rstrip()
     above = f"margin {margin} {margin_interval}".rstrip()
     return f"{label}, {variant}: {numbers}; strongest baseline {baseline}; {above}; {grade}"

@@ -1,4 +1,3 @@
-"use strict";
 /* Numbers and colours: what a file holds of a head's maps, and how it is painted. */
 const $ = (id) => document.getElementById(id);
 const svg = (tag, attributes = {}, text = "") => {
@@ -17,12 +16,6 @@ const word = (text) => make("bdi", {}, text);
 /* Where no element can be, marks keep a word's direction to itself. */
 const isolated = (text) => `\u2068${text}\u2069`;
 const percent = (w) => w > 0 && w < 0.005 ? "< 1 %" : `${Math.round(100 * w)} %`;
-
-async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 
 class Maps {
   constructor(level, bytes) {

@@ -323,6 +323,10 @@ def head_tables() -> dict[str, pd.DataFrame]:
     return head_rows.head_tables()
 
 
+UNPACKED = "!document.querySelector('main[aria-busy]')"
+"Whether the scripts of a page have run."
+
+
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Any]:
     """Opens a page and fails at the end where it logged an error or asked for anything but itself."""
@@ -339,6 +343,7 @@ def opened(browser: Any) -> Iterator[Any]:
             lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url),
         )
         page.goto(path.as_uri() + fragment)
+        page.wait_for_function(UNPACKED)
         pages.append(page)
         return page
 
@@ -358,6 +363,7 @@ def serious_faults(browser: Any) -> Callable[[Path], list[str]]:
         for scheme in ("light", "dark"):
             page = browser.new_page(color_scheme=scheme)
             page.goto(path.as_uri())
+            page.wait_for_function(UNPACKED)
             page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
             for fault in axe.Axe().run(page).response["violations"]:
                 if fault["impact"] in ("serious", "critical"):

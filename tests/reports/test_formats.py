@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reports import formats
 from reports.formats import MISSING, compact, cost, count, day, duration, interval, p_value, percent, signed, tenths
-from reports.measures.effects import NumberScale, behaviour_text, cost_text
+from reports.scores.effects import NumberScale, behaviour_text, cost_text
 
 
 @pytest.mark.parametrize(

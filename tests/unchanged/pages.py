@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
+from tests.packed import loaded
 from tests.unchanged.masks import without_times
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -100,7 +101,7 @@ def _is_data(given: dict[str, str | None]) -> bool:
 
 def _told(data: str) -> str:
     """Return data of a page in its shortest JSON, or its digest where that is long."""
-    short = json.dumps(without_times(json.loads(data)), ensure_ascii=False, sort_keys=True)
+    short = json.dumps(without_times(loaded(data)), ensure_ascii=False, sort_keys=True)
     return short if len(short) <= SHORT else f"sha256 {hashlib.sha256(short.encode()).hexdigest()}, {len(short)} signs"
 
 

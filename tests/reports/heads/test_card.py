@@ -40,8 +40,9 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
     assert det[2] == percent(specialist["accuracy"])
     margin = signed(specialist["margin"]), signed_interval(specialist["margin_low"], specialist["margin_high"])
     rival = f"{percent(specialist['baseline_accuracy'])} ({specialist['baseline']})"
-    assert det[4:] == (rival, *margin, "grade 2: beyond words, selected")
-    assert shown.index(det) < sum("no grade" not in row[7] for row in shown)
+    assert det[4:] == (rival, "yes", *margin, "grade 2: beyond words, selected")
+    assert [row[5] for row in shown] == sorted((row[5] for row in shown), reverse=True), "significant ones first"
+    assert all((row[5] == "yes") == row[8].startswith("grade") for row in shown)
     cards = head_cards(run)
     assert cards is not None
     assert f"det (dependent->head) {signed(specialist['margin'])}" in dict(cards.profiles)[name]

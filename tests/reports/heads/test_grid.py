@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from reports import Run
-from reports.formats import percent, signed
+from reports.formats import percent
 from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 
@@ -39,7 +39,8 @@ def test_every_head_of_the_headline_is_coloured_first(run: Run, grid: HeadGrid):
     assert {one.probe for one in grid.views[2:]} == {"position", "dependency", "agreement", "coreference"}
     assert {name for role in grid.views[0].roles for name in role.heads} == specialised
     placed = next(head for role in view(grid, ANY).roles if role.probe == "position" for head in role.heads)
-    assert "no role of language; nearest to one in" in grid.views[0].descriptions[placed]
+    assert grid.views[0].descriptions[placed].startswith("not specialised; nearest in ")
+    assert view(grid, ANY).descriptions[placed].startswith("significant in ")
     only_position = run.scores.assign(grade=run.scores["grade"].where(run.scores["probe"] == "position", 0))
     assert grid_of(replace(run, scores=only_position)).views[0].probe == ANY
 
@@ -62,14 +63,16 @@ def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: Hea
     assert grid.rows[0][0] == "obj"
 
 
-def test_a_head_says_role_accuracy_interval_margin_and_n(run: Run, grid: HeadGrid):
+def test_a_head_says_role_accuracy_interval_baseline_and_n(run: Run, grid: HeadGrid):
     row = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)].iloc[0]
     said = grid.views[0].descriptions["1-1"]
-    assert said.startswith("Head 1-1: grade 1: beyond position and controls in obj (dependency, dependent->head) · ")
-    for number in (f"{percent(row['accuracy'])} % [", f"{signed(row['margin'])} points [", "over offset", "n 1,211"):
+    assert said.startswith("specialised in obj (dependency, dependent->head) · ")
+    baseline = f"baseline {percent(row['baseline_accuracy'])} % (offset)"
+    for number in (f"accuracy {percent(row['accuracy'])} % [", baseline, "n 1,211"):
         assert number in said
     untested = grid_of(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
-    assert untested.views[0].descriptions["3-5"] == "Head 3-5: nothing was tested"
+    assert untested.views[0].descriptions["3-5"] == "nothing was tested"
+    assert (untested.finding, untested.first, untested.data["up"]) == (None, "1-1", None)
     assert head_grid(replace(run, scores=run.scores[:0])) is None
 
 
@@ -80,14 +83,20 @@ def table(run: Run, **columns: object) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(**{"scope": "sentence", "explained_random": 0.08} | columns)
 
 
-def test_the_grid_says_what_roles_explain_of_every_head_and_of_the_median_one_in_the_first_scope(run: Run) -> None:
+def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_goes_up(run: Run, grid: HeadGrid):
+    rows = run.scores[run.scores["selected"] & run.scores["specialised"] & (run.scores["split"] == "report")]
+    best = rows.sort_values(["grade", "margin_low"], ascending=False).iloc[0]
+    assert grid.first == best["name"]
+    assert grid.data["numbers"][grid.data["up"]]["title"] == f"accuracy on {best['label']}, {best['variant']}"
+    assert grid.data["across"] is None, "entropy was not measured"
+
+
+def test_what_roles_explain_is_told_of_the_median_head_in_the_first_scope(run: Run) -> None:
     two = pd.concat([table(run), table(run, scope="window", explained=0.5)])
-    grid = grid_of(replace(run, tables={"heads": two}))
-    assert grid.views[0].descriptions["1-3"].endswith(" · roles explain 2.0 % of its attention between words")
-    assert not any("explain" in line for view in grid.views[2:] for line in view.descriptions.values())
+    explained = ExplainedHeads.of(replace(run, tables={"heads": two})).median
     related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
-    assert grid.explained.startswith(f"{related} of {run.layers * run.heads} heads have a grade on a relation")
-    assert f"explain {run.heads / 2:.1f} % of the attention between words (8.0 % with randomly" in grid.explained
+    assert explained.startswith(f"{related} of {run.layers * run.heads} heads have a grade on a relation")
+    assert f"explain {run.heads / 2:.1f} % of the attention between words (8.0 % with randomly" in explained
     for nothing in (0.0, math.nan):
         assert ExplainedHeads.of(replace(run, tables={"heads": table(run, explained=nothing)})).median == ""
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from reports import Run
+from reports.formats import tenths
 from reports.page.page import run_page
 from reports.scores.best_heads import best_heads
 
@@ -118,8 +119,94 @@ def test_arrows_move_in_the_grid_and_enter_chooses(opened: Any, page_path: Path)
     assert page.locator(".card h3").inner_text() == "Head 3-5", "moving does not choose"
     page.keyboard.press("Enter")
     assert page.locator(".card h3").inner_text() == "Head 4-6"
-    page.locator("[data-heads] [data-role=probe]").select_option("coreference")
+    page.locator("[data-heads] [data-role=colour]").select_option("coreference")
     assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "1"]
+
+
+def test_the_grid_and_the_scatter_have_the_colours_of_a_number_with_its_ends(
+    opened: Any, page_path: Path, scores: pd.DataFrame
+):
+    page = opened(page_path)
+    page.locator("[data-role=colour]").select_option("accuracy on det, dependent->head")
+    rows = scores[(scores["label"] == "det") & (scores["variant"] == "dependent->head") & (scores["split"] == "report")]
+    shown = [tenths(accuracy) or 0 for accuracy in rows["accuracy"]]
+    cells = page.locator("[data-heads] .grid td")
+    assert cells.all_inner_texts() == [f"{(one + 5) // 10}" for one in shown]
+    ends = [f"{(one + 5) // 10} %" for one in (min(shown), max(shown))]
+    assert page.locator("[data-heads] .scale span").all_inner_texts() == ends
+    assert page.locator(".rolekeys").is_hidden()
+    assert cells.nth(16).get_attribute("aria-label").startswith("Head 2-5: accuracy on det, dependent->head: ")
+    dots = page.locator(".cloud circle")
+    colours = "all => all.map((one) => getComputedStyle(one)[{}])"
+    fills = dots.evaluate_all(colours.format("'fill'"))
+    assert sorted(fills) == sorted(cells.evaluate_all(colours.format("'backgroundColor'")))
+    page.locator("[data-role=colour]").select_option("any probe")
+    assert page.locator("[data-heads] .scale").is_hidden()
+
+
+def test_a_dot_reads_out_its_head_marks_its_cell_and_chooses_it(opened: Any, page_path: Path):
+    page = opened(page_path)
+    for axis, number in (("x", "layer"), ("y", "accuracy on obj, dependent->head")):
+        page.locator(f"[data-role={axis}]").select_option(number)
+    dots = page.locator(".cloud circle")
+    assert dots.count() == 72
+    name = page.locator(".cloud svg").get_attribute("aria-label")
+    assert name == "A dot for each head: accuracy on obj, dependent->head, %, against layer"
+    places = dots.evaluate_all("all => all.map((dot) => Number(dot.getAttribute('cx')))")
+    assert len({round(place) for place in places}) == 6, "a place for each layer"
+    dots.evaluate_all("all => all[0].dispatchEvent(new Event('pointerenter'))")
+    pointed = page.locator("[data-heads] .grid td.pointed")
+    assert pointed.count() == 1
+    head = pointed.get_attribute("data-head")
+    told = page.locator("[data-heads] > div > .readout").inner_text()
+    assert told.startswith(f"Head {head}: ")
+    assert f"layer: {head[0]} · accuracy on obj, dependent->head: " in told
+    page.locator(".cloud circle.pointed").dispatch_event("click")
+    assert page.locator(".card h3").inner_text() == f"Head {head}"
+    assert page.locator(".cloud circle.current").count() == 1
+    assert page.locator("[data-heads] td[aria-selected=true]").get_attribute("data-head") == head
+
+
+def test_the_first_finding_opens_and_another_colour_does_not_change_the_head(opened: Any, page_path: Path):
+    page = opened(page_path)
+    finding = page.locator(".leaders .head").first.inner_text()
+    for colour in ("coreference", "position", "roles of language"):
+        page.locator("[data-role=colour]").select_option(colour)
+        assert page.locator(".card h3").inner_text() == f"Head {finding}"
+        assert page.locator("[data-heads] td[aria-selected=true]").get_attribute("data-head") == finding
+
+
+OUTSIDE = """all => all.filter((one) => {
+  const text = document.createRange();
+  text.selectNodeContents(one);
+  const [card, words] = [one.closest(".card").getBoundingClientRect(), text.getBoundingClientRect()];
+  if (!one.checkVisibility()) return false;
+  return words.left < card.left || words.right > card.right || one.scrollWidth > one.clientWidth + 1;
+}).map((one) => one.textContent)"""
+"Texts that reach beyond the card, or have more to show than room."
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_no_word_or_number_of_a_card_is_cut_off(opened: Any, page_path: Path, scores: pd.DataFrame, width: int):
+    page = opened(page_path, width=width)
+    for name in dict.fromkeys(row.name for probe in scores["probe"].unique() for row in best_heads(scores, probe)[:3]):
+        page.locator("[data-heads] [data-role=head]").select_option(name)
+        page.locator(".card details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+        assert page.locator(".card :is(h3, h4, p, th, td, dt, dd, summary)").evaluate_all(OUTSIDE) == []
+        assert page.locator(".card").evaluate("card => card.scrollHeight <= card.clientHeight + 1")
+    assert page.locator(".card table").first.locator("tbody td").first.is_visible()
+
+
+def test_grades_and_margins_are_folded_with_their_meaning(opened: Any, page_path: Path):
+    page = opened(page_path)
+    titles = page.locator(".card table").first.locator("th").all_inner_texts()
+    assert titles == ["label", "direction", "accuracy, %", "interval", "strongest baseline, %", "significant"]
+    assert "grade" not in page.locator("#heads").inner_text()
+    page.locator(".card summary").click()
+    assert page.locator(".card details th").all_inner_texts() == ["label", "direction", "margin", "interval", "grade"]
+    assert page.locator(".card details dt").all_inner_texts() == ["margin", "interval", "grade"]
+    page.locator("[data-heads] [data-role=head]").select_option("1-1")
+    assert page.locator(".card details[open]").count() == 1, "it stays open for the next head"
 
 
 def test_the_slider_the_sentence_and_the_relation_change_the_drawing(opened: Any, page_path: Path):

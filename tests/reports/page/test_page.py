@@ -1,6 +1,5 @@
 """The page of a run: its numbers, texts from data, missing values, and failures."""
 
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +11,8 @@ from reports import write_report, write_scores
 from reports.formats import interval, percent, signed_interval
 from reports.page import page as page_module
 from reports.scores.best_heads import best_heads, probes
+from reports.templates.environment import PACKED
+from tests.packed import loaded
 
 LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction", "href", "xlink:href"}
 
@@ -23,12 +24,12 @@ class Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.loaded: list[str] = []
         self.anchors: set[str] = set()
-        self.text, self.scripts = "", list[str]()
+        self.text, self.data = "", list[str]()
         self._inside = ""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag
+        self._inside = "data" if ("type", "application/json") in attrs else tag
         self.loaded += [value or "" for name, value in attrs if name in LOADS]
         self.anchors |= {value or "" for name, value in attrs if name == "id"}
 
@@ -36,9 +37,9 @@ class Reader(HTMLParser):
         self._inside = ""
 
     def handle_data(self, data: str) -> None:
-        if self._inside == "script":
-            self.scripts.append(data)
-        elif self._inside != "style":
+        if self._inside == "data":
+            self.data.append(data)
+        elif self._inside not in ("script", "style"):
             self.text += f"{data}\n"
 
 
@@ -67,16 +68,23 @@ def test_the_page_loads_nothing_and_its_links_lead_to_places_on_it(html: str, re
 def test_nan_is_never_shown(html: str, read: Reader, markdown: str):
     for shown in (read.text, markdown):
         assert not re.search(r"\bnan\b|\bNone\b|<NA>|\binf\b", shown, re.IGNORECASE)
-    assert "NaN" not in "".join(data for data in read.scripts if data.startswith("{"))
+    assert "NaN" not in "".join(str(loaded(data)) for data in read.data)
     untested = '<td class="head" data-v="">–</td><td class="verdict" data-v=""><span class="muted">–</span>'
     assert re.search(f"orphan</th>.*?{untested}", html)
+
+
+def test_long_data_are_packed_and_hold_the_same(read: Reader):
+    packed = [data for data in read.data if data.startswith('"')]
+    assert packed
+    assert all(len(str(loaded(data))) > PACKED for data in packed)
+    assert all(len(data) <= PACKED for data in read.data if data not in packed)
 
 
 def test_hostile_text_stays_text(html: str, read: Reader, markdown: str, hostile: str):
     assert hostile in read.text
     assert hostile not in html
     assert html.count("</script>") == html.count("<script")
-    labels = {one["label"] for data in read.scripts if data.startswith("{") for one in json.loads(data).get("maps", ())}
+    labels = {one["label"] for data in read.data for one in loaded(data).get("maps", ())}
     assert hostile in labels
     assert '<b>&"' not in markdown
 

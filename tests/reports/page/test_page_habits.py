@@ -19,6 +19,7 @@ SHOWN = (
 def page(browser: Any, report: Path) -> Iterator[Any]:
     opened = browser.new_page(viewport={"width": 1200, "height": 900})
     opened.goto((report / "index.html").as_uri())
+    opened.wait_for_function("!document.querySelector('main[aria-busy]')")
     yield opened
     opened.close()
 

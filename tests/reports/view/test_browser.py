@@ -143,7 +143,7 @@ def test_a_head_has_the_letter_and_the_colours_that_it_has_in_the_report_of_the_
         f"all => all.map(one => one.querySelector('.badge')).map(one => one && ({look})(one))"
     )
     reported = opened(report / "index.html")
-    reported.locator("[data-heads] [data-role=probe]").select_option(label="any probe")
+    reported.locator("[data-heads] [data-role=colour]").select_option(label="any probe")
     cells = reported.locator("[data-heads] td[data-head]").evaluate_all(
         f"all => all.map(one => one.className ? ({look})(one) : null)"
     )
