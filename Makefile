@@ -98,7 +98,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    { echo "headscope needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing); try make PYTHON=python3.12" >&2; exit 1; }
 	@echo "installing headscope into $(VENV): some minutes the first time; $(if $(UV),uv,pip) says what it does"
 	@# Debian's python3 comes without ensurepip: its pip then fills the environment from outside
-	@test -x $(BIN)/pip || $(if $(UV),$(UV) venv -q --clear --seed --python $(PYTHON) $(VENV) ||) $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
+	@test -x $(BIN)/pip || $(if $(UV),$(UV) venv -q --clear --python $(PYTHON) $(VENV) ||) $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
 	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
 	@$(INSTALL) -qq pip setuptools
 	@$(INSTALL_PROJECT) -e ".[minilm]"
