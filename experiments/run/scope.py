@@ -160,6 +160,8 @@ class Part:
             return heads
 
         start = time.perf_counter()
+        if controls:
+            self.run.journal.course.begin("controls")
         add = add_sampled_control if self.config.controls.select_documents else add_control
         for control, heads in zip(controls, self.each_control(read, [*controls]), strict=True):
             add(control.name, splits, heads)

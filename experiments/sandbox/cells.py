@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from probes.evidence.question import GRADED, Effort
+from probes.evidence.question import GRADED
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
@@ -76,12 +76,12 @@ Count = Callable[[SandboxCell, Mapping[Question, Truth], Mapping[Question, Simul
 
 
 def simulate(
-    cell: SandboxCell, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
+    cell: SandboxCell, runs: range, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
 ) -> RunCounts:
     """Simulate these runs of a cell and return what is counted of them."""
     truths = {question: cell.pool.truth(question) for question in cell.pool.heads}
     found = RunCounts()
-    for judged in simulated_runs(cell.pool, cell.documents, runs, effort, rule, seed):
+    for judged in simulated_runs(cell.pool, cell.documents, runs, rule, seed):
         for count in counts:
             count(cell, truths, judged, found)
     return found
@@ -90,7 +90,6 @@ def simulate(
 def simulate_all(
     cells: Mapping[Any, SandboxCell],
     runs: int,
-    effort: Effort,
     rule: VerdictRule,
     seed: Sequence[int],
     counts: Sequence[Count],
@@ -105,7 +104,7 @@ def simulate_all(
     tasks = [(name, range(first, min(first + CHUNK, runs))) for name in names for first in range(0, runs, CHUNK)]
     parallel = Parallel(n_jobs=workers, return_as="generator")
     work: Iterable[RunCounts] = parallel(
-        delayed(simulate)(cells[name], part, effort, rule, (*seed, names.index(name)), counts) for name, part in tasks
+        delayed(simulate)(cells[name], part, rule, (*seed, names.index(name)), counts) for name, part in tasks
     )
     found = {name: RunCounts() for name in names}
     for done, ((name, _), counted) in enumerate(zip(tasks, work, strict=True), start=1):

@@ -264,7 +264,7 @@ class SandboxStudy:
         progress: Report,
     ) -> dict[Any, RunCounts]:
         seed = (self.seed, *part)
-        return simulate_all(cells, runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress)
+        return simulate_all(cells, runs, self.rule, seed, counts, workers=self.workers, progress=progress)
 
     def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:
         from joblib import Parallel, delayed

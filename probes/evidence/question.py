@@ -51,11 +51,16 @@ def within(name: str, bounds: Numbers) -> QuestionScores:
     return {f"{name}_low": bounds[0], f"{name}_high": bounds[1]}
 
 
+def stability(heads: Sums, bootstrap: Bootstrap) -> Numbers:
+    """Return [head], the share of resamples in which each has the highest accuracy, the first of equals."""
+    resamples = bootstrap.of(heads.clusters, heads.n)
+    return resamples.wins(resamples.means(heads.hits))
+
+
 def estimate(
     heads: Sums,
     baselines: Mapping[str, Sums],
     table: Sums | None,
-    bootstrap: Bootstrap,
     *,
     test: bool,
     rules: Mapping[str, Sums] = MappingProxyType({}),
@@ -69,7 +74,6 @@ def estimate(
     too little of a lead.
     """
     n = heads.n.sum()
-    resamples = bootstrap.of(heads.clusters, heads.n)
     accuracy = heads.hits.sum(0) / n
     documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
@@ -96,7 +100,6 @@ def estimate(
         "near_ties": heads.near_ties,
         "p": tested[0],
         **{name: holm(p) for name, p in zip(GRADED, tested, strict=True)},
-        "stability": resamples.wins(resamples.means(heads.hits)),
         "excluded": _excluded(documents, heads, [*{**baselines, **blind}.values()]) if test else np.nan,
     }
 

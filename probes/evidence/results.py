@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, Effort, QuestionScores, estimate, strongest_leads
-from probes.evidence.statistics import MARGIN, Bootstrap, VerdictRule, adjust
+from probes.evidence.question import GRADED, Effort, QuestionScores, estimate, stability, strongest_leads
+from probes.evidence.statistics import MARGIN, VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
@@ -94,13 +94,21 @@ class Split:
     baselines: dict[str, Pooled]
     blind: dict[str, Pooled] = field(default_factory=dict)
     "Of the report split: controls, each by the head that the selection split alone chooses."
+    _stability: dict[Effort, Mapping[Question, Numbers]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def clusters(self) -> tuple[int, ...]:
         """The clusters that have an item of any question."""
         return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
 
-    def estimate(self, question: Question, bootstrap: Bootstrap, *, test: bool, margin: float) -> QuestionScores:
+    def stability(self, effort: Effort) -> Mapping[Question, Numbers]:
+        """Return by question the stability of each head, [head], on this selection split; it is computed once."""
+        if effort not in self._stability:
+            drawn = effort.resamples(self.clusters, SPLITS.index("select"))
+            self._stability[effort] = {question: stability(heads, drawn) for question, heads in self.heads.items()}
+        return self._stability[effort]
+
+    def estimate(self, question: Question, *, test: bool, margin: float) -> QuestionScores:
         """Return the scores of one question; no columns where the split has no item of it."""
         if question not in self.heads:
             return {}
@@ -109,7 +117,7 @@ class Split:
         rules = {name: found.pop(name) for name in RULES if name in found}
         blind = {name: pooled[question] for name, pooled in self.blind.items() if question in pooled}
         heads = self.heads[question]
-        return estimate(heads, found, table, bootstrap, test=test, rules=rules, blind=blind, margin=margin)
+        return estimate(heads, found, table, test=test, rules=rules, blind=blind, margin=margin)
 
 
 def score_table(
@@ -122,18 +130,17 @@ def score_table(
     others no baseline learned anything, and no control has a head. Without `test` nothing is tested. What depends on
     all questions of a run is left to `add_verdicts`.
     """
-    splits = dict(zip(SPLITS, (select, report), strict=True))
-    drawings = [effort.resamples(split.clusters, number) for number, split in enumerate(splits.values())]
+    stable = select.stability(effort)
     blocks: list[QuestionScores] = []
     for question in questions(select, report):
         told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape)
-        for (name, split), drawn in zip(splits.items(), drawings, strict=True):
+        for name, split in zip(SPLITS, (select, report), strict=True):
             tested = test and name == "report" and question in select.heads
-            scores = split.estimate(question, drawn, test=tested, margin=margin)
+            scores = split.estimate(question, test=tested, margin=margin)
             if name == "select" and scores:
                 told["selected"] = np.arange(len(scores["accuracy"])) == scores["accuracy"].argmax()
-                told["stability"] = scores["stability"]
-            blocks.append(told | scores | {"split": name, "stability": told["stability"]})
+                told["stability"] = stable[question]
+            blocks.append(told | scores | {"split": name})
     whole = {name: dtype for name, dtype in SCORES.dtypes.items() if name in COLUMNS and dtype == "int64"}
     return stacked(blocks, shape[0] * shape[1], COLUMNS).astype(whole)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, Effort, QuestionScores, strongest_leads
+from probes.evidence.question import GRADED, QuestionScores, strongest_leads
 from probes.evidence.results import Split, blind_control_sums, control_sums
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
@@ -159,7 +159,7 @@ class SimulatedQuestion:
 
 
 def simulated_runs(
-    pool: Pool, documents: int, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int]
+    pool: Pool, documents: int, runs: range, rule: VerdictRule, seed: Sequence[int]
 ) -> Iterator[dict[Question, SimulatedQuestion]]:
     """Yield what the runs of these numbers find, with `documents` documents in either split, drawn with replacement.
 
@@ -169,18 +169,16 @@ def simulated_runs(
     for number in runs:
         random = np.random.default_rng([*seed, number])
         select, report = (random.integers(pool.documents, size=documents) for _ in range(2))
-        yield judge(pool, select, report, replace(effort, seed=int(random.integers(2**32))), rule)
+        yield judge(pool, select, report, rule)
 
 
-def judge(
-    pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: VerdictRule
-) -> dict[Question, SimulatedQuestion]:
+def judge(pool: Pool, select: IntArray, report: IntArray, rule: VerdictRule) -> dict[Question, SimulatedQuestion]:
     """Return what a run finds whose splits are these documents of the pool; all its labels are one family."""
-    split, bootstrap = _report_split(pool, select, report), effort.resamples(range(len(report)), 1)
+    split = _report_split(pool, select, report)
     found: dict[Question, QuestionScores] = {}
     for question in split.heads:
         selected = bool(np.isin(select, pool.heads[question].clusters).any())
-        found[question] = split.estimate(question, bootstrap, test=selected, margin=rule.margin)
+        found[question] = split.estimate(question, test=selected, margin=rule.margin)
     return {
         question: _judged(scores, split, p_adjusted, rule)
         for (question, scores), p_adjusted in zip(found.items(), _adjusted(found, rule.margin), strict=True)

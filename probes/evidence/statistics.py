@@ -200,11 +200,11 @@ def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:
     tested = np.sort(least[np.isfinite(least)])
     if not len(tested):
         return [np.array(family, np.float64) for family in families]
-    from scipy import stats
-
     labels = np.arange(1, len(tested) + 1)
-    selected = stats.false_discovery_control(tested, method="by" if dependent else "bh")
-    price = len(tested) * ((1 / labels).sum() if dependent else 1) / labels
+    harmonic = (1 / labels).sum() if dependent else 1
+    raised = tested * (len(tested) / labels) * harmonic
+    selected = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1)
+    price = len(tested) * harmonic / labels
     return [np.minimum(np.maximum(np.asarray(family)[:, None] * price, selected).min(1), 1) for family in families]
 
 

@@ -81,8 +81,12 @@ def top_of(values: Tensor, dim: int) -> Top:
 def top_two(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the greatest and the second greatest value along `dim`, equal where they tie; -1 where there is no second.
 
-    One slice after the other: slices are long stretches of memory, which `amax` and comparisons use less well.
+    One slice after the other: slices are long stretches of memory, which `amax` and comparisons use less well; the
+    rows of baselines are such stretches themselves.
     """
+    if values.stride(dim) == 1 and values.shape[dim] > 1:
+        best, second = values.topk(2, dim).values.unbind(dim)
+        return best, second
     first, *others = values.unbind(dim)
     best, second, beaten = first.clone(), torch.full_like(first, -1), torch.empty_like(first)
     for value in others:

@@ -48,8 +48,15 @@ class Features:
 
     def fits(self, other: Features) -> bool:
         """Return whether no feature that both have differs."""
-        ours, theirs = (self.person, self.number, self.gender), (other.person, other.number, other.gender)
-        return all(one == two or not one or not two for one, two in zip(ours, theirs, strict=True))
+        return (
+            _agree(self.person, other.person)
+            and _agree(self.number, other.number)
+            and _agree(self.gender, other.gender)
+        )
+
+
+def _agree(one: str, two: str) -> bool:
+    return one == two or not one or not two
 
 
 _FORMS: Final = {form: Features(*told) for forms, told in _PRONOUNS.items() for form in forms.split()}

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -258,13 +261,33 @@ def _out(chosen: alt.Parameter, full: float = 1) -> Any:
     return alt.when(chosen).then(alt.value(full)).otherwise(alt.value(0.15 * full))
 
 
+BUNDLE: Final = """
+import sys, vl_convert
+sys.stdout.write(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=sys.argv[1]))
+"""
+"What a process of its own writes out: it takes more than a second, in which no other thread of the same could run."
+
+
+@cache
+def begin_vega() -> Future[str]:
+    """Begin to make the script of `vega`, which is ready by the time that the blocks of a page are."""
+    command = [sys.executable, "-P", "-c", BUNDLE, _vega_lite()]
+    pool = ThreadPoolExecutor(1)
+    made = pool.submit(subprocess.check_output, command, text=True, encoding="utf-8")
+    pool.shutdown(wait=False)
+    return made
+
+
+def _vega_lite() -> str:
+    return alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+
+
 @cache
 def vega() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed as one script, 0.9 MB, for a page that has charts."""
     import vl_convert
 
-    version = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    bundle, version = begin_vega().result(), _vega_lite()
     assert "</script" not in bundle.lower()
     notice = (
         f"Vega {vl_convert.get_vega_version()}, Vega-Lite {version}, Vega-Embed {vl_convert.get_vega_embed_version()}: "

@@ -147,9 +147,9 @@ def _strongest(scores: pd.DataFrame) -> dict[str, int]:
     rows = scores[scores["probe"] != CLASSIFIER]
     found = dict[str, int]()
     for kind in ("baseline", "rule"):
-        named = rows[rows[kind] != ""]
+        named = rows.loc[rows[kind] != "", ["split", "probe", "label", "variant", kind]].drop_duplicates()
         named = named.assign(strongest=named[kind].map(control_of))
-        pairs = named.loc[named["split"] == "report", ["probe", "label", "variant", "strongest"]].drop_duplicates()
+        pairs = named[named["split"] == "report"].drop(columns=kind).drop_duplicates()
         counts = pairs["strongest"].value_counts()
         found |= {name: int(counts.get(name, 0)) for name in sorted(named["strongest"].unique())}
     return found

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from experiments.commands import console
-from experiments.commands.console import Talk, Voice, shown, working
+from experiments.commands.console import Talk, Voice, shown, shown_run, working
 
 
 @pytest.fixture
@@ -52,3 +52,23 @@ def test_a_stage_that_is_done_once_more_is_told_once_more(
                 step("page", done, of)
     told = [line.partition(" in ")[0] for line in terminal.getvalue().splitlines()]
     assert told == ["page: 2 to do", "page: done", "page: 3 to do", "page: done"]
+
+
+def test_a_run_is_one_line_that_is_rewritten_and_gone_at_the_end(terminal: io.StringIO) -> None:
+    with shown_run() as course:
+        course.plan([("score", 1.0), ("page", 1.0)])
+        course.begin("score")
+    assert "stage 1 of 2: score · 0 s · next: page" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\x1b[1A\x1b[2K"), "the line is erased"
+
+
+def test_a_run_shows_nothing_where_output_is_no_terminal_and_its_counts_where_one_asked_for_more(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
+    for talk in (Talk.NORMAL, Talk.VERBOSE):
+        monkeypatch.setattr(Voice, "talk", talk)
+        with shown_run() as course:
+            course.begin("score")
+            course("texts", 0, 9)
+        assert terminal.getvalue() == ("" if talk is Talk.NORMAL else "texts: 9 to do\n")

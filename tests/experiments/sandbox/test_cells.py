@@ -15,7 +15,7 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
-from probes.evidence.question import GRADED, Effort
+from probes.evidence.question import GRADED
 from probes.evidence.results import Split
 from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
 from probes.evidence.statistics import VerdictRule
@@ -164,7 +164,7 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     def simulated(chunk: int) -> dict[Any, RunCounts]:
         monkeypatch.setattr("experiments.sandbox.cells.CHUNK", chunk)
         progress = lambda done, of: seen.append((done, of))  # noqa: E731
-        return simulate_all(cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
+        return simulate_all(cells, 5, VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
 
     parts, whole = simulated(2), simulated(5)
     assert seen == [(number, 6) for number in range(1, 7)] + [(1, 2), (2, 2)]

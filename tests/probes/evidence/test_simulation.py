@@ -190,7 +190,7 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     """Of the same pool, with three grades; C has the first alone."""
     pool, rule = random_pool(2 * documents, seed), VerdictRule(margin=margin)
     select, report = range(documents), range(documents, 2 * documents)
-    judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
+    judged = judge(pool, np.array(select), np.array(report), rule)
     scores = real_run(pool, select, report, EFFORT, rule)
     assert_same(judged, scores)
     assert verdict in {*scores.verdict}
