@@ -174,7 +174,7 @@ MOST: Final = 12
 "Labels and directions that are drawn."
 
 
-HOW_SURE: Final = (
+CRITERION: Final = (
     "The best head of each label is selected on one split and evaluated on another. A head is specialised where its "
     "accuracy is significantly above every baseline and control (adjusted p < 0.05, corrected for all heads and labels "
     "of a run, not for the number of runs), in a role of language: position does not count."
@@ -213,7 +213,7 @@ GROUPS: Final = (
 def _opening(record: AtlasRecord) -> Iterator[Block]:
     """Yield how many runs have specialised heads, what that means, and the heads of each model and corpus."""
     yield Paragraph(summary(record)[0])
-    yield Paragraph(HOW_SURE)
+    yield Paragraph(CRITERION)
     if rows := group_summaries(record):
         yield short_table(TextTable.of("Models and corpora", GROUPS, rows), "atlas.csv")
 
