@@ -102,7 +102,7 @@ class Profile:
 
 
 CRITERION: Final = (
-    "A head is specialised in a label where its accuracy is significantly above every baseline and control of its run. "
+    "A head is specialised in a label where its accuracy is significantly above baselines of position and controls. "
     "A label counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
 )
 
