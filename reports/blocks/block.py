@@ -239,8 +239,6 @@ class Fold(Block):
     macro = "fold"
     title: str
     blocks: Sequence[Block]
-    file: str = ""
-    "The table that holds the same, which Markdown names in place of long blocks."
 
     @property
     def within(self) -> Sequence[Block]:

@@ -168,16 +168,17 @@ SELECTED_HERE: Final = (
     "“Selected here”: for the same labels, heads selected on the corpus of the column that have a grade on it."
 )
 
-MARKS: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
+MARKS: Final = "A stroke is the strongest baseline; a filled dot is a specialised head."
 
 MOST: Final = 12
 "Labels and directions that are drawn."
 
 
-HOW_SURE: Final = (
+CRITERION: Final = (
     "The best head of each label is selected on one split and evaluated on another. A head is specialised where its "
-    "accuracy is significantly above every baseline and control (adjusted p < 0.05, corrected for all heads and labels "
-    "of a run, not for the number of runs), in a role of language: position does not count."
+    "accuracy is significantly above baselines of position and controls (adjusted p < 0.05, corrected for all heads "
+    "and labels of a run, not for the number of runs), in a role of language. The strongest baseline can also be a "
+    "table of words or a rule of grammar."
 )
 
 
@@ -213,7 +214,7 @@ GROUPS: Final = (
 def _opening(record: AtlasRecord) -> Iterator[Block]:
     """Yield how many runs have specialised heads, what that means, and the heads of each model and corpus."""
     yield Paragraph(summary(record)[0])
-    yield Paragraph(HOW_SURE)
+    yield Paragraph(CRITERION)
     if rows := group_summaries(record):
         yield short_table(TextTable.of("Models and corpora", GROUPS, rows), "atlas.csv")
 
@@ -304,5 +305,5 @@ def drawn_heads(rows: Sequence[AtlasRow]) -> list[Dot]:
 def recall_chart(dots: Sequence[Dot]) -> Chart:
     """Return the chart, a colour a model and corpus; heads without a grade are hollow."""
     colours = {series: style.colour for series, style in series_styles(dot.series for dot in dots).items()}
-    title = "Recall of the selected heads and their strongest baselines"
+    title = "Accuracy of the selected heads and their strongest baselines"
     return dot_chart(title, f"{MARKS} The table below has all numbers.", dots, colours)

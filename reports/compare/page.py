@@ -192,7 +192,7 @@ MAIN_ROLE: Final = (
 )
 
 
-HOW_SURE: Final = (
+CRITERION: Final = (
     "Compared is the accuracy of the head that each run selected, in percentage points with 95 % intervals. A "
     "difference is significant where p, corrected for all differences (Benjamini and Hochberg), is below the "
     "threshold; ∥ marks one whose runs share no counts of the same words, which makes its test conservative."
@@ -225,7 +225,7 @@ def _opening(pairs: Sequence[RunPair]) -> Iterator[Block]:
     more = len(pairs) - NAMED
     said = [f"{more} more pairs of runs are below, and in {ROWS_FILE}."] * (more > 0)
     yield Paragraph(" ".join([*(pair.answer for pair in pairs[:NAMED]), *said]))
-    yield Paragraph(HOW_SURE)
+    yield Paragraph(CRITERION)
     if len(table := significant_table(pairs)):
         yield short_table(table, ROWS_FILE)
 

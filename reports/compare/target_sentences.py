@@ -90,7 +90,7 @@ def specialised(row: Row) -> str:
     return "not specialised" if row["verdict"] == "no" else "undecided"
 
 
-HOW_SURE: Final = (
+CRITERION: Final = (
     "The best head is selected on one split and evaluated on another. A head is specialised where its accuracy is "
     "significantly above that of baselines and controls (adjusted p < 0.05, corrected for all heads and labels of a "
     "run): those of position alone, a table of words too, or rules of grammar too. The strongest baseline can be a "

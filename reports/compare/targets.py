@@ -13,7 +13,7 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.page_record import RecordPage
 from reports.compare.target_sentences import (
-    HOW_SURE,
+    CRITERION,
     Row,
     above_median,
     answer,
@@ -213,7 +213,7 @@ def _opening(record: TargetRecord) -> Iterator[Block]:
     """Yield in which models which target has a specialised head, what that means, and the best head of each."""
     rows = {target: first_rows(target, record) for target, _ in spoken(record)}
     yield Paragraph(answer(rows))
-    yield Paragraph(HOW_SURE)
+    yield Paragraph(CRITERION)
     best = (row for of_target in rows.values() for row in of_target)
     yield short_table(TextTable.of("Best heads", SHORT, best), "targets.csv")
 

@@ -89,7 +89,7 @@ class Profile:
                 f"{len(specialised)} of {len(self.lines)} heads of {self.model} are specialised in a role of language, "
                 f"and {elsewhere} more in a position alone.{idle}"
             ),
-            Paragraph(HOW_SURE),
+            Paragraph(CRITERION),
             short_table(TextTable.of("Heads", SHORT, specialised), file),
         )
         measured = [f"{name}: heads selected on {select}, evaluated on {report}." for name, select, report in self.runs]
@@ -101,8 +101,8 @@ class Profile:
         return Paragraph(f"Not shown here, in {file}: all heads with all their labels{columns}.")
 
 
-HOW_SURE: Final = (
-    "A head is specialised in a label where its accuracy is significantly above every baseline and control of its run. "
+CRITERION: Final = (
+    "A head is specialised in a label where its accuracy is significantly above baselines of position and controls. "
     "A label counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
 )
 

@@ -19,11 +19,11 @@ from reports.statements.finding_record import RECORD as RECORD
 from reports.statements.finding_record import REPRODUCED, VERDICTS, WEAKER, Findings, read_findings
 from reports.statements.finding_text import (
     all_findings,
-    asked_findings,
     common,
     counted_words,
     exceptions,
     provenance,
+    requested_findings,
     runs,
     statements,
     verdict_counts,
@@ -52,7 +52,7 @@ RULES: Final = (
     "Published numbers from memory or at second hand are marked beside the verdict.",
 )
 
-HOW_SURE: Final = (
+CRITERION: Final = (
     "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the "
     "range that the paper sets. It differs where some hold and others do not. What training is said to put in must "
     "also be significantly beyond untrained weights."
@@ -109,8 +109,8 @@ def findings_page(findings: Findings) -> Page:
 def _opening(findings: Findings) -> Iterator[Block]:
     """Yield how many findings are reproduced, by which rule, and the verdicts."""
     yield Paragraph(_answer(findings))
-    yield Paragraph(HOW_SURE)
-    yield short_table(asked_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
+    yield Paragraph(CRITERION)
+    yield short_table(requested_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
 
 
 def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
@@ -147,7 +147,7 @@ def _papers(findings: Findings, *, requested: bool) -> list[dict[str, Any]]:
 
 def _answer(findings: Findings) -> str:
     """Say how many findings are reproduced by some trained model, and how many by untrained weights."""
-    asked = findings.asked
+    asked = findings.reported
     best = [findings.best(one) for one in asked]
     papers = len({one["paper"] for one in asked})
     of = f"Of {len(asked)} findings{' asked for' * bool(findings.requested)} from {papers} paper{'s' * (papers != 1)}"
@@ -166,7 +166,7 @@ def _measured(findings: Findings) -> Iterator[str]:
     read = dict.fromkeys(str(one) for run in findings.record["runs"] for one in (run.get("corpora") or {}).values())
     models = ", ".join(findings.trained)
     yield f"{len(findings.record['runs'])} runs of {models} and untrained weights, on {names([*read], NAMED)}."
-    reproduced = [one for one in findings.asked if findings.best(one) == REPRODUCED]
+    reproduced = [one for one in findings.reported if findings.best(one) == REPRODUCED]
     if reproduced:
         more = len(reproduced) - NAMED
         said = "; ".join(f"{one['claim'].removesuffix('.')} ({one['id']})" for one in reproduced[:NAMED])
@@ -175,7 +175,7 @@ def _measured(findings: Findings) -> Iterator[str]:
 
 def _telling_charts(findings: Findings) -> list[Chart]:
     """Return the charts of the findings that were asked by name, or else of those that are reproduced, if any."""
-    for one in findings.asked:
+    for one in findings.reported:
         if (findings.requested or findings.best(one) == REPRODUCED) and (charts := _charts(one, findings)):
             return charts
     return []

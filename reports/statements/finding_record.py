@@ -112,7 +112,7 @@ class Findings:
         return [model for model in self.models if model not in self.controls]
 
     @property
-    def asked(self) -> list[dict[str, Any]]:
+    def reported(self) -> list[dict[str, Any]]:
         """The findings that the last call asked by name, or else those that are counted."""
         return [one for one in self.findings if one["id"] in self.requested] or self.counted
 

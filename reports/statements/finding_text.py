@@ -172,7 +172,7 @@ def all_findings(findings: Findings) -> TextTable:
     return TextTable.of("All findings", (*named, *_models(findings)), _rows(findings))
 
 
-def asked_findings(findings: Findings) -> TextTable:
+def requested_findings(findings: Findings) -> TextTable:
     """Return the findings that were asked by name with their verdicts on the first models."""
     claim = FINDINGS["claim"].shown("Finding", "row", write=_claim, css="wrapping")
     rows = (row for row in _rows(findings) if row[1]["id"] in findings.requested)

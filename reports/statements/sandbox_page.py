@@ -45,9 +45,9 @@ from reports.statements.sandbox_text import (
     ABOUT,
     BESIDE_TEXT,
     COVERAGE_TEXT,
+    CRITERION,
     DIFFERENT,
     FALSE_TEXT,
-    HOW_SURE,
     NEEDED_TEXT,
     NULL_RUNS_TEXT,
     NULLS,
@@ -120,7 +120,7 @@ def _opening(record: Record) -> Iterator[Block]:
     """Yield how many statements hold, how that was tested, and the statements, those that do not hold first."""
     made = goals(record)
     yield Paragraph(" ".join(answer(made, record)) or "The record holds nothing that a statement could be tested on.")
-    yield Paragraph(HOW_SURE)
+    yield Paragraph(CRITERION)
     if made:
         yield short_table(statement_table("Statements", telling_first(made), KEPT), "sandbox.json")
 

@@ -28,7 +28,7 @@ ABOUT = (
     "controls. Heads are also built by weights, and models without any knowledge are put through complete runs.",
 )
 
-HOW_SURE = (
+CRITERION = (
     "Heads of known roles are planted in a model of random weights, and simulated runs test them as real runs are "
     "tested. A statement holds where nothing speaks against it by more than the Monte-Carlo error; intervals in "
     "brackets are 95 % Monte-Carlo intervals."

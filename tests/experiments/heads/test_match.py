@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
@@ -27,10 +28,11 @@ def test_the_profile_of_runs_is_written_where_it_is_asked_for(
     out = tmp_path / "new" / "heads.md"
     code, said, _ = headscope("profile", scored().folder, "--out", out)
     assert (code, said.strip()) == (0, f"page: {out}")
-    page = out.read_text("utf-8")
-    assert all(f"| {name} |" in page for name in scored().scores["name"].unique())
-    assert "class of most maps" in page
-    assert [path.name for path in out.parent.iterdir()] == ["heads.md"]
+    assert "heads-heads.csv" in out.read_text("utf-8")
+    every = pd.read_csv(out.with_name("heads-heads.csv"))
+    assert {*every["head"]} == {*scored().scores["name"]}
+    assert "class of most maps" in every
+    assert sorted(path.name for path in out.parent.iterdir()) == ["heads-heads.csv", "heads.md"]
 
 
 @pytest.fixture(scope="module")

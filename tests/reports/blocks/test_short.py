@@ -74,6 +74,7 @@ def test_the_committed_sandbox_fits_on_a_screen(
     assert any("beyond words" in row and "0 of 42 rates | largest 1.2 [0.6, 2.6] %" in row for row in rows)
 
 
+@pytest.mark.slow
 def test_committed_targets_fit_on_a_screen(tmp_path: Path, more_than_a_screen: Callable[[Path], list[str]]) -> None:
     folder, text = made("targets", TARGET_PAGE.write_page, tmp_path)
     assert more_than_a_screen(folder) == []
