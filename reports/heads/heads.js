@@ -47,6 +47,7 @@ function everyHead(root) {
   const point = (i) => {
     const at = i ?? names.indexOf(chosen), numbers = [...new Set([number, ...scatter.axes])].filter(Boolean);
     readout.replaceChildren(said(at), document.createElement("br"), element("span", numbers.map((one) => valued(one, at)).join(" · "), { className: "muted" }));
+    readout.style.minHeight = `${readout.offsetHeight}px`; // it never shrinks, or the dots below would move from under the pointer
     grid.cells.forEach((cell, k) => cell.classList.toggle("pointed", k === i));
     scatter.mark(i, "pointed");
   };

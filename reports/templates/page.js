@@ -162,10 +162,10 @@ function headScatter(root, names, numbers, first, show, choose) {
     );
     root.dispatchEvent(new Event("drawn"));
   };
-  /* Give the dot of a head a class, and take it from all others. */
+  /* Give the dot of a head a class, take it from all others, and draw it last unless it is under the pointer. */
   scatter.mark = (place, look) => {
     scatter.dots.forEach((dot, i) => dot?.classList.toggle(look, i === place));
-    if (scatter.dots[place]) svg.append(scatter.dots[place]);
+    if (scatter.dots[place]?.matches(":not(:hover)")) svg.append(scatter.dots[place]);
   };
   choices.forEach((choice, i) => {
     offer(choice, numbers);

@@ -148,13 +148,16 @@ def test_a_dot_reads_out_its_head_marks_its_cell_and_chooses_it(opened: Any, pag
     page = opened(page_path)
     for axis, number in (("x", "layer"), ("y", "accuracy on obj, dependent->head")):
         page.locator(f"[data-role={axis}]").select_option(number)
-    dots = page.locator(".cloud circle")
+    dots, heights = page.locator(".cloud circle"), list[int]()
     assert dots.count() == 72
     name = page.locator(".cloud svg").get_attribute("aria-label")
     assert name == "A dot for each head: accuracy on obj, dependent->head, %, against layer"
     places = dots.evaluate_all("all => all.map((dot) => Number(dot.getAttribute('cx')))")
     assert len({round(place) for place in places}) == 6, "a place for each layer"
-    dots.evaluate_all("all => all[0].dispatchEvent(new Event('pointerenter'))")
+    for place in (0, 30, 60, 0):
+        dots.evaluate_all("(all, place) => all[place].dispatchEvent(new Event('pointerenter'))", place)
+        heights.append(page.locator("[data-heads] > div > .readout").evaluate("one => one.offsetHeight"))
+    assert heights == sorted(heights), "what is pointed at would move from under the pointer"
     pointed = page.locator("[data-heads] .grid td.pointed")
     assert pointed.count() == 1
     head = pointed.get_attribute("data-head")
