@@ -43,6 +43,9 @@ PUBLISHED = ROOT / "reports" / "published"
 MOVED = {"reports/published/": "published/", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
 "Where files of the repository stand in the site; pages link to the files, so that their links hold in both."
 
+SHOWN_FILES = (".png", ".svg", ".csv", ".parquet", ".html")
+"Endings of the files of a published folder that its page or a reader may open."
+
 NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 "Published pages hold thousands of numbers: with them the index would be ten times as long as all else."
 
@@ -71,7 +74,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for folder in _published():
         report = NOT_SEARCHED + (folder / "report.md").read_text(encoding="utf-8")
         files.append(File.generated(config, f"published/{folder.name}/report.md", content=report))
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in (".png", ".svg", ".csv", ".parquet", ".html")):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in SHOWN_FILES):
             uri = f"published/{path.relative_to(PUBLISHED).as_posix()}"
             files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files

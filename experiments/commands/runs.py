@@ -181,8 +181,8 @@ def report(
     with loading():
         from reports.measures.registry import use
         from reports.page.columns import unread_tables
-        from reports.publishing import kind_of
-        from reports.publishing import publish as do_publish
+        from reports.page.publishing import kind_of
+        from reports.page.publishing import publish as do_publish
 
     for file in measures or ():
         use(file)

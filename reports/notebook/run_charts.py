@@ -103,9 +103,9 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     return beside_baselines(found).properties(title=alt.Title(title, subtitle=[MARKS, many] if many else MARKS))
 
 
-def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
+def beside_baselines(heads: Sequence[BestHead]) -> alt.LayerChart:
     """Return the accuracy of each head with its interval, beside the strongest of all that it is compared with."""
-    rows = _beside(found)
+    rows = _beside(heads)
     base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0)))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
@@ -116,12 +116,12 @@ def beside_baselines(found: Sequence[BestHead]) -> alt.LayerChart:
     return alt.LayerChart(layer=[span, strongest, dots]).properties(width=380)
 
 
-def _beside(found: Sequence[BestHead]) -> pd.DataFrame:
+def _beside(heads: Sequence[BestHead]) -> pd.DataFrame:
     """Return the rows of `beside_baselines`."""
-    order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in found]
+    order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in heads]
     if len({*order}) < len(order):
-        order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, found, strict=True)]
-    rows = best_frame(found)[[*_FIELDS]].assign(role=order)
+        order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, heads, strict=True)]
+    rows = best_frame(heads)[[*_FIELDS]].assign(role=order)
     rows["strongest_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
     return rows
 

@@ -21,7 +21,7 @@ CLASSIFIER: Final = "classifier"
 PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 "Order of the probes on a page; others follow in the order of scores.parquet."
 
-ASKED_FIRST: Final = (
+FIRST_ROLES: Final = (
     *(("dependency", "nsubj"), ("dependency", "obj"), ("coreference", ""), ("antecedent", ""), ("agreement", "")),
 )
 "Probe, and label (any where it is empty), of what is asked first: subjects, objects, antecedents, agreement."
@@ -123,14 +123,14 @@ def best_rows(best: Best) -> list[BestHead]:
 def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
     """Return the rows that say first what a run found, `most` of them at the most.
 
-    They are the best head of every one of `ASKED_FIRST` that was tested, significant or not; then other significant
+    They are the best head of every one of `FIRST_ROLES` that was tested, significant or not; then other significant
     heads of language, the highest grades and the surest margins first, and last those of position. Half of the rows may
     be of one probe, and a quarter of position beside language; labels that are pools or slices of others are left out.
     Where nothing is significant, and nothing that is asked first was tested, they are the heads that come nearest.
     """
     own = own_labels((row.probe, row.label) for row in rows)
     ranked = sorted((row for row in rows if row.name and (row.probe, row.label) in own), key=_first)
-    asked = [next((row for row in ranked if _asks(row, *question)), None) for question in ASKED_FIRST]
+    asked = [next((row for row in ranked if _asks(row, *question)), None) for question in FIRST_ROLES]
     language, position = {(row.probe, row.label): row for row in asked if row}, dict[str, BestHead]()
     for row in sorted((row for row in ranked if row.grade), key=lambda row: (-row.grade, by_margin(row))):
         if row.probe == POSITION:

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from reports import Run
-from reports.publishing import DIGITS, PublishingError, kind_of, placeless, publish, small
+from reports.page.publishing import DIGITS, PublishingError, kind_of, placeless, publish, small
 from reports.run.record import Lost, read_record
 from tests.reports.conftest import TEXTS
+from tests.reports.statements.test_claim_page import RECORDS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +124,16 @@ def test_a_record_is_published_as_tables_and_what_is_too_large_is_said(name: str
     large = (folder / f"{name}.json").stat().st_size > 300_000
     assert (tmp_path / f"{name}.json").exists() != large
     assert any(line.startswith("left out:") and f"{name}.json" in line for line in lines) == large
+
+
+def test_claims_are_published_as_tables_of_all_of_them_beside_their_records(tmp_path: Path) -> None:
+    folder, target = tmp_path / "claims", tmp_path / "out"
+    for record in RECORDS:
+        (folder / record["name"]).mkdir(parents=True)
+        (folder / record["name"] / "claim.json").write_text(json.dumps(record), encoding="utf-8")
+    publish(folder, target)
+    counts = pd.read_parquet(target / "statements.parquet")["claim"].value_counts().to_dict()
+    assert counts == {one["name"]: len(one["statements"]) for one in RECORDS}
+    rows = sum(len(measure["rows"]) for one in RECORDS for measure in one["measures"])
+    assert len(pd.read_parquet(target / "measures-rows.parquet")) == rows
+    assert json.loads((target / RECORDS[0]["name"] / "claim.json").read_text("utf-8")) == RECORDS[0]

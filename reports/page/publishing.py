@@ -52,7 +52,7 @@ class PublishingError(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """One kind of folder that headscope makes."""
 
     mark: str
@@ -67,13 +67,13 @@ class Kind:
     "Patterns of its files of settings and facts."
 
 
-def kind_of(folder: Path) -> Kind:
+def kind_of(folder: Path) -> FolderKind:
     """Return what kind of folder it is; that of a run where no file tells."""
     *others, run = kinds()
     return next((kind for kind in others if any(folder.glob(kind.mark))), run)
 
 
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[FolderKind, ...]:
     """Return all kinds of folders, that of runs last."""
     from reports.compare.atlas import ATLAS_PAGE
     from reports.compare.page import COMPARISON_PAGE
@@ -81,36 +81,36 @@ def kinds() -> tuple[Kind, ...]:
     from reports.page.page import write_report
 
     records = (_of_record(one) for one in (COMPARISON_PAGE, TARGET_PAGE, ATLAS_PAGE))
-    run = Kind("scores.parquet", write_report, _run_page, _run_tables, ("config.toml", "run.json"))
+    run = FolderKind("scores.parquet", write_report, _run_page, _run_tables, ("config.toml", "run.json"))
     return (*_statements(), *records, run)
 
 
-def _of_record(one: RecordPage[Any]) -> Kind:
+def _of_record(one: RecordPage[Any]) -> FolderKind:
     def tables(folder: Path) -> Mapping[str, pd.DataFrame]:
         record = one.read(folder)
         return dict(zip(one.tables, [*vars(record).values()][-len(one.tables) :], strict=True))
 
-    return Kind(one.file, one.write_page, lambda folder: one.page(one.read(folder), folder), tables, (one.file,))
+    return FolderKind(one.file, one.write_page, lambda folder: one.page(one.read(folder), folder), tables, (one.file,))
 
 
-def _statements() -> Iterator[Kind]:
+def _statements() -> Iterator[FolderKind]:
     """Yield the kinds of folders with statements: the sandbox, claims and findings."""
     from reports.statements import claim_page, claim_record, finding_page, finding_record, sandbox_page, sandbox_record
 
     sandbox, claim, findings = "sandbox.json", f"*/{claim_record.RECORD}", finding_record.RECORD
-    yield Kind(
+    yield FolderKind(
         *(sandbox, sandbox_page.write_sandbox_page),
         lambda folder: sandbox_record.read_record(folder, sandbox_page.sandbox_page),
         lambda folder: sandbox_record.read_record(folder, sandbox_record.sandbox_tables),
         (sandbox,),
     )
-    yield Kind(
+    yield FolderKind(
         *(claim, claim_page.write_claims_page),
         lambda folder: claim_page.claims_page(claim_record.ordered(claim_record.read_claims(folder), claim_page.ORDER)),
         lambda folder: claim_record.claim_tables(claim_record.read_claims(folder)),
         (claim,),
     )
-    yield Kind(
+    yield FolderKind(
         *(findings, finding_page.write_findings_page),
         lambda folder: finding_page.findings_page(finding_record.read_findings(folder)),
         lambda folder: {"findings": finding_record.read_findings(folder).table()},
@@ -213,7 +213,7 @@ def _figure(title: str, spec: Mapping[str, Any], out: Path) -> Path:
 
 def _run_page(folder: Path) -> Page:
     """Return the page of a run as it is published: without what is of this machine, or of a corpus."""
-    from reports import Run
+    from reports.notebook.run import Run
     from reports.page.page import run_page
     from reports.page.short import answers_figure
 
@@ -236,7 +236,7 @@ def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
 
     Of heads that were neither selected nor have a grade, scores have the accuracy alone.
     """
-    from reports import Run
+    from reports.notebook.run import Run
     from reports.page.columns import run_tables
 
     run = Run.open(folder)
