@@ -66,7 +66,7 @@ class RecordPage(Generic[Record]):
 
     def read(self, folder: Path) -> Record:
         """Return the record in `folder`; ValueError says what is wrong with it."""
-        frames = [table.read(folder / f"{name}{self.suffix}") for name, table in self.tables.items()]
+        frames = [table.read(self._table(folder, name)) for name, table in self.tables.items()]
         path = folder / self.file
         try:
             facts = TypeAdapter(self.facts).validate_json(path.read_bytes())
@@ -76,3 +76,8 @@ class RecordPage(Generic[Record]):
             said = f"not the record of {self.what} ({fault}); make it again with 'headscope {self.name}'"
             raise ValueError(one_line(f"{path}: {said}")) from error
         return self.record(*vars(facts).values(), *frames)
+
+    def _table(self, folder: Path, name: str) -> Path:
+        """Return the file of a table; published folders have Parquet alone."""
+        path = folder / f"{name}{self.suffix}"
+        return path if path.exists() or not path.with_suffix(".parquet").exists() else path.with_suffix(".parquet")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 DIGITS: Final = 4
 "Of a published measurement: more would only make the files larger than what is known."
-
-RECORD_BYTES: Final = 300_000
-"A JSON record that is larger is not published: its tables are."
 
 FIGURES: Final = 2
 "Charts that a published page shows at the most."
@@ -123,23 +121,18 @@ def publish(folder: Path, out: Path, *, page: bool = False) -> list[str]:
 
     That is the short page report.md with at most two charts in figures/, the settings and facts without the places of
     this machine, and the tables that people read as Parquet, with `DIGITS` digits. With `page` also index.html, of a
-    run with `PAGE_SECTIONS` alone. No sentence of a corpus is in it. Records above `RECORD_BYTES` are left out, and a
-    line says so. What else lies in `out` stays, but for figures. Raises PublishingError where `out` is `folder`, and
-    what the page of the folder raises.
+    run with `PAGE_SECTIONS` alone. No sentence of a corpus is in it. What else lies in `out` stays, but for figures.
+    Raises PublishingError where `out` is `folder`, and what the page of the folder raises.
     """
     if out.resolve() == folder.resolve():
         raise PublishingError(f"{out}: the folder itself; name another one to publish it in")
     kind = kind_of(folder)
     made, tables = kind.page(folder), kind.tables(folder)
-    records = {path: path.stat().st_size for pattern in kind.records for path in sorted(folder.glob(pattern))}
-    large = {path: size for path, size in records.items() if size > RECORD_BYTES}
-    written = [_write_record(path, out / path.relative_to(folder)) for path in records if path not in large]
+    records = [path for pattern in kind.records for path in sorted(folder.glob(pattern))]
+    written = [_write_record(path, out / path.relative_to(folder)) for path in records]
     written += [_write_table(frame, out / f"{name}.parquet") for name, frame in tables.items()]
-    written += _write_page(made, out, whole=page)
-    return [
-        *(f"{path}: {path.stat().st_size:,} bytes" for path in written),
-        *(f"left out: {path} ({size:,} bytes, more than {RECORD_BYTES:,})" for path, size in large.items()),
-    ]
+    written += _write_page(made, out, tables, whole=page)
+    return [f"{path}: {path.stat().st_size:,} bytes" for path in written]
 
 
 def placeless(text: str) -> str:
@@ -154,7 +147,10 @@ def placeless(text: str) -> str:
 def _write_record(path: Path, out: Path) -> Path:
     if path.name == "run.json":
         return replace_text(out, _own_record(read_record(path)).text)
-    return replace_text(out, placeless(path.read_text(encoding="utf-8")))
+    text = placeless(path.read_text(encoding="utf-8"))
+    if path.suffix == ".json":
+        text = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    return replace_text(out, text)
 
 
 def _own_record(record: RunRecord) -> RunRecord:
@@ -183,8 +179,11 @@ def _rounded(values: Any) -> Any:
     return np.where(known, np.round(values * factor) / factor, values).astype(np.float32)
 
 
-def _write_page(page: Page, out: Path, *, whole: bool) -> list[Path]:
-    """Write the short page with its figures, and the `whole` one where it is asked for; return the files."""
+def _write_page(page: Page, out: Path, tables: Iterable[str], *, whole: bool) -> list[Path]:
+    """Write the short page with its figures, and the `whole` one where it is asked for; return the files.
+
+    What it says of the CSV files of `tables` is said of those that are published.
+    """
     shutil.rmtree(out / "figures", ignore_errors=True)
     written: list[Path] = []
     short: list[Block] = []
@@ -195,7 +194,10 @@ def _write_page(page: Page, out: Path, *, whole: bool) -> list[Path]:
             written += files
             block = replace(block, charts=charts, files=[f"{path.parent.name}/{path.name}" for path in files])
         short.append(block)
-    written.append(replace_text(out / "report.md", replace(page, short=short).markdown))
+    text = replace(page, short=short).markdown
+    for name in tables:
+        text = text.replace(f"{name}.csv", f"{name}.parquet")
+    written.append(replace_text(out / "report.md", text))
     return [*written, *([replace_text(out / "index.html", page.html)] if whole else [])]
 
 
