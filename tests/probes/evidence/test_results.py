@@ -341,3 +341,9 @@ def test_pooled_labels_are_sums_of_their_parts() -> None:
     for question, expected in of_heads.items():
         for measure in ("n", "hits", "mass", "coverage", "near_ties"):
             assert np.array_equal(getattr(of_baselines["offset"][question], measure), getattr(expected, measure))
+
+
+def test_stability_is_computed_once_for_the_first_page_and_for_the_statistics() -> None:
+    select, effort = split({A: SELECT}), Effort(replicates=200)
+    assert select.stability(effort) is select.stability(Effort(replicates=200))
+    assert select.stability(Effort(replicates=200, seed=1)) is not select.stability(effort)
