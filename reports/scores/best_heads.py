@@ -126,7 +126,8 @@ def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
     They are the best head of every one of `FIRST_ROLES` that was tested, significant or not; then other significant
     heads of language, the highest grades and the surest margins first, and last those of position. Half of the rows may
     be of one probe, and a quarter of position beside language; labels that are pools or slices of others are left out.
-    Where nothing is significant, and nothing that is asked first was tested, they are the heads that come nearest.
+    Where no role of language is significant, and none that is asked first was tested, they are the head that comes
+    nearest in each probe before those of position, and where nothing at all is significant those that come nearest.
     """
     own = own_labels((row.probe, row.label) for row in rows)
     ranked = sorted((row for row in rows if row.name and (row.probe, row.label) in own), key=_first)
@@ -137,6 +138,9 @@ def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
             position.setdefault(row.label, row)
         elif sum(probe == row.probe for probe, _ in language) < most // 2:
             language.setdefault((row.probe, row.label), row)
+    if position and not language:
+        nearest = (row for row in reversed(ranked) if row.probe != POSITION)
+        language = {(row.probe, ""): row for row in nearest}
     last = [*position.values()][: most // 4 if language else most]
     return [*language.values()][: most - len(last)] + last or ranked[:most]
 

@@ -114,3 +114,9 @@ def test_pools_and_slices_are_left_out_and_where_nothing_is_significant_the_near
     few = row("dependency", "case", 0.7, effective_clusters=19.0)
     assert [label for label, _ in found([*rows, few])] == ["aux", "det", "case"]
     assert found(()) == []
+
+
+def test_a_tested_role_of_language_is_shown_before_positions_though_no_head_is_significant_in_it():
+    rows = [row("distractors", label, low) for label, low in (("agr.1", 0.01), ("agr.2", 0.03))]
+    places = [row("position", f"offset=+{n}", n / 10, **YES) for n in range(9)]
+    assert [label for label, _ in found([*rows, *places])] == ["agr.2", "offset=+8", "offset=+7"]
