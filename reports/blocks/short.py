@@ -34,15 +34,22 @@ def short_form(
     command: str,
     left_out: str,
     charts: Sequence[Chart] = (),
+    *,
+    recorded: bool = True,
 ) -> Iterator[Block]:
-    """Yield the short form of a page: how it opens, charts, what was measured, its command, and what is left out."""
+    """Yield the short form of a page: how it opens, charts, what was measured, its command, and what is left out.
+
+    A page whose numbers are in no one record is made by the command alone.
+    """
     yield from opening
     if charts:
         yield Charts(charts[:CHARTS])
-    yield from map(Paragraph, measured)
+    yield from map(Paragraph, filter(None, measured))
     yield Code(command)
-    yield Paragraph(f"Not shown here: {left_out}. This makes the whole page, index.html, from the record:")
-    yield Code("headscope report FOLDER")
+    how = "This makes the whole page, index.html, from the record:" if recorded else "The command makes the whole page."
+    yield Paragraph(f"Not shown here: {left_out}. {how}")
+    if recorded:
+        yield Code("headscope report FOLDER")
 
 
 def linked(name: str, title: str, sections: Sequence[Section]) -> Sequence[Section]:

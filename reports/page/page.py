@@ -22,7 +22,7 @@ from reports.page.methods import coverage_tables, methods, provenance_facts
 from reports.page.rankings import ranking_blocks
 from reports.page.run_findings import run_findings
 from reports.page.short import short_blocks
-from reports.page.summary import opening
+from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import (
@@ -124,21 +124,21 @@ def run_page(run: Run, step: Step = silent) -> Page:
     byline = [(splits.get(split, split), name) for split, name in corpora.items()]
     byline += [("maps", source.maps)] * (source.maps in MAPS_TEXT)
     model = record.model.name or str(source.scores["model"].iloc[0])
-    sections = tuple(_sections(source, step))
+    first = opening(source.best, run, source.verdicts, source.baselines)
+    sections = tuple(_sections(source, first, step))
     return Page(
         title=f"Attention heads of {model} on {corpora.get('report', 'the report split')}",
         sections=sections,
         byline=(*byline, day(record.started), ("run", run.name)),
         version=record.headscope or "",
         assets=("opening", "role_marks"),
-        short=tuple(short_blocks(run, source.best, source.verdicts, source.baselines, sections)),
+        short=tuple(short_blocks(first, run, source.verdicts, source.baselines, sections)),
     )
 
 
-def _sections(source: PageSource, step: Step) -> Iterator[Section]:
+def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
     run = source.run
-    first = opening(source.best, run, source.verdicts, source.baselines)
     yield Section("opening", "Summary", [Raw("opening", first)])
     if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
         yield Section("heads", "All heads", [Raw("heads", grid)])

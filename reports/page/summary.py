@@ -27,6 +27,7 @@ from reports.scores.controls import ComparedBaseline
 from reports.scores.shortest_table import answers
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
+from reports.tables.grades import POSITION
 from reports.tables.text_table import TextTable
 
 Reason = tuple[str, str]
@@ -41,8 +42,8 @@ UNMEASURED: Final = (
     '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
 )
 
-SHOWN: Final = 8
-"Rows of the table of the first screen."
+STABILITY: Final = "Stability of selection"
+"The reason that says how often the same head is selected."
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,7 @@ class Opening:
     headline: str
     "How many heads are specialised, or why none is named, and whether they exceed word pairs and rules of grammar."
     table: TextTable
-    "The heads that are named first."
-    evaluation: str
-    "On what heads were selected and evaluated, and what significant means."
+    "The heads that are named first; its note says on what they were evaluated, and what significant means."
     controls: str
     "What else heads were compared with."
     effects: tuple[str, ...]
@@ -74,39 +73,26 @@ class Opening:
 def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[ComparedBaseline]) -> Opening:
     """Return the first screen of a run that compared its heads with `baselines`."""
     rows, record, heads = best_rows(best), run.record, run.layers * run.heads
+    first = leaders(rows)
     return Opening(
-        headline=headline(rows, verdicts, heads),
-        table=answers("Which heads do what", rows, verdicts.rule, SHOWN),
-        evaluation=evaluation(record, verdicts.rule),
-        controls=compared(baselines),
-        effects=effects(run, verdicts, [row.name for row in leaders(rows, SHOWN)]),
+        headline=_headline(rows, verdicts, heads),
+        table=answers("Which heads do what", first, verdicts.rule, record),
+        controls=_controls(baselines),
+        effects=_effects(run, verdicts, [row.name for row in first]),
         scope=_scope(rows, record, heads),
         results=tuple(_results(rows, verdicts, heads, run, best.get(CLASSIFIER, ()))),
-        uncertainty=tuple(_uncertainty(rows, record, verdicts)),
+        uncertainty=tuple(_uncertainty(rows, verdicts)),
         terms=verdicts.rule.terms(),
     )
 
 
-def evaluation(record: RunRecord, rule: RunThresholds) -> str:
-    """Return on what heads were selected and evaluated, and what significant and specialised mean."""
-    select, report = record.corpus("select"), record.corpus("report")
-    documents = f" ({count(report.documents)} documents)" if report.documents else ""
-    rivals = "baseline and control" if rule.controlled else "baseline"
-    return (
-        f"Heads were selected on {select.name or 'the selection split'} and evaluated on "
-        f"{report.name or 'the report split'}{documents}; brackets are 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: that in a role of "
-        "language."
-    )
-
-
-def compared(baselines: Sequence[ComparedBaseline]) -> str:
+def _controls(baselines: Sequence[ComparedBaseline]) -> str:
     """Return the controls of a run in a sentence."""
     named = [one.name for one in baselines if one.is_control]
     return f"Controls: {', '.join(named)}." if named else "No controls: an untrained model might do as well."
 
 
-def effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:
+def _effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:
     """Return what measures say of causal effects, of some heads at the end; or that none were measured."""
     said = [one for measure in measures() for one in measure.effects(run, verdicts)]
     for head in dict.fromkeys(heads):
@@ -119,7 +105,7 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
     """Return how many heads were scored on how much, in one line."""
     documents, probed = record.corpus("report").documents, len({row.probe for row in rows})
     held_out = f", {count(documents)} held-out documents" if documents else ""
-    asked = f"{count(probed)} probe{'s' * (probed != 1)}, {len(rows)} label–direction pairs"
+    asked = f"{count(probed)} probe{'s' * (probed != 1)}, {len(rows)} labels and directions"
     return f"{heads} heads{_weights(record.model)}, {asked}{held_out}.{_unknown(record)}"
 
 
@@ -138,7 +124,7 @@ def _weights(model: ModelFacts) -> str:
     return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
 
 
-def headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
+def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     """Return how many heads are specialised in a role of language, and how many exceed words and grammar too."""
     if not verdicts.tests_language:
         return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
@@ -148,14 +134,21 @@ def headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
 
 
 def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
-    """Return how many specialised heads exceed a table of word pairs and rules of grammar; "" where a run has none."""
-    if all(row.lexical_accuracy != row.lexical_accuracy for row in rows):
+    """Return how many specialised heads exceed a table of word pairs and rules of grammar, of what roles have.
+
+    "" where no role in which some head is specialised has a table of word pairs.
+    """
+    roles = [row for row in rows if row.probe != POSITION and row.verdict == "yes"]
+    if all(row.lexical_accuracy != row.lexical_accuracy for row in roles):
         return ""
-    rules, words, _ = verdicts.by_grade
+    rules, words, others = verdicts.by_grade
     if not rules + words:
-        return f"None of them is shown to beat a table of word pairs by {points(verdicts.rule.margin)} points."
+        none = "None of them is" if others > 1 else "It is not"
+        return f"{none} shown to beat a table of word pairs by {points(verdicts.rule.margin)} points."
     beat = "beats" if rules + words == 1 else "beat"
-    return f"{rules + words} of them {beat} a table of word pairs, {rules} also every rule of grammar."
+    said = f"{rules + words} of them {beat} a table of word pairs"
+    ruled = any(row.rule_accuracy == row.rule_accuracy for row in roles)
+    return f"{said}, {rules or 'none'} also every rule of grammar." if ruled else f"{said}."
 
 
 def _untested(rows: Sequence[BestHead]) -> str:
@@ -209,22 +202,8 @@ def _strongest(rule: RunThresholds) -> str:
     return "baseline or control" if rule.controlled else "baseline"
 
 
-def corpus_name(record: RunRecord, split: str) -> str:
-    """Return the name of a split's corpus with its size."""
-    corpus = record.corpus(split)
-    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
-    return f"{corpus.name or f'the {split} split'}{size}"
-
-
-def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
-    """Yield what stands behind the verdicts: two splits, intervals, corrected tests, and where they are weak."""
-    documents = record.corpus("report").documents
-    of = f", {count(documents)} documents" if documents else ""
-    yield (
-        "Held-out evaluation",
-        f"Heads were selected on {corpus_name(record, 'select')} and evaluated on {corpus_name(record, 'report')}{of}. "
-        "Brackets are 95 % intervals.",
-    )
+def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
+    """Yield what stands behind the verdicts: corrected tests, and where they are weak."""
     tested = [row for row in rows if row.p_adjusted == row.p_adjusted]
     if tested:
         alpha = verdicts.rule.alpha
@@ -240,9 +219,9 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
     if stable[0]:
         graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)
         yield (
-            "Stability of selection",
-            "The share of resamples of the selection split in which the same head is selected: graded heads "
-            f"{graded}, all label–direction pairs {every}. Where that is low, other heads are about as good.",
+            STABILITY,
+            f"The same head is selected in so many resamples of the selection split: of significant heads {graded}, of "
+            f"all labels and directions {every}. Where that is low, other heads are about as good.",
         )
     judged = [row for row in rows if row.baseline and row.margin_low == row.margin_low]
     if judged:

@@ -139,8 +139,8 @@ def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
         elif sum(probe == row.probe for probe, _ in language) < most // 2:
             language.setdefault((row.probe, row.label), row)
     if position and not language:
-        nearest = (row for row in reversed(ranked) if row.probe != POSITION)
-        language = {(row.probe, ""): row for row in nearest}
+        for row in (row for row in ranked if row.probe != POSITION):
+            language.setdefault((row.probe, ""), row)
     last = [*position.values()][: most // 4 if language else most]
     return [*language.values()][: most - len(last)] + last or ranked[:most]
 

@@ -4,65 +4,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
 from reports.formats import count, interval, percent, points, tied
 from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
-from reports.scores.best_table import best_frame
+from reports.scores.best_table import FIRST, best_frame
 from reports.scores.controls import CONTROLS, control_of
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.marks import baseline_marks, ends, few_documents, spark
+from reports.tables.marks import few_documents
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
+    from reports.run.record import RunRecord
 
 SHOWN: Final = 12
-"Rows of a terminal, a notebook and Markdown."
+"Rows of a terminal and a notebook; pages and Markdown have those of `leaders`."
 
 
 def shortest_table(run: RunFolder) -> TextTable:
     """Return the SHOWN rows that say first what a run found, of all that `best_table` has."""
     scores, _ = page_scores(run.scores)
     every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
-    return answers(f"{run.name}: which heads do what", every, run_thresholds(run), SHOWN)
+    rows = leaders(every, SHOWN)
+    title = f"{run.name}: which heads do what, {len(rows)} of {count(len(every))} labels and directions"
+    return answers(title, rows, run_thresholds(run), run.record)
 
 
-def answers(title: str, every: Sequence[BestHead], rule: RunThresholds, most: int) -> TextTable:
-    """Return the table of the `leaders` among all best heads of a run; its note says what the words mean."""
-    rows = leaders(every, most)
+def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: RunRecord) -> TextTable:
+    """Return the table of some of the best heads of a run; its note says what they were evaluated on and its words."""
+    select, report = (corpus_name(record, split) for split in ("select", "report"))
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
-        f"{len(rows)} of {count(len(every))} labels and directions. Heads are selected on the selection split and "
-        f"evaluated on the report split, with 95 % intervals. Significant: more than {points(rule.margin)} points "
-        f"above every {rivals}, p below {rule.alpha:g} after correction for all heads and labels. Specialised: that in "
-        "a role of language."
+        f"Heads were selected on {select} and evaluated on {report}; brackets are 95 % intervals. Significant: over "
+        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: that in a role of "
+        "language."
     )
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
         TextColumn("The head attends", _does, "row"),
         TextColumn("Head", lambda row: head_cell(row.name), "text", "head"),
-        TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
+        FIRST[0],
         TextColumn("Accuracy, %", _accuracy, css="strong"),
         TextColumn(strongest, _strongest, "text"),
         TextColumn("Result", _verdict, "verdict"),
     )
-    made = TextTable.of(title, columns, rows, note)
-    return TextTable(made.title, made.columns, made.rows, best_frame(rows), note)
+    return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
+
+
+def corpus_name(record: RunRecord, split: str) -> str:
+    """Return the name of a split's corpus with its size, such as "ewt-dev (2,001 sentences, 318 documents)"."""
+    corpus = record.corpus(split)
+    sizes = {"sentences": corpus.sentences, "documents": corpus.documents}
+    known = ", ".join(f"{count(size)} {unit}" for unit, size in sizes.items() if size is not None)
+    return f"{corpus.name or f'the {split} split'}{f' ({known})' if known else ''}"
 
 
 def _does(row: BestHead) -> str:
     """Return what the head does, such as "from an object to its verb"."""
     return task(row.probe, row.label, row.variant).partition(" (candidates: ")[0].removeprefix("attends ")
-
-
-def _drawn(row: BestHead) -> Cell:
-    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
-    return Cell("", page=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade))
 
 
 def _accuracy(row: BestHead) -> Cell:

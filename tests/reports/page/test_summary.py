@@ -45,27 +45,37 @@ def told(rows: list[BestHead], found: Finds = FOUND, run: Any = RUN, **rule: Any
 def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_were_evaluated() -> None:
     said = told([row(lexical_accuracy=0.6, rule_accuracy=0.922)])
     assert said.headline == (
-        "2 of 72 heads are specialised in a role of language. 1 of them beats a table of word pairs, 0 also every rule "
-        "of grammar."
+        "2 of 72 heads are specialised in a role of language. 1 of them beats a table of word pairs, none also every "
+        "rule of grammar."
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
-    assert said.evaluation == (
-        "Heads were selected on one and evaluated on two (64 documents); brackets are 95 % intervals. Significant: "
-        "over 5 points above every baseline and control, corrected for all tests. Specialised: that in a role of "
-        "language."
+    assert said.table.note == (
+        "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences, 64 documents); brackets are "
+        "95 % intervals. Significant: over 5 points above every baseline and control, corrected for all tests. "
+        "Specialised: that in a role of language."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
     assert len(said.results) == 3
     assert "1 yes, 1 no, 2 undecided" in said.results[1]
-    assert said.scope == "72 heads, 1 probe, 1 label–direction pairs, 64 held-out documents."
+    assert said.scope == "72 heads, 1 probe, 1 labels and directions, 64 held-out documents."
 
 
 def test_where_no_head_exceeds_word_pairs_the_headline_says_so() -> None:
-    first = dataclasses.replace(FOUND, grades={"3-1": 1})
+    first = dataclasses.replace(FOUND, grades={"3-1": 1, "1-1": 1})
     said = told([row(lexical_accuracy=0.6)], first, margin=0.1)
     assert said.headline.endswith("None of them is shown to beat a table of word pairs by 10 points.")
+    assert told([row(lexical_accuracy=0.6)], dataclasses.replace(FOUND, grades={"3-1": 1})).headline == (
+        "1 of 72 heads is specialised in a role of language. It is not shown to beat a table of word pairs by 5 points."
+    )
+
+
+def test_nothing_is_said_of_tables_and_rules_that_no_role_with_a_specialised_head_has() -> None:
+    first = dataclasses.replace(FOUND, grades={"3-1": 1})
     assert told([row()], first).headline.endswith("in a role of language."), "a run without such a table"
+    elsewhere = [row(label="det", lexical_accuracy=0.9, grade=0, verdict="no"), row(probe="repetition")]
+    assert told(elsewhere, first).headline.endswith("in a role of language."), "a table of another role"
+    assert told([row(lexical_accuracy=0.6)]).headline.endswith("1 of them beats a table of word pairs."), "no rule"
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
@@ -83,9 +93,8 @@ def test_uncertainty_counts_intervals_stable_selections_few_documents_and_nothin
     rows = [row(label=str(nth), margin_low=low, margin_high=high) for nth, (low, high) in enumerate(margins)]
     rows += [row(n=0, baseline=""), row(label="few", effective_clusters=19.9, baseline="", stability=0.5)]
     said = dict(told(rows, alpha=0.01, controlled=False).uncertainty)
-    assert "one (1,000 sentences) and evaluated on two (500 sentences), 64 documents." in said["Held-out evaluation"]
     assert "at most 1 %" in said["Multiple testing"]
-    assert "graded heads 96.0 % (median; minimum 50.0 %)" in said["Stability of selection"]
+    assert "of significant heads 96.0 % (median; minimum 50.0 %)" in said["Stability of selection"]
     assert "above 0 in 2 of 4 pairs, below 0 in 1 and contains 0 in 1 (not" in said["Margins"]
     assert said["Nothing to score"].endswith("shown as “–”: 1.")
     assert said["Few documents"].startswith("1 label–direction pairs have an effective number")
@@ -122,7 +131,7 @@ def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
 def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
     verdicts = Verdicts(RunThresholds(controlled=False), (FOUND,))
     said = opening({"dependency": [row()]}, RUN, verdicts, CONTROLS[1:])
-    assert "above every baseline, corrected" in said.evaluation
+    assert "above every baseline, corrected" in said.table.note
     assert said.controls == "No controls: an untrained model might do as well."
     assert "control" not in " ".join([*said.results, dict(said.uncertainty)["Margins"]])
 

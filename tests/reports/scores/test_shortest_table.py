@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reports import Run
+from reports.run.record import RunRecord
 from reports.scores.best_heads import BestHead, best_head
 from reports.scores.shortest_table import answers, shortest_table, verdict
 from reports.scores.thresholds import RunThresholds
@@ -20,7 +21,7 @@ def row(**more: Any) -> BestHead:
 
 
 def cells(*rows: BestHead, **rule: Any) -> list[tuple[str, ...]]:
-    return [*answers("", rows, RunThresholds(**rule), 8)]
+    return [*answers("", rows, RunThresholds(**rule), RunRecord())]
 
 
 def test_a_row_says_in_words_what_a_head_does_how_accurately_beside_what_and_the_verdict() -> None:
@@ -54,7 +55,7 @@ def test_a_verdict_is_plain_and_names_what_finds_more_than_the_head(more: dict[s
 
 
 def test_without_controls_none_is_named_and_few_documents_are_marked() -> None:
-    made = answers("", [row(effective_clusters=12.0)], RunThresholds(controlled=False), 8)
+    made = answers("", [row(effective_clusters=12.0)], RunThresholds(controlled=False), RunRecord())
     assert made.titles[3] == "strongest baseline, %"
     assert "every baseline," in made.note
     assert made.texts[0][2] == "⚠ 72.5 [69.0, 76.1]"
