@@ -35,10 +35,7 @@ PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "meth
 LEFT_OUT: Final = "without examples, heat maps and further measures"
 "What that page says above its title."
 
-NAMES: Final = ("model", "corpus")
-"Columns that may name a folder."
-
-PLACE: Final = re.compile(r"(?<![\w./:~-])/(?:[^\s/'\"]+/)+([^\s/'\"]+)")
+PLACE: Final = re.compile(r"(?:file://|(?<![\w./:~-]))/(?:[^\s/'\"]+/)+([^\s/'\"]+)")
 "An absolute path, which is of one machine."
 
 OWN: Final = re.compile(r" (?:--out[= ]\S+|--overwrite|--resume|-q)(?=\s|$)")
@@ -167,16 +164,24 @@ def _write_table(frame: pd.DataFrame, path: Path) -> Path:
 
 
 def small(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose measurements have `DIGITS` digits, in 32 bits, without places of this machine."""
-    measured = {str(name): _rounded(frame[name].to_numpy()) for name, of in frame.dtypes.items() if of == np.float64}
-    return frame.assign(**measured, **{name: frame[name].map(placeless) for name in NAMES if name in frame})
+    """Return a table whose measurements have `DIGITS` digits, or all before the point, without places of this machine.
+
+    Parquet keeps each different number once, so that few digits are what makes it small, and not few bits.
+    """
+    changed = {
+        str(name): frame[name].map(_rounded if of == np.float64 else _placeless)
+        for name, of in frame.dtypes.items()
+        if of == np.float64 or of.kind == "O"
+    }
+    return frame.assign(**changed)
 
 
-def _rounded(values: Any) -> Any:
-    known = np.isfinite(values) & (values != 0)
-    size = np.floor(np.log10(np.abs(values), where=known, out=np.zeros_like(values)))
-    factor = 10.0 ** (DIGITS - 1 - size)
-    return np.where(known, np.round(values * factor) / factor, values).astype(np.float32)
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}" if abs(value) < 10**DIGITS else f"{value:.0f}")
+
+
+def _placeless(value: object) -> object:
+    return placeless(value) if isinstance(value, str) else value
 
 
 def _write_page(page: Page, out: Path, tables: Iterable[str], *, whole: bool) -> list[Path]:
