@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Charts, Fold, Heading, Paragraph, Points, Raw, TableBlock, Terms
-from reports.formats import MISSING, count, escaped, percent, points, signed
+from reports.formats import MISSING, count, percent, points, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.thresholds import run_thresholds
@@ -100,9 +100,8 @@ ONSETS: Final = (
 
 
 def _baseline(row: Mapping[str, Any]) -> Cell:
-    told = percent(row["baseline_accuracy"])
-    bracketed = f"{told} ({escaped(row['baseline'])})"
-    return Cell(told, row["baseline"], sort=float(row["baseline_accuracy"]), quiet="muted", markdown=bracketed)
+    accuracy = float(row["baseline_accuracy"])
+    return Cell(percent(accuracy), row["baseline"], sort=accuracy, quiet="muted")
 
 
 _MARGIN: Final = TABLES["biography_curves"]["margin"]
@@ -125,7 +124,7 @@ FOLLOWERS: Final = (
 def _named(row: Mapping[str, Any]) -> Cell:
     names = row["names"]
     more = f", +{len(names) - NAMED}" if len(names) > NAMED else ""
-    return Cell((", ".join(names[:NAMED]) or MISSING) + more, markdown=escaped(", ".join(names)) or MISSING)
+    return Cell((", ".join(names[:NAMED]) or MISSING) + more)
 
 
 COURSES: Final = (

@@ -188,9 +188,7 @@ class DecilesMeasure(Measure):
             return
         found, described = last_step(found), last_step(described)
         yield Points([*_sentences(described)])
-        text = "index.html shows all heads on any two measures, and the deciles of each; "
-        text += "deciles.csv and descriptions.csv have all numbers."
-        yield Raw("deciles", _plane(found, described, run.tables.get("shapes", pd.DataFrame())), text)
+        yield Raw("deciles", _plane(found, described, run.tables.get("shapes", pd.DataFrame())))
         ranked = described.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
         columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
         table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)

@@ -213,8 +213,7 @@ def _sign(of: str, row: Any) -> str:
 def _sizes(row: Any) -> Cell:
     sizes = [(percent(size["accuracy"]), size["selected"]) for size in row["sizes"]]
     shown = Markup(" · ").join(Markup("<b>{}</b>").format(said) if chosen else said for said, chosen in sizes)
-    bold = ", ".join(f"**{said}**" if chosen else said for said, chosen in sizes)
-    return Cell(", ".join(said for said, _ in sizes), page=shown, markdown=bold)
+    return Cell(", ".join(said for said, _ in sizes), page=shown)
 
 
 COLUMNS: Final = (

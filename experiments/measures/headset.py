@@ -255,8 +255,7 @@ class HeadSetMeasure(Measure):
         yield TableBlock(TextTable.of("Means over pairs of heads", MEANS, rows))
         yield Charts([plane_chart(places)])
         if len(places) <= MOST_IN_MATRIX:
-            every = "Every two heads: index.html shows them, distances.csv and subspaces.csv have all numbers."
-            yield Raw("head_pairs", _matrix(places, distances, subspaces), every)
+            yield Raw("head_pairs", _matrix(places, distances, subspaces))
         if whats := [what for what in COMPARED if (subspaces["what"] == what).any()]:
             yield Heading("Subspaces of heads")
             yield Charts([overlap_chart(subspaces[subspaces["what"] == what], COMPARED[what]) for what in whats])

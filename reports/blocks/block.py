@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from reports.formats import MISSING, decimal, escaped
+from reports.formats import MISSING, decimal
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
-from reports.templates.environment import FILES, environment
+from reports.templates.environment import environment
 
 if TYPE_CHECKING:
     from reports.drawing.charts import Chart
@@ -251,11 +251,9 @@ class Raw(Block):
     """What no other block can show, by templates, a style sheet and a script of its own."""
 
     name: str
-    "Of NAME.html.j2, and of NAME.md.j2, NAME.css and NAME.js where there are such."
+    "Of NAME.html.j2, and of NAME.css and NAME.js where there are such."
     content: Any
-    "`content` in the templates."
-    text: str = ""
-    "What Markdown says in its place where there is no NAME.md.j2."
+    "`content` in the template."
 
     @property
     def html(self) -> Markup:
@@ -264,10 +262,8 @@ class Raw(Block):
 
     @property
     def markdown(self) -> str:
-        """The block in Markdown."""
-        if f"{self.name}.md.j2" not in FILES:
-            return self.text
-        return environment(html=False).get_template(f"{self.name}.md.j2").render(content=self.content).strip("\n")
+        """Nothing: Markdown cannot show it."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -293,12 +289,6 @@ class Section:
     def assets(self) -> tuple[str, ...]:
         """Stems of the style sheets and scripts that its blocks need."""
         return tuple(asset_names(self.blocks))
-
-    @property
-    def markdown(self) -> str:
-        """The section in Markdown."""
-        parts = [f"## {escaped(self.title)}", *(block.markdown for block in self.blocks)]
-        return "\n\n".join(part for part in parts if part)
 
 
 def every_block(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -86,7 +86,7 @@ class Page:
     def markdown(self) -> str:
         """What is short of it in Markdown, for repositories, issues and papers in preparation."""
         said = " · ".join(escaped(one if isinstance(one, str) else " ".join(one)) for one in self.byline)
-        parts = [f"# {escaped(self.title)}", said, *(part.markdown for part in self.short or self.sections)]
+        parts = [f"# {escaped(self.title)}", said, *(block.markdown for block in self.short)]
         return re.sub(r"\n{3,}", "\n\n", "\n\n".join(part for part in parts if part)) + "\n"
 
     @property

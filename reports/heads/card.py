@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from reports.formats import escaped, signed
+from reports.formats import escaped
 from reports.heads.card_parts import (
-    NEAREST,
     CardPart,
     CardSource,
     Part,
@@ -95,8 +94,6 @@ class HeadCards:
     "Name of the run."
     cards: tuple[HeadCard, ...]
     "Without examples, which the page draws."
-    profiles: tuple[tuple[str, str], ...]
-    "Name and roles of every head with a grade."
 
     @property
     def data(self) -> list[dict[str, Any]]:
@@ -109,7 +106,7 @@ def head_cards(run: RunFolder, step: Step = silent, measures: Sequence[Part] = (
     source, makers = CardSource(run), [*FIRST, *measures, *(part for part in LAST if part is not examples)]
     heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
     cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
-    return HeadCards(run.name, cards, profiles(source)) if cards else None
+    return HeadCards(run.name, cards) if cards else None
 
 
 def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.DataFrame) -> HeadCard:
@@ -117,17 +114,3 @@ def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.Data
     return HeadCard(
         source.run.name, name, tuple(part for part in parts if part is not None), scores.reset_index(drop=True)
     )
-
-
-def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:
-    """Return every head with a grade, and its surest labels in one line, layer by layer."""
-    found = source.rows
-    found = found[found["graded"]]
-    lines = []
-    for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):
-        first = rows.head(NEAREST).to_dict("records")
-        sentences = [f"{row['label']} ({row['variant']}) {signed(row['margin'])}" for row in first]
-        lines.append(
-            (str(name), ", ".join(sentences) + (f", and {len(rows) - NEAREST} more" if len(rows) > NEAREST else ""))
-        )
-    return tuple(lines)

@@ -120,21 +120,24 @@ Part = Callable[[CardSource, str], CardPart | None]
 
 
 def roles(source: CardSource, name: str) -> CardPart | None:
-    """In which labels the head is significantly above its baselines or selected, the surest margins first."""
+    """In which labels the head is significantly above its baselines or selected: first the roles of language."""
     rows = source.by_head.get(name)
     if rows is None:
         return None
     noted = rows[rows["graded"] | rows["selected"]]
+    special = of_language(noted[noted["graded"]])
+    noted = pd.concat([special, noted.drop(special.index)])
     kinds = rows[["graded", "selected"]].sum()
+    tests = f"{rows['p_adjusted'].count()} tests, each of a label and direction"
     sentences = [
-        f"Significantly above every baseline in {kinds['graded']} of {len(rows)} label–direction pairs; selected as "
-        f"the best head in {kinds['selected']}."
+        f"Significantly above every baseline in {kinds['graded']} of {tests}; selected as the best head in "
+        f"{kinds['selected']}."
     ]
     if noted.empty:
         noted = rows.head(1)
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(f"The {MOST} in which it is most clearly above them, of {len(noted)}:")
+        sentences.append(f"{MOST} of these {len(noted)}, roles of language in which it is specialised first:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
     cells = tuple(_role(row, source.rule) for row in shown)
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)

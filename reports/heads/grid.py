@@ -69,16 +69,9 @@ class HeadGrid:
     cards: HeadCards
     numbers: tuple[HeadMap, ...]
     finding: BestHead | None
-    "The first finding of the page, whose card opens; None where no head is above its baselines."
+    "The first finding of the page, whose card opens; None where nothing was selected."
     layer_attention: tuple[str, ...]
     "Of every layer; empty where all are global."
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """The labels of all heads, a list a layer; "" for those that have no role."""
-        known = {name: role.label for role in self.views[0].roles for name in role.heads}
-        places = [[f"{layer + 1}-{head + 1}" for head in range(self.heads)] for layer in range(self.layers)]
-        return [[known.get(name, "") for name in row] for row in places]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -103,12 +96,6 @@ class HeadGrid:
         """The head whose card opens: that of the first finding, else the first that has a role, else the first."""
         roles = [role.heads[0] for view in self.views for role in view.roles]
         return self.finding.name if self.finding else [*roles, self.cards.cards[0].name][0]
-
-    @property
-    def layer_names(self) -> list[str]:
-        """The layers from 1 on, and the attention of each where some are local."""
-        told = self.layer_attention or [""] * self.layers
-        return [", ".join(filter(None, (str(layer), said))) for layer, said in enumerate(told, start=1)]
 
 
 @dataclass(frozen=True)
@@ -173,10 +160,10 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
 
 
 def _finding(run: RunFolder) -> BestHead | None:
-    """Return the head that the first screen names first."""
+    """Return the first head on the first screen that is significant, or the first one where none is."""
     scores = page_scores(run.scores)[0]
     named = leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
-    return named[0] if named else None
+    return next((row for row in named if row.grade), named[0] if named else None)
 
 
 def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:

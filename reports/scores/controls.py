@@ -94,9 +94,7 @@ class ComparedBaseline:
 def _switch(baseline: ComparedBaseline) -> Cell:
     if not baseline.switch:
         return Cell(MISSING)
-    return Cell(
-        baseline.switch, page=Markup("<code>{}</code>").format(baseline.switch), markdown=f"`{baseline.switch}`"
-    )
+    return Cell(baseline.switch, page=Markup("<code>{}</code>").format(baseline.switch))
 
 
 BASELINE_COLUMNS: Final = (

@@ -66,7 +66,7 @@ def _number_said(row: JudgedStatement) -> str:
 
 STATED: Final = (
     STATEMENTS["text"].shown(kind="row", css="wrapping"),
-    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict, bold=True)),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
     STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
     STATEMENTS["number"].shown("What the number is", write=_number_said, css="wrapping"),
     STATEMENTS["rule"].shown(css="wrapping muted"),

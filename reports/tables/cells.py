@@ -49,8 +49,6 @@ class Cell:
     "Rows that it is as high as; 0 where the cell above reaches down here."
     page: Markup | None = None
     "Stands on a page in place of marks, text and aside: a drawing, a badge."
-    markdown: str | None = None
-    "The same for Markdown, escaped where it has to be."
     quiet: str = "ci"
     "The class of `aside`."
 
@@ -68,8 +66,6 @@ class Cell:
     @property
     def in_markdown(self) -> str:
         """The cell as Markdown has it; intervals keep their brackets, which mean nothing without a link behind."""
-        if self.markdown is not None:
-            return self.markdown
         return re.sub(r"\\\[([^a-zA-Z\[\]]*)\\\]", r"[\1]", escaped(self))
 
 
@@ -93,7 +89,7 @@ class TextColumn:
     plain: str = ""
     "Its title outside of pages, where that is another one."
     folded: bool = False
-    "Whether a page shows it after a press alone, and Markdown in a second table."
+    "Whether a page shows it after a press alone."
 
     @property
     def plain_title(self) -> str:
@@ -104,11 +100,6 @@ class TextColumn:
     def names_row(self) -> bool:
         """Whether its cells say what their rows are about."""
         return self.kind.startswith("row")
-
-    @property
-    def identifies(self) -> bool:
-        """Whether it is text, which may say which row it is."""
-        return self.kind.split()[0] in ("row", "text")
 
     @property
     def head_class(self) -> str:

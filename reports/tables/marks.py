@@ -55,9 +55,9 @@ def verdict_class(verdict: str) -> str:
     return VERDICT_CLASSES.get(verdict, "none")
 
 
-def verdict_cell(verdict: str, *, bold: bool = False) -> Cell:
-    """Return a verdict as the cell of a table, bold in Markdown where it is asked for."""
-    return Cell(verdict, css=verdict_class(verdict), markdown=f"**{verdict}**" if bold else None)
+def verdict_cell(verdict: str) -> Cell:
+    """Return a verdict as the cell of a table."""
+    return Cell(verdict, css=verdict_class(verdict))
 
 
 DRAWN: Final = Markup(

@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import pandas as pd
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
 Cells = Sequence[str]
 
 OPEN: Final = 8
-"Columns with which a table opens on a page and in Markdown; the others are folded."
-
-NAMING: Final = 3
-"Columns in front that are said again where the others follow in a second table, at most."
+"Columns with which a table opens on a page; the others are folded."
 
 UNDER: Final = ("variant", "interval", "baseline", "n")
 "Columns that stand below the one before them where a table is wider than the terminal."
@@ -170,36 +166,8 @@ class TextTable:
         return "\n".join([*head, "", escaped(self.note)] if self.note else head) + "\n"
 
     def markdown_lines(self) -> Iterator[str]:
-        """Yield its columns and rows in Markdown, without title and note; none where it has no rows."""
-        return self._markdown_of(self._places("text"))
-
-    def folded_markdown_lines(self) -> Iterator[str]:
-        """Yield the same with the columns that are folded in a second table, behind those that say what a row is."""
+        """Yield its columns and rows in Markdown, without title and note; nothing where it has no rows."""
         places = self._places("text")
-        first = [place for place in places if not self._column(place).folded][:OPEN]
-        while first and (after := [place for place in places if place > first[-1]]) and self._belongs(after[0]):
-            first.pop()  # an interval stays with its number
-        rest = [place for place in places if place not in first]
-        yield from self._markdown_of(first)
-        if rest and self.rows:
-            yield from ("", "Other columns of the same rows:", "")
-            yield from self._markdown_of([*self._naming(first), *rest])
-
-    def _naming(self, first: Sequence[int]) -> Sequence[int]:
-        """Return the columns of text in front, with the numbers behind them where only these tell rows apart."""
-        texts = [*takewhile(lambda place: self._column(place).identifies, first)][:NAMING] or first[:1]
-        for count in range(len(texts), NAMING + 1):
-            told = {tuple(str(row[place]) for place in first[:count]) for row in self.rows}
-            if len(told) == len(self.rows):
-                return first[:count]
-        return texts
-
-    def _belongs(self, place: int) -> bool:
-        """Return whether a column is the interval of the one before it."""
-        return self._column(place).plain_title.endswith("interval")
-
-    def _markdown_of(self, places: Sequence[int]) -> Iterator[str]:
-        """Yield some of the columns and all rows in Markdown; nothing where there are no rows."""
         columns = [self._column(place) for place in places]
         if self.rows:
             yield _markdown_row([escaped(one.plain_title) for one in columns])

@@ -13,7 +13,6 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from reports import formats
-from reports.tables.text_table import TextTable
 
 FILES: Final = {
     path.name: path for path in sorted(Path(__file__).parents[1].rglob("*.*")) if path.suffix in (".j2", ".css", ".js")
@@ -41,17 +40,11 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         embedded=embedded,
         as_json=as_json,
         packed=packed,
-        markdown_table=markdown_table,
         md=formats.escaped,
         terms=terms,
     )
     made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
-
-
-def markdown_table(table: TextTable) -> str:
-    """Return the columns and rows of a table in Markdown, those behind the first eight columns in a second table."""
-    return "\n".join(table.folded_markdown_lines())
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> str:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_scores
-from reports.heads.grid import head_grid
 from reports.page.page import run_page
 from reports.scores.best_heads import alternates, best_heads, layer_attention
 
@@ -33,9 +32,7 @@ def test_the_grid_a_card_and_a_filter_know_local_layers(opened: Any, written_run
     folder = shutil.copytree(written_run, tmp_path / "run")
     write_scores(mixed(Run.open(folder).scores), folder)
     run = Run.open(folder)
-    grid, best = head_grid(run), best_heads(run.scores, "dependency")
-    assert grid is not None
-    assert grid.layer_names[:3] == ["1, global", f"2, {LOCAL}", f"3, {LOCAL}"]
+    best = best_heads(run.scores, "dependency")
     assert f"Layer 3 is {LOCAL}." in str(run.head("3-5"))
     (folder / "index.html").write_text(run_page(Run.open(folder)).html, encoding="utf-8")
     shown = opened(folder / "index.html")

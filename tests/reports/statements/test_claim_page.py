@@ -102,9 +102,9 @@ def test_what_does_not_hold_stands_first_on_one_screen(
     assert more_than_a_screen(tmp_path) == []
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert [line for line in text.splitlines() if line.startswith("| ")][1:] == [
-        "| They add up | **does not hold** | 2.1 % [1.1, 3.1] |",
-        "| It is faster | **not decided** | 1.235 times [1.215, 1.255] |",
-        "| It is equal | **holds** | 1 times |",
+        "| They add up | does not hold | 2.1 % [1.1, 3.1] |",
+        "| It is faster | not decided | 1.235 times [1.215, 1.255] |",
+        "| It is equal | holds | 1 times |",
     ]
     assert "    headscope claim compute.toml --set rounds=3\n    headscope claim mixing.toml --set rounds=3" in text
     assert HOSTILE not in text

@@ -68,26 +68,7 @@ def wide(*titles: str, rows: int = 1) -> TextTable:
 
 def test_a_table_opens_with_eight_columns_and_folds_the_others() -> None:
     narrow, table = wide(*"abcdefg"), wide(*"abcdefghi")
-    assert [*narrow.folded_markdown_lines()] == [*narrow.markdown_lines()]
-    assert [*table.folded_markdown_lines()] == [
-        *("| label | a | b | c | d | e | f | g |", "|---|" + "--:|" * 7, "| obj | 1 | 1 | 1 | 1 | 1 | 1 | 1 |"),
-        *("", "Other columns of the same rows:", ""),
-        *("| label | h | i |", "|---|--:|--:|", "| obj | 1 | 1 |"),
-    ]
     made = environment().from_string('{% from "table.html.j2" import table %}{{ table(told) }}')
     assert made.render(told=table).count(' more"') == 4
     assert 'data-more> all 10 columns<span class="sr"> of Wide</span>' in made.render(told=table)
     assert "data-more" not in made.render(told=narrow)
-
-
-@pytest.mark.parametrize(
-    ("table", "second"),
-    [
-        (wide(*"abcdef", "gain", "interval"), "| label | gain | interval |"),
-        (wide(*"abcdefghi", rows=2), "| label | a | h | i |"),
-    ],
-    ids=["an interval goes with its number", "a number tells rows of one label apart"],
-)
-def test_a_second_table_says_which_row_is_which(table: TextTable, second: str) -> None:
-    lines = [*table.folded_markdown_lines()]
-    assert lines[lines.index("Other columns of the same rows:") + 2] == second
