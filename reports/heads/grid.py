@@ -173,10 +173,10 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
 
 
 def _finding(run: RunFolder) -> BestHead | None:
-    """Return the head that the first screen names first."""
+    """Return the significant head that the first screen names first, or where none is significant its first."""
     scores = page_scores(run.scores)[0]
     named = leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
-    return named[0] if named else None
+    return next((row for row in named if row.grade), named[0] if named else None)
 
 
 def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:
