@@ -160,7 +160,7 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
 
 
 def _finding(run: RunFolder) -> BestHead | None:
-    """Return the first head on the first screen that is significant, or the first one where none is."""
+    """Return the significant head that the first screen names first, or where none is significant its first."""
     scores = page_scores(run.scores)[0]
     named = leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
     return next((row for row in named if row.grade), named[0] if named else None)

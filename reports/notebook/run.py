@@ -16,7 +16,7 @@ from reports.tables.text_table import TextTable
 
 
 class Run(RunFolder):
-    """The numbers of one finished run; `print` says which, and a notebook shows its best heads.
+    """The numbers of one finished run; `print` and a notebook show which heads do what.
 
     `run.best()` is the table of best heads, `run.plot("obj")` a chart of all heads on one label, `run.head("3-5")` the
     card of one head, by the name that papers use, and `run.scores` holds the numbers of every head.
@@ -52,6 +52,9 @@ class Run(RunFolder):
 
         drawn = best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
         return Plot(drawn) if ax is None else drawn
+
+    def __str__(self) -> str:
+        return str(shortest_table(self))
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{shortest_table(self)._repr_html_()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,15 @@ MAPS: Final = 4
 
 MOST: Final = 12
 "Rows of a chart of best heads."
+
+WIDE: Final = 54
+"Letters of a line of a label."
+
+STEP: Final = 26
+"Pixels of a row beside baselines: labels may have two lines."
+
+WIDER: Final = 40
+"Pixels left of labels, which may be set in a wider font than the one that measured them."
 
 MARKS: Final = (
     "dot: the selected head, with its 95 % interval; bar: the strongest baseline, control, word table or rule"
@@ -106,14 +116,17 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
 def beside_baselines(heads: Sequence[BestHead]) -> alt.LayerChart:
     """Return the accuracy of each head with its interval, beside the strongest of all that it is compared with."""
     rows = _beside(heads)
-    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=alt.Axis(labelLimit=0)))
-    axis = alt.Axis(format="%", title="accuracy on the report split")
+    labels = alt.Axis(labelLimit=0, labelExpr=r"split(datum.label, '\n')")
+    base = alt.Chart(rows).encode(y=alt.Y("role:N", sort=[*rows["role"]], title=None, axis=labels))
+    axis = alt.Axis(format="%", title="accuracy", tickCount=5)
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     dots = base.mark_circle(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
-    return alt.LayerChart(layer=[span, strongest, dots]).properties(width=380)
+    return alt.LayerChart(layer=[span, strongest, dots]).properties(
+        width=380, height=alt.Step(STEP), padding={"left": WIDER, "right": 5, "top": 5, "bottom": 5}
+    )
 
 
 def _beside(heads: Sequence[BestHead]) -> pd.DataFrame:
@@ -121,7 +134,7 @@ def _beside(heads: Sequence[BestHead]) -> pd.DataFrame:
     order = [f"{task(row.probe, row.label, row.variant).removeprefix('attends ')} · {row.name}" for row in heads]
     if len({*order}) < len(order):
         order = [f"{name} ({row.label}, {row.variant})" for name, row in zip(order, heads, strict=True)]
-    rows = best_frame(heads)[[*_FIELDS]].assign(role=order)
+    rows = best_frame(heads)[[*_FIELDS]].assign(role=[textwrap.fill(name, WIDE) for name in order])
     rows["strongest_accuracy"] = rows[["baseline_accuracy", "lexical_accuracy", "rule_accuracy"]].max(axis=1)
     return rows
 

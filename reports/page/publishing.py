@@ -23,9 +23,6 @@ from reports.run.replacing import replace_text
 if TYPE_CHECKING:
     from reports.compare.page_record import RecordPage
 
-DIGITS: Final = 4
-"Of a published measurement: more would only make the files larger than what is known."
-
 FIGURES: Final = 2
 "Charts that a published page shows at the most."
 
@@ -117,7 +114,7 @@ def publish(folder: Path, out: Path, *, page: bool = False) -> list[str]:
     """Write what is published of `folder` into `out`, and return a line for every file with its size.
 
     That is the short page report.md with at most two charts in figures/, the settings and facts without the places of
-    this machine, and the tables that people read as Parquet, with `DIGITS` digits. With `page` also index.html, of a
+    this machine, and the tables that people read as Parquet. With `page` also index.html, of a
     run with `PAGE_SECTIONS` alone. No sentence of a corpus is in it. What else lies in `out` stays, but for figures.
     Raises PublishingError where `out` is `folder`, and what the page of the folder raises.
     """
@@ -159,29 +156,23 @@ def _own_record(record: RunRecord) -> RunRecord:
 
 def _write_table(frame: pd.DataFrame, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    small(frame).to_parquet(path, index=False, compression="zstd", compression_level=19)
+    placeless_texts(frame).to_parquet(path, index=False, compression="zstd", compression_level=19)
     return path
 
 
-def small(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose measurements have `DIGITS` digits, or all before the point, without places of this machine.
-
-    Parquet keeps each different number once, so that few digits are what makes it small, and not few bits.
-    """
-    changed = {
-        str(name): frame[name].map(_rounded if of == np.float64 else _placeless)
-        for name, of in frame.dtypes.items()
-        if of == np.float64 or of.kind == "O"
-    }
-    return frame.assign(**changed)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}" if abs(value) < 10**DIGITS else f"{value:.0f}")
+def placeless_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose texts are `placeless`: models, corpora and runs may be named by their folder."""
+    texts = [str(name) for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+    return frame.assign(**{name: frame[name].map(_placeless) for name in texts})
 
 
 def _placeless(value: object) -> object:
     return placeless(value) if isinstance(value, str) else value
+
+
+def _in_32_bits(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose measurements take half as much room: no page is made of it again."""
+    return frame.astype({name: np.float32 for name, of in frame.dtypes.items() if of == np.float64})
 
 
 def _write_page(page: Page, out: Path, tables: Iterable[str], *, whole: bool) -> list[Path]:
@@ -253,4 +244,5 @@ def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
     scores = found["scores"]
     plain = ~scores["selected"] & (scores["grade"] == 0)
     numbers = [name for name, dtype in scores.dtypes.items() if dtype == np.float64 and name != "accuracy"]
-    return {**found, "scores": scores.assign(**{str(name): scores[name].mask(plain) for name in numbers})}
+    found["scores"] = scores.assign(**{str(name): scores[name].mask(plain) for name in numbers})
+    return {name: _in_32_bits(frame) for name, frame in found.items()}

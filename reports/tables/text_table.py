@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -50,6 +51,9 @@ LATEX: Final = str.maketrans(
 """What a sign is in LaTeX; all others are left to the engine, which reads UTF-8.
 
 Bare, a [ or * at the beginning of a row would belong to the end of the row before."""
+
+NARROWEST: Final = 79
+"Columns that a note may have under any table."
 
 
 @dataclass(frozen=True)
@@ -127,9 +131,9 @@ class TextTable:
         return tuple(tuple(str(row[place]) for place in places) for row in self.rows)
 
     def __str__(self) -> str:
-        """The table as plain text."""
+        """The table as plain text, its note no wider."""
         lines = [self.title, *plain_rows(self.titles, self.texts)]
-        return "\n".join([*lines, self.note] if self.note else lines)
+        return "\n".join([*lines, *textwrap.wrap(self.note, max(*map(len, lines), NARROWEST))])
 
     def __repr__(self) -> str:
         """As `str`, so that a terminal shows the table and not what it is made of."""

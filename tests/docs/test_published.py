@@ -1,0 +1,42 @@
+"""What is published: a screen a page, and small files."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
+
+LONG = {
+    *("claims", "classifiers", "decoder", "decoders", "effects-agreement", "effects-grammar", "effects-minilm"),
+    *("effects-prose", "few-labels", "interventions", "language-trees", "languages", "minilm-gap", "minilm-gum"),
+    *("minilm-litbank", "minilm-profile", "prose", "reactions", "scratch"),
+}
+"Pages that were made before pages were short; they are to be made anew, and none is to be added."
+
+MEGABYTES = 30
+"Of all that is published; 12 when no page is long."
+
+PAGES = sorted(path.parent.name for path in PUBLISHED.glob("*/report.md"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in LONG])
+def test_a_published_page_is_one_screen(page: str) -> None:
+    text = (PUBLISHED / page / "report.md").read_text("utf-8")
+    rows = re.findall(r"^\|(?!-|:)", text, re.MULTILINE)
+    assert len(text.split()) <= 600
+    assert len(re.findall(r"^\|[ :]*-", text, re.MULTILINE)) == 1, "one table"
+    assert len(rows) - 1 <= 12
+    assert 1 <= text.count("![") <= 2 or not (PUBLISHED / page / "figures").exists()
+    assert not re.search(r"\.csv\b", text), "tables are published as Parquet"
+
+
+def test_no_page_is_long_but_those_that_were() -> None:
+    assert {*PAGES} >= LONG
+    assert all(len((PUBLISHED / page / "report.md").read_text("utf-8").split()) > 600 for page in LONG)
+
+
+def test_all_that_is_published_is_small() -> None:
+    files = [path for path in PUBLISHED.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MEGABYTES * 1_000_000
+    assert [path.name for path in PUBLISHED.glob("*/index.html") if path.stat().st_size > 1_000_000] == []
