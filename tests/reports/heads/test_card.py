@@ -8,7 +8,7 @@ import pytest
 
 from reports import Run
 from reports.formats import percent, signed, signed_interval
-from reports.heads.card import HeadCard
+from reports.heads.card import HeadCard, head_cards
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +48,14 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
 def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_is_not_significant_last(run: Run):
     kept = run.scores[(run.scores["name"] == "1-1") & (run.scores["split"] == "report") & run.scores["margin"].notna()]
     kept = kept[kept["probe"].isin(["dependency", "position"])].drop_duplicates("probe")
-    order = [(probe, low, grade) for probe, low, grade in (("position", 0.9, 1), ("dependency", 0.1, 1))]
-    rows = [kept[kept["probe"] == probe].assign(margin_low=low, grade=grade) for probe, low, grade in order]
-    rows += [rows[1].assign(label="other", margin_low=0.8, grade=0, selected=True)]
-    made = head_cards(replace(run, scores=pd.concat(rows, ignore_index=True)))
+    place = kept[kept["probe"] == "position"].assign(label="place", margin_low=0.9, grade=1)
+    role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1)
+    other = role.assign(label="other", margin_low=0.8, grade=0, selected=True, p_adjusted=float("nan"))
+    made = head_cards(replace(run, scores=pd.concat([place, role, other], ignore_index=True)))
     assert made is not None
     labels = [row[0] for row in part(made.cards[0], "Roles")]
-    assert labels == [
-        f"dependency: {rows[1]['label'].iloc[0]}",
-        f"position: {rows[0]['label'].iloc[0]}",
-        "dependency: other",
-    ]
-    assert made.cards[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 3 tests, each of")
+    assert labels == ["dependency: role", "position: place", "dependency: other"]
+    assert made.cards[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 2 tests, each of")
 
 
 def test_relations_to_other_heads_are_read_from_both_ends_of_a_pair(run: Run):

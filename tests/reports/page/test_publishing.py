@@ -92,9 +92,9 @@ def test_paths_lose_their_folders_and_nothing_else_changes() -> None:
 
 
 def test_a_table_loses_folders_in_every_column_of_texts_and_keeps_what_else_it_holds() -> None:
-    frame = pd.DataFrame({"selected_on": ["/home/me/my.conllu", None], "heads": [("1-2", "3-4"), ()], "n": [1, 2]})
+    frame = pd.DataFrame({"selected_on": ["/home/me/my.conllu", "ewt"], "heads": [("1-2", "3-4"), ()], "n": [1, 2]})
     assert placeless_texts(frame).to_dict("list") == {
-        **{"selected_on": ["my.conllu", None], "heads": [("1-2", "3-4"), ()], "n": [1, 2]}
+        **{"selected_on": ["my.conllu", "ewt"], "heads": [("1-2", "3-4"), ()], "n": [1, 2]}
     }
 
 
