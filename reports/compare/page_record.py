@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from reports.blocks.page import Page, write_page
@@ -46,17 +47,22 @@ class RecordPage(Generic[Record]):
 
     def write(self, folder: Path, record: Record, step: Step = silent) -> Path:
         """Write a record and its page into `folder`; return the page's path, ValueError says what is wrong with it."""
-        values = [getattr(record, field.name) for field in fields(self.record)]  # type: ignore[arg-type]  # a dataclass
-        facts, frames = self.facts(*values[: -len(self.tables)]), values[-len(self.tables) :]
-        text = json.dumps(asdict(facts), indent=2, ensure_ascii=False)
+        about = self.facts(**{field.name: getattr(record, field.name) for field in fields(self.facts)})
+        text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
         replace_text(folder / self.file, f"{text}\n")
-        for (name, table), frame in zip(self.tables.items(), frames, strict=True):
+        for name, frame in self.frames(record).items():
+            table = self.tables[name]
             if self.suffix == ".csv":
                 path = folder / f"{name}.csv"
                 replace_file(table.validated(frame, path), path)
             else:
                 table.write(frame, folder, name)
         return self.write_page(folder, step)
+
+    def frames(self, record: Record) -> dict[str, pd.DataFrame]:
+        """Return the tables of a record by their names: its last fields."""
+        last = fields(self.record)[-len(self.tables) :]  # type: ignore[arg-type]  # a dataclass
+        return {name: getattr(record, field.name) for name, field in zip(self.tables, last, strict=True)}
 
     def write_page(self, folder: Path, step: Step = silent) -> Path:
         """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""

@@ -78,11 +78,12 @@ def kinds() -> tuple[FolderKind, ...]:
 
 
 def _of_record(one: RecordPage[Any]) -> FolderKind:
-    def tables(folder: Path) -> Mapping[str, pd.DataFrame]:
-        record = one.read(folder)
-        return dict(zip(one.tables, [*vars(record).values()][-len(one.tables) :], strict=True))
-
-    return FolderKind(one.file, one.write_page, lambda folder: one.page(one.read(folder), folder), tables, (one.file,))
+    return FolderKind(
+        *(one.file, one.write_page),
+        lambda folder: one.page(one.read(folder), folder),
+        lambda folder: one.frames(one.read(folder)),
+        (one.file,),
+    )
 
 
 def _statements() -> Iterator[FolderKind]:

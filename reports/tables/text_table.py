@@ -93,9 +93,8 @@ class TextTable:
     @property
     def opened(self) -> TextTable:
         """The table without the columns that a page folds."""
-        every = [self._column(place) for place in self._places("page")]
-        folded = {one.title for one, shown in zip(every, self.page_columns, strict=True) if shown.folded}
-        kept = [place for place in range(len(self.columns)) if self._column(place).title not in folded]
+        folded = [place for place, one in zip(self._places("page"), self.page_columns, strict=True) if one.folded]
+        kept = [place for place in range(len(self.columns)) if place not in folded]
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
 

@@ -72,3 +72,9 @@ def test_a_table_opens_with_eight_columns_and_folds_the_others() -> None:
     assert made.render(told=table).count(' more"') == 4
     assert 'data-more> all 10 columns<span class="sr"> of Wide</span>' in made.render(told=table)
     assert "data-more" not in made.render(told=narrow)
+
+
+def test_a_table_without_its_folded_columns_keeps_an_open_one_of_the_same_title() -> None:
+    table = wide("n", "interval", *"abcde", "gain", "interval").opened
+    assert [column.title for column in table.page_columns] == ["Label", "n", "interval", *"abcde"]
+    assert table.texts == (("obj", *"1111111"),)
