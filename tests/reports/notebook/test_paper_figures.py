@@ -43,7 +43,7 @@ def test_axes_show_the_numbers_of_the_run(run: Run) -> None:
 def test_best_heads_on_axes_stand_beside_the_strongest_of_baseline_table_and_rule(run: Run) -> None:
     axes = run.plot(probe="agreement", ax=Figure().add_subplot())
     rows = sorted((row for row in best_heads(run.scores, "agreement") if row.n), key=by_margin)[:MOST]
-    names = [label.get_text() for label in axes.get_yticklabels()]
+    names = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
     (bars,) = [line for line in axes.get_lines() if line.get_marker() == "|"]
     beside = {
         f"{task('agreement', row.label, row.variant).removeprefix('attends ')} · {row.name}": (
