@@ -6,7 +6,7 @@ part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -16,10 +16,19 @@ import pandas as pd
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
-from reports.scores.best_heads import CLASSIFIER, layer_attention, page_scores
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    BestHead,
+    best_heads,
+    best_rows,
+    layer_attention,
+    leaders,
+    page_scores,
+    probes,
+)
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
-from reports.tables.grades import BY_ANSWER, POSITION
+from reports.tables.grades import BY_ANSWER, POSITION, own_labels
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -66,11 +75,30 @@ class CardSource:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The rows of the report split that a page shows and that have a margin, but for trained classifiers."""
+        """The rows of the report split that a page shows and that have a margin, but for trained classifiers.
+
+        First those in which a head is significant: those that the first screen names, then roles of language, pooled
+        labels and slices of others after them, and positions; of these the surest margins first.
+        """
         rows = page_scores(self.run.scores)[0]
         rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
-        rows = rows.assign(graded=rows["grade"] > 0)
-        return rows.sort_values(["graded", "margin_low", "label"], ascending=[False, False, True], kind="stable")
+        own = own_labels(rows[["probe", "label"]].itertuples(index=False, name=None))
+        named = {(row.probe, row.label, row.variant, row.name) for row in self.named}
+        keys = rows[["probe", "label", "variant", "name"]].itertuples(index=False, name=None)
+        order: dict[str, Any] = {
+            "graded": rows["grade"] > 0,
+            "named": [key in named for key in keys],
+            "spoken": rows.index.isin(of_language(rows).index),
+            "own": [pair in own for pair in zip(rows["probe"], rows["label"], strict=True)],
+        }
+        by = [*order, "margin_low", "label"]
+        return rows.assign(**order).sort_values(by, ascending=[False] * 5 + [True], kind="stable")
+
+    @cached_property
+    def named(self) -> Sequence[BestHead]:
+        """The rows of the first screen."""
+        scores = page_scores(self.run.scores)[0]
+        return leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
 
     @cached_property
     def rule(self) -> RunThresholds:
@@ -84,7 +112,7 @@ class CardSource:
 
     @cached_property
     def surest(self) -> pd.DataFrame:
-        """The row of every head with its surest margin, of those in which it has a grade if there are any."""
+        """The first row of every head: its main role, where it has one."""
         return self.rows.drop_duplicates("name")
 
     @cached_property
@@ -94,7 +122,7 @@ class CardSource:
 
     @cached_property
     def main_roles(self) -> Mapping[str, str]:
-        """The label in which each head is most significantly above its baselines, of heads that have a grade in any."""
+        """The label of each head's main role, of heads that are significant in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
@@ -125,8 +153,6 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     if rows is None:
         return None
     noted = rows[rows["graded"] | rows["selected"]]
-    special = of_language(noted[noted["graded"]])
-    noted = pd.concat([special, noted.drop(special.index)])
     kinds = rows[["graded", "selected"]].sum()
     tests = f"{rows['p_adjusted'].count()} tests, each of a label and direction"
     sentences = [

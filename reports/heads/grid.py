@@ -16,7 +16,7 @@ from reports.heads.numbers import ENTROPY, accuracy_title, head_numbers, number_
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
-from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.best_heads import BestHead
 from reports.scores.glossary import MEANING
 from reports.tables.grades import POSITION
 from reports.tables.table import last_step
@@ -154,16 +154,9 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
         views=tuple(_views(source, names)),
         cards=cards,
         numbers=head_numbers(source),
-        finding=_finding(run),
+        finding=next((row for row in source.named if row.grade), next(iter(source.named), None)),
         layer_attention=tuple(source.layer_attention.values()),
     )
-
-
-def _finding(run: RunFolder) -> BestHead | None:
-    """Return the significant head that the first screen names first, or where none is significant its first."""
-    scores = page_scores(run.scores)[0]
-    named = leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
-    return next((row for row in named if row.grade), named[0] if named else None)
 
 
 def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:

@@ -73,7 +73,7 @@ function everyHead(root) {
       cell.title = "";
       cell.setAttribute("aria-label", said(i));
     });
-    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label, `${one.probe}, ${one.heads.length}`));
+    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label === "all" ? "any label" : one.label, `${one.probe}, ${one.heads.length}`));
     rolekeys.replaceChildren(...keys, key("", "·", view.none, cards.size - role.size));
   };
   /* The scatter has the colours of the grid. */

@@ -42,9 +42,11 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
         f"Heads were selected on {select} and evaluated on {report}; brackets are 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: that in a role of "
-        "language."
+        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: the same in a role "
+        "of language."
     )
+    if any(verdict(row) == "undecided" for row in rows):
+        note += " Undecided: too little text to show such a head, or that there is none."
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
         TextColumn("The head attends", _does, "row"),
@@ -102,4 +104,6 @@ def verdict(row: BestHead) -> str:
         return "not tested"
     if row.grade:
         return "specialised" if row.specialised else "significant"
-    return f"not significant; head {row.others[0]} is" if row.others else "no head is significant"
+    if row.others:
+        return f"not significant; head {row.others[0]} is"
+    return "undecided" if row.verdict == "undecided" else "no head is significant"
