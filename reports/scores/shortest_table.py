@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from reports.formats import count, interval, percent, points, tied
-from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.best_heads import BestHead, leaders, run_best_heads
 from reports.scores.best_table import FIRST, best_frame
 from reports.scores.controls import CONTROLS, control_of
 from reports.scores.plain_names import guess, task
@@ -29,8 +29,7 @@ SHOWN: Final = 12
 
 def shortest_table(run: RunFolder) -> TextTable:
     """Return the SHOWN rows that say first what a run found, of all that `best_table` has."""
-    scores, _ = page_scores(run.scores)
-    every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
+    every = run_best_heads(run.scores)
     rows = leaders(every, SHOWN)
     title = f"{run.name}: which heads do what, {len(rows)} of {count(len(every))} labels and directions"
     return answers(title, rows, run_thresholds(run), run.record)
