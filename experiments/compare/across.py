@@ -33,7 +33,7 @@ class ScoredRun:
     graded: Mapping[Question, frozenset[str]]
     "Heads with a grade, of the questions that have any."
     specialised: frozenset[str]
-    "Heads with a grade in a role of language."
+    "Heads with a grade in a linguistic role."
     counts: Mapping[Question, pd.DataFrame]
     "n and the hits of each head, by group of texts."
 

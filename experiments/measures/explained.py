@@ -38,7 +38,7 @@ HEADS: Final = Table(
             "roles",
             "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) do not count.",
         ),
-        Column("grade", "int64", "Highest grade in a role of language, 0 without one.", plain, (0, 3)),
+        Column("grade", "int64", "Highest grade in a linguistic role, 0 without one.", plain, (0, 3)),
         fraction(
             "between",
             "Attention between different words as a share of all attention of words: the rest goes to special tokens "
@@ -124,7 +124,7 @@ def _of_part(model: Model, scored: Scored, graded: pd.DataFrame, alone: Collecti
 
 
 def _highest(rows: pd.DataFrame, head: IntArray, heads: int) -> IntArray:
-    """Return the highest grade [head] in a role of language, 0 without one."""
+    """Return the highest grade [head] in a linguistic role, 0 without one."""
     highest = np.zeros(heads, np.int64)
     language = (rows["probe"] != POSITION).to_numpy()
     np.maximum.at(highest, head[language], rows["grade"].to_numpy()[language])

@@ -160,14 +160,13 @@ class ImportanceMeasure(BehaviourMeasure):
 
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
-        """Yield how many of the heads with the largest importance are specialised in a role of language."""
+        """Yield how many of the heads with the largest importance are specialised in a linguistic role."""
         every, specialised = run.last("importance"), verdicts.specialised
         if every.empty:
             return
         if not verdicts.tests_language:
             yield (
-                "Gradient importance was measured; no role of language was tested, so no head can be specialised in "
-                "one."
+                "Gradient importance was measured; no linguistic role was tested, so no head can be specialised in one."
             )
             return
         known = []
@@ -175,7 +174,7 @@ class ImportanceMeasure(BehaviourMeasure):
             top = highest(rows, "importance")["name"].head(MOST)
             known.append(f"{sum(name in specialised for name in top)} of {len(top)} ({behaviour})")
         yield (
-            "Heads with the largest gradient importance that are specialised in a role of language: "
+            "Heads with the largest gradient importance that are specialised in a linguistic role: "
             f"{', '.join(known)}; of all heads {len(specialised)} of {run.layers * run.heads}."
         )
 

@@ -161,7 +161,7 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    All labels of a run are one family. A head is specialised if it has a grade in a role of language. The verdict of
+    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role. The verdict of
     a question is yes if some head has a grade; no if every head's lead significantly lies below the margin
     (`excluded` does); else undecided.
     """

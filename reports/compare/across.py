@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 
 def role_cases(across: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of heads with a grade on their own corpus, in roles of language; near-duplicate labels once.
+    """Return the rows of heads with a grade on their own corpus, in linguistic roles; near-duplicate labels once.
 
     Of several seeds of a model the first is counted: with trained weights they repeat nearly the same cases.
     """
@@ -154,7 +154,7 @@ def sentences(across: pd.DataFrame, cases: pd.DataFrame) -> Iterator[str]:
     for model in dict.fromkeys(across["model"]):
         own = cases[cases["model"] == model]
         if own.empty:
-            yield f"{model}: no selected head has a grade in a role of language, so none can be kept across corpora."
+            yield f"{model}: no selected head has a grade in a linguistic role, so none can be kept across corpora."
             continue
         found = kept_grades(own)
         number = found["cases"]

@@ -62,7 +62,7 @@ COUNTS: Final = (
         "Specialised heads",
         lambda run: _number(run, run.specialised),
         css="strong",
-        tip="Heads with a grade in a role of language.",
+        tip="Heads with a grade in a linguistic role.",
     ),
     TextColumn(
         f"Grade {' / '.join(map(str, range(1, len(GRADES))))}",
@@ -72,7 +72,7 @@ COUNTS: Final = (
     TextColumn(
         "Yes / no / undecided",
         lambda run: _parts(run, run.verdicts),
-        tip="Verdicts on label–direction pairs in roles of language.",
+        tip="Verdicts on label–direction pairs in linguistic roles.",
     ),
 )
 
@@ -138,7 +138,7 @@ METHOD: Final = (
     *TERMS,
     (
         "Specialised",
-        "A head with a grade in a role of language: in any probe but position. Runs correct p for all heads and labels "
+        "A head with a grade in a linguistic role: in any probe but position. Runs correct p for all heads and labels "
         "of their own, not for the number of runs.",
     ),
     (
@@ -154,7 +154,7 @@ METHOD: Final = (
     (
         "Across corpora",
         "A head that is selected on one corpus, evaluated on the report split of another beside the head selected "
-        "there. Counted are heads with a grade on the report split of their own corpus, in roles of language, and "
+        "there. Counted are heads with a grade on the report split of their own corpus, in linguistic roles, and "
         "labels that both corpora have; of several seeds the first. Baselines, tables and rules are those of the "
         "corpus on which the head is evaluated. The counts describe these corpora and are not tested: cases share "
         "heads and texts, and a grade here without one there is no significant difference. Where report splits hold "
@@ -177,7 +177,7 @@ MOST: Final = 12
 CRITERION: Final = (
     "The best head of each label is selected on one split and evaluated on another. A head is specialised where its "
     "accuracy is significantly above baselines of position and controls (adjusted p < 0.05, corrected for all heads "
-    "and labels of a run, not for the number of runs), in a role of language. The strongest baseline can also be a "
+    "and labels of a run, not for the number of runs), in a linguistic role. The strongest baseline can also be a "
     "table of words or a rule of grammar."
 )
 
@@ -267,7 +267,7 @@ def _pairs(record: AtlasRecord) -> Iterator[Block]:
         left_out = f" {len(rows) - MOST} more label–direction pairs are in the tables." if len(rows) > MOST else ""
         yield Paragraph(f"{MARKS} Means over seeds.{left_out}", note=True)
     else:
-        yield Paragraph("No label–direction pair in a role of language was scored.")
+        yield Paragraph("No label–direction pair in a linguistic role was scored.")
     graded, others = ([row for row in rows if bool(row.graded) is having] for having in (True, False))
     if graded:
         yield TableBlock(grid_table(record, graded, "With a grade in any run: mean recall, %"), sorts=True)

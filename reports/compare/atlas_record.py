@@ -78,11 +78,11 @@ class AtlasRun:
     heads: Count = 0
     "Heads of the model."
     grades: tuple[Count, ...] = ()
-    "Heads by highest grade in a role of language: none, 1, 2, 3."
+    "Heads by highest grade in a linguistic role: none, 1, 2, 3."
     position: Count = 0
     "Heads with a grade for position only."
     verdicts: tuple[Count, ...] = ()
-    "Label–direction pairs in roles of language: yes, no, undecided."
+    "Label–direction pairs in linguistic roles: yes, no, undecided."
     seconds: float = 0.0
     "How long the run took."
     failed: str = ""
@@ -90,7 +90,7 @@ class AtlasRun:
 
     @property
     def specialised(self) -> int:
-        """Heads with a grade in a role of language."""
+        """Heads with a grade in a linguistic role."""
         return sum(self.grades[1:])
 
 

@@ -70,7 +70,7 @@ def groups(record: AtlasRecord) -> tuple[Group, ...]:
 
 
 def pooled_rows(record: AtlasRecord) -> list[AtlasRow]:
-    """Return labels and directions in roles of language: first those with a grade in any run, then by mean lead."""
+    """Return labels and directions in linguistic roles: first those with a grade in any run, then by mean lead."""
     roles = record.answers[record.answers["probe"] != POSITION]
     rows = [AtlasRow(own) for _, own in roles.groupby(["probe", "label", "variant"], sort=False)]
     return sorted(rows, key=lambda row: (not row.graded, pd.isna(row.lead), -row.lead, row.title))
@@ -127,7 +127,7 @@ def _sentences(record: AtlasRecord) -> Iterator[str]:
     with_heads = [run for run in record.finished if run.specialised]
     finished = _counted(len(record.finished), "finished run")
     have = "have" if len(with_heads) > 1 else "has"
-    yield f"{len(with_heads) or 'None'} of {finished} {have} a head that is specialised in a role of language."
+    yield f"{len(with_heads) or 'None'} of {finished} {have} a head that is specialised in a linguistic role."
     yield from said
     if with_heads:
         specialised = {run.model for run in with_heads}

@@ -177,7 +177,7 @@ def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:
 
 
 def _why_not(target: RoleTarget, record: TargetRecord, model: str) -> str:
-    """Return what a model lacks for a behaviour of a role of language; "" where nothing, as far as is known."""
+    """Return what a model lacks for a behaviour of a linguistic role; "" where nothing, as far as is known."""
     if not target.of_language or model not in record.headless:
         return ""
     return f": that takes a masked-LM head, which {model} does not have"

@@ -40,7 +40,7 @@ class RoleTarget:
     leads: tuple[str, ...] = ("all",)
     "Labels that the summary reports, in the first variant of the probe."
     of_language: bool = True
-    "Whether its labels are roles of language."
+    "Whether its labels are linguistic roles."
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return its rows of a table."""

@@ -68,7 +68,7 @@ class CardSource:
     def rows(self) -> pd.DataFrame:
         """The rows of the report split that a page shows and that have a margin, but for trained classifiers.
 
-        First those in which a head is significant: those that the first screen names, then roles of language, pooled
+        First those in which a head is significant: those that the first screen names, then linguistic roles, pooled
         labels and slices of others after them, and positions; of these the surest margins first.
         """
         rows = page_scores(self.run.scores)[0]
@@ -122,7 +122,7 @@ class CardSource:
 
 
 def of_language(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of roles of language: those that can make a head specialised."""
+    """Return the rows of linguistic roles: those that can make a head specialised."""
     return rows[(rows["probe"] != POSITION) & ~rows["label"].str.contains(BY_ANSWER)]
 
 
@@ -138,7 +138,7 @@ Part = Callable[[CardSource, str], CardPart | None]
 
 
 def roles(source: CardSource, name: str) -> CardPart | None:
-    """In which labels the head is significantly above its baselines or selected: first the roles of language."""
+    """In which labels the head is significantly above its baselines or selected: first the linguistic roles."""
     rows = source.by_head.get(name)
     if rows is None:
         return None
@@ -153,7 +153,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         noted = rows.head(1)
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(f"{MOST} of these {len(noted)}, roles of language in which it is specialised first:")
+        sentences.append(f"{MOST} of these {len(noted)}, linguistic roles in which it is specialised first:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
     cells = tuple(_role(row, source.rule) for row in shown)
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)

@@ -24,7 +24,7 @@ from reports.tables.table import last_step
 ANY: Final = "any probe"
 "Stands for all probes together."
 
-LANGUAGE: Final = "roles of language"
+LANGUAGE: Final = "linguistic roles"
 "Stands for all probes but that of positions."
 
 FOLDED: Final = tuple((term, meaning) for term, meaning in MEANING if term in ("margin", "interval", "grade"))
@@ -160,7 +160,7 @@ def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()
 
 
 def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:
-    """Yield the roles of language, of all probes and of each."""
+    """Yield the linguistic roles, of all probes and of each."""
     probes, language = source.rows["probe"].unique(), of_language(source.rows)
     rows = {LANGUAGE: language} if language["graded"].any() and POSITION in probes else {}
     rows |= {ANY: source.rows}

@@ -43,7 +43,7 @@ class HeadLine:
 
     @property
     def of_language(self) -> dict[Any, Any] | None:
-        """The surest of its roles of language; None where it has none."""
+        """The surest of its linguistic roles; None where it has none."""
         return next((role for role in self.roles if role["probe"] != POSITION), None)
 
 
@@ -86,7 +86,7 @@ class Profile:
         idle = f" In nothing: {names(self.idle)}." if self.idle else ""
         opening = (
             Paragraph(
-                f"{len(specialised)} of {len(self.lines)} heads of {self.model} are specialised in a role of language, "
+                f"{len(specialised)} of {len(self.lines)} heads of {self.model} are specialised in a linguistic role, "
                 f"and {elsewhere} more in a position alone.{idle}"
             ),
             Paragraph(CRITERION),

@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from reports.blocks.block import Block, Paragraph, TableBlock
+from reports.blocks.block import Block, Fold, Paragraph, TableBlock
 from reports.formats import count
 from reports.run.folder import RunFolder
 from reports.statements.finding_record import FINDINGS, PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
@@ -64,7 +64,8 @@ def run_findings(run: RunFolder) -> Iterator[Block]:
         "on the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
     rows.sort(key=lambda one: VERDICTS.index(one["verdict_of_finding"]))
-    yield TableBlock(TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, rows), caption=False)
+    table = TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, rows)
+    yield Fold(f"The {count(len(rows))} findings and their verdicts", [TableBlock(table, caption=False)])
 
 
 def _model(found: Findings, run: RunFolder) -> str:

@@ -127,11 +127,11 @@ def _weights(model: ModelFacts) -> str:
 
 
 def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
-    """Return how many heads are specialised in a role of language, and how many exceed words and grammar too."""
+    """Return how many heads are specialised in a linguistic role, and how many exceed words and grammar too."""
     if not verdicts.tests_language:
-        return "No role of language was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
+        return "No linguistic role was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
     n = len(verdicts.grades)
-    said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
+    said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a linguistic role."
     return f"{said} {_beyond(rows, verdicts) if n else verdicts.undecided}".rstrip()
 
 

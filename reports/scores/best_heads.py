@@ -132,7 +132,7 @@ def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
     They are the best head of every one of `FIRST_ROLES` that was tested, significant or not; then other significant
     heads of language, the highest grades and the surest margins first, and last those of position. Half of the rows may
     be of one probe, and a quarter of position beside language; labels that are pools or slices of others are left out.
-    Where no role of language is significant, and none that is asked first was tested, they are the head that comes
+    Where no linguistic role is significant, and none that is asked first was tested, they are the head that comes
     nearest in each probe before those of position, and where nothing at all is significant those that come nearest.
     """
     own = own_labels((row.probe, row.label) for row in rows)

@@ -114,7 +114,7 @@ _TERMS: Final = (
     ),
     (
         "specialised",
-        "With a grade in a role of language: in any probe but position, and in no label that the answer defines (is "
+        "With a grade in a linguistic role: in any probe but position, and in no label that the answer defines (is "
         "right). Position heads and sinks are counted apart.",
     ),
     (

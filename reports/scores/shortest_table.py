@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
     from reports.run.record import RunRecord
 
+GENERATED: Final = "grammar"
+"How names of corpora begin that the embedded grammar generates."
+
 SHOWN: Final = 12
 "Rows of a terminal and a notebook; pages and Markdown have those of `leaders`."
 
@@ -41,8 +44,8 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
         f"Heads were selected on {select} and evaluated on {report}; brackets are 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: the same in a role "
-        "of language."
+        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: the same in a "
+        "linguistic role."
     )
     if any(verdict(row) == "undecided" for row in rows):
         note += " Undecided: too little text to show such a head, or that there is none."
@@ -62,7 +65,9 @@ def corpus_name(record: RunRecord, split: str) -> str:
     """Return the name of a split's corpus with its size, such as "ewt-dev (2,001 sentences, 318 documents)"."""
     corpus = record.corpus(split)
     sizes = {"sentences": corpus.sentences, "documents": corpus.documents}
+    generated = "generated " if (corpus.name or "").startswith(GENERATED) else ""
     known = ", ".join(f"{count(size)} {unit}" for unit, size in sizes.items() if size is not None)
+    known = generated + known if known else ""
     return f"{corpus.name or f'the {split} split'}{f' ({known})' if known else ''}"
 
 

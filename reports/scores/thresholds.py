@@ -78,7 +78,7 @@ class RunThresholds:
         )
         yield (
             "Specialised",
-            "A head with a grade in a role of language; it may be a position head or a sink too.",
+            "A head with a grade in a linguistic role; it may be a position head or a sink too.",
         )
 
     def _questions(self) -> Iterator[tuple[str, str]]:

@@ -30,7 +30,7 @@ class Finds:
 
     @property
     def of_language(self) -> bool:
-        """Whether the labels are roles of language."""
+        """Whether the labels are linguistic roles."""
         return self.probe != POSITION
 
 
@@ -45,18 +45,18 @@ class Verdicts:
 
     @cached_property
     def grades(self) -> Mapping[str, int]:
-        """Head that is specialised -> its highest grade in a role of language."""
+        """Head that is specialised -> its highest grade in a linguistic role."""
         found = [grade for one in self.finds if one.of_language for grade in one.grades.items()]
         return {head: grade for head, grade in sorted(found, key=lambda one: one[1])}
 
     @property
     def specialised(self) -> frozenset[str]:
-        """Heads that have a grade in a role of language."""
+        """Heads that have a grade in a linguistic role."""
         return frozenset(self.grades)
 
     @property
     def by_grade(self) -> tuple[int, int, int]:
-        """Heads whose highest grade in a role of language is 3, 2 and 1."""
+        """Heads whose highest grade in a linguistic role is 3, 2 and 1."""
         three, two, one = (sum(grade == wanted for grade in self.grades.values()) for wanted in (3, 2, 1))
         return three, two, one
 
@@ -67,12 +67,12 @@ class Verdicts:
 
     @cached_property
     def sinks(self) -> Mapping[str, str]:
-        """Sink without a role of language -> its kind."""
+        """Sink without a linguistic role -> its kind."""
         return {head: kind for head, kind in self.kinds.items() if kind and head not in self.grades}
 
     @cached_property
     def special(self) -> frozenset[str]:
-        """Heads with a grade in a special token that are no sinks and have no role of language."""
+        """Heads with a grade in a special token that are no sinks and have no linguistic role."""
         return frozenset(head for one in self.finds for head in one.special if not one.of_language).difference(
             self.grades, self.sinks
         )
@@ -84,12 +84,12 @@ class Verdicts:
 
     @property
     def answers(self) -> Mapping[str, int]:
-        """Verdict -> questions about roles of language."""
+        """Verdict -> questions about linguistic roles."""
         return {answer: sum(one.answers.get(answer, 0) for one in self.finds if one.of_language) for answer in ANSWERS}
 
     @property
     def tests_language(self) -> bool:
-        """Whether any role of language was tested."""
+        """Whether any linguistic role was tested."""
         return any(one.of_language for one in self.finds)
 
     @property
@@ -104,7 +104,7 @@ class Verdicts:
         if self.tests_language:
             names = grade_names(controlled=self.rule.controlled)
             grades = ", ".join(f"{n} {name}" for n, name in zip(self.by_grade, names[:0:-1], strict=True))
-            said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
+            said.append(f"Heads by highest grade in a linguistic role: {grades}, of {heads}.")
         if any(not one.of_language for one in self.finds):
             said.append(self._others(heads))
         if self.tests_language:
@@ -117,7 +117,7 @@ class Verdicts:
         return tuple(said)
 
     def _others(self, heads: int) -> str:
-        """Return what the heads without a role of language are, and how many with one are position heads or sinks."""
+        """Return what the heads without a linguistic role are, and how many with one are position heads or sinks."""
         special, kinds = len(self.special), [f"{self.position} with a grade in position only"]
         if self.kinds:
             number, (little, spread) = len(self.sinks), ([*self.sinks.values()].count(kind) for kind in SINK_KINDS)

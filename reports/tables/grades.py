@@ -17,7 +17,7 @@ ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
 
 POSITION: Final = "position"
-"The probe whose labels are no roles of language: previous and next word, other places, and special tokens."
+"The probe whose labels are no linguistic roles: previous and next word, other places, and special tokens."
 
 SPECIAL: Final = ("[CLS]", "[SEP]")
 "Its labels that are special tokens."

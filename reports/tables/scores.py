@@ -147,7 +147,7 @@ SCORES: Final = Table(
             whole("grade", f"Highest grade on the report split: {_NAMED_GRADES}; 0 without a grade.", write=plain),
             bounds=(0, len(GRADES) - 1),
         ),
-        flag("specialised", "Whether it has a grade in a role of language: in any probe but position."),
+        flag("specialised", "Whether it has a grade in a linguistic role: in any probe but position."),
         text(
             "verdict",
             "Of the label and direction: yes (some head has a grade), no (every head's lead lies below the margin), "

@@ -92,9 +92,9 @@ def test_the_most_important_heads_come_first_with_both_costs(weighed: Run) -> No
 def test_the_first_screen_tells_how_many_important_heads_are_specialised(weighed: Run) -> None:
     finds = (Finds("dependency", {"yes": 1, "no": 1, "undecided": 0}, {"2-1": 1, "1-1": 1}),)
     (said,) = ImportanceMeasure.effects(weighed, Verdicts(RunThresholds(), finds))
-    assert said.endswith("specialised in a role of language: 1 of 8 (made-pairs); of all heads 2 of 72.")
+    assert said.endswith("specialised in a linguistic role: 1 of 8 (made-pairs); of all heads 2 of 72.")
     (said,) = ImportanceMeasure.effects(weighed, Verdicts(RunThresholds(), (Finds("position", {"yes": 1}, {}),)))
-    assert said.startswith("Gradient importance was measured; no role of language was tested")
+    assert said.startswith("Gradient importance was measured; no linguistic role was tested")
 
 
 def test_curves_have_the_range_of_random_orders(measured: Callable[..., Run]) -> None:

@@ -103,5 +103,5 @@ def test_each_model_has_a_sentence_with_what_else_has_a_grade() -> None:
         "m: heads selected with a grade on one corpus have a grade on another in 50.0 % of 6 cases (label, direction "
         "and ordered pair of corpora). Heads selected there do in 83.3 %, some head does in 83.3 %, and the other "
         "specialised heads of the first corpus do in 16.0 % on average.",
-        "bare: no selected head has a grade in a role of language, so none can be kept across corpora.",
+        "bare: no selected head has a grade in a linguistic role, so none can be kept across corpora.",
     ]

@@ -80,7 +80,7 @@ def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> None:
     assert summary(record)[1].startswith("1 of 5 runs failed: minilm-gum-1.")
     assert (summary(record)[0], *summary(record)[2:]) == (
-        "3 of 4 finished runs have a head that is specialised in a role of language.",
+        "3 of 4 finished runs have a head that is specialised in a linguistic role.",
         f"Models without a specialised head in any run: {hostile}.",
         "The label–direction pair with a grade in most runs is “attends from a verb to its object” (dependency: obj, "
         "head->dependent): 3 of 4 runs; selected heads in such runs: minilm on ewt 4-7 in 2 of 2 seeds, minilm on gum "

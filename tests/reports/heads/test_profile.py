@@ -59,7 +59,7 @@ def test_the_page_is_one_screen_and_the_file_has_every_head(run: Run) -> None:
     assert "a|b" not in page
     assert "a\\|b" in page
     language = [line for line in profile.lines if line.of_language]
-    assert f"{len(language)} of {run.layers * run.heads} heads of minilm are specialised in a role of language" in page
+    assert f"{len(language)} of {run.layers * run.heads} heads of minilm are specialised in a linguistic role" in page
     rows = [line for line in page.splitlines() if re.match(r"\| \d+-\d+ \|", line)]
     assert len(rows) == min(len(language), 12)
     assert len(page.split()) <= 600

@@ -173,7 +173,7 @@ def test_a_dot_reads_out_its_head_marks_its_cell_and_chooses_it(opened: Any, pag
 def test_the_first_finding_opens_and_another_colour_does_not_change_the_head(opened: Any, page_path: Path):
     page = opened(page_path)
     finding = page.locator(".answers tr:has(.badge) .head").first.inner_text()
-    for colour in ("coreference", "position", "roles of language"):
+    for colour in ("coreference", "position", "linguistic roles"):
         page.locator("[data-role=colour]").select_option(colour)
         assert page.locator(".card h3").inner_text() == f"Head {finding}"
         assert page.locator("[data-heads] td[aria-selected=true]").get_attribute("data-head") == finding

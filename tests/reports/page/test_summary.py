@@ -45,14 +45,14 @@ def told(rows: list[BestHead], found: Finds = FOUND, run: Any = RUN, **rule: Any
 def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_were_evaluated() -> None:
     said = told([row(lexical_accuracy=0.6, rule_accuracy=0.922)])
     assert said.headline == (
-        "2 of 72 heads are specialised in a role of language. 1 of them beats a table of word pairs, none also every "
+        "2 of 72 heads are specialised in a linguistic role. 1 of them beats a table of word pairs, none also every "
         "rule of grammar."
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
         "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences, 64 documents); brackets are "
         "95 % intervals. Significant: over 5 points above every baseline and control, corrected for all tests. "
-        "Specialised: the same in a role of language."
+        "Specialised: that in a linguistic role."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
@@ -66,15 +66,15 @@ def test_where_no_head_exceeds_word_pairs_the_headline_says_so() -> None:
     said = told([row(lexical_accuracy=0.6)], first, margin=0.1)
     assert said.headline.endswith("None of them is shown to beat a table of word pairs by 10 points.")
     assert told([row(lexical_accuracy=0.6)], dataclasses.replace(FOUND, grades={"3-1": 1})).headline == (
-        "1 of 72 heads is specialised in a role of language. It is not shown to beat a table of word pairs by 5 points."
+        "1 of 72 heads is specialised in a linguistic role. It is not shown to beat a table of word pairs by 5 points."
     )
 
 
 def test_nothing_is_said_of_tables_and_rules_that_no_role_with_a_specialised_head_has() -> None:
     first = dataclasses.replace(FOUND, grades={"3-1": 1})
-    assert told([row()], first).headline.endswith("in a role of language."), "a run without such a table"
+    assert told([row()], first).headline.endswith("in a linguistic role."), "a run without such a table"
     elsewhere = [row(label="det", lexical_accuracy=0.9, grade=0, verdict="no"), row(probe="repetition")]
-    assert told(elsewhere, first).headline.endswith("in a role of language."), "a table of another role"
+    assert told(elsewhere, first).headline.endswith("in a linguistic role."), "a table of another role"
     assert told([row(lexical_accuracy=0.6)]).headline.endswith("1 of them beats a table of word pairs."), "no rule"
 
 
@@ -85,7 +85,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
         "The margin with the highest lower end is that of head 3-1 in obj (dependent->head): a lead of more than 20 "
         "points is not significant (adjusted p 0.310, not below 0.05)."
     )
-    assert said.headline == "None of 72 heads is specialised in a role of language."
+    assert said.headline == "None of 72 heads is specialised in a linguistic role."
 
 
 def test_uncertainty_counts_intervals_stable_selections_few_documents_and_nothing() -> None:

@@ -67,7 +67,7 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     finds = (position, Finds("dependency", {}, {"4-4": 1}))
     kinds = dict.fromkeys(("1-1", "1-2", "4-4", "6-6"), SINK_KINDS[0]) | {"2-1": SINK_KINDS[1], "3-3": "", "3-1": ""}
     verdicts = Verdicts(RunThresholds(), finds, kinds)
-    assert verdicts.sinks.keys() == {"1-1", "1-2", "6-6", "2-1"}, "4-4 has a role of language, 6-6 no grade at all"
+    assert verdicts.sinks.keys() == {"1-1", "1-2", "6-6", "2-1"}, "4-4 has a linguistic role, 6-6 no grade at all"
     assert (verdicts.special, verdicts.position) == ({"3-3", "7-7"}, 2), "2-2 and 3-1"
     _, line, _ = verdicts.counted(72)
     assert "4 sinks (3 write little, 1 spread what special tokens hold); 2 with a grade on a special" in line
