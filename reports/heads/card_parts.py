@@ -16,16 +16,7 @@ import pandas as pd
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
-from reports.scores.best_heads import (
-    CLASSIFIER,
-    BestHead,
-    best_heads,
-    best_rows,
-    layer_attention,
-    leaders,
-    page_scores,
-    probes,
-)
+from reports.scores.best_heads import CLASSIFIER, BestHead, layer_attention, leaders, page_scores, run_best_heads
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
 from reports.tables.grades import BY_ANSWER, POSITION, own_labels
@@ -97,8 +88,7 @@ class CardSource:
     @cached_property
     def named(self) -> Sequence[BestHead]:
         """The rows of the first screen."""
-        scores = page_scores(self.run.scores)[0]
-        return leaders(best_rows({probe: best_heads(scores, probe) for probe in probes(scores)}))
+        return leaders(run_best_heads(self.run.scores))
 
     @cached_property
     def rule(self) -> RunThresholds:

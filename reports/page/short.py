@@ -11,7 +11,7 @@ from reports.formats import names
 from reports.measures.registry import measures
 from reports.page.summary import STABILITY, Opening
 from reports.run.folder import RunFolder
-from reports.scores.best_heads import best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.best_heads import leaders, run_best_heads
 from reports.scores.controls import ComparedBaseline
 from reports.scores.verdicts import Verdicts
 
@@ -51,9 +51,7 @@ def answers_figure(run: RunFolder) -> Chart:
     from reports.drawing.charts import Chart
     from reports.notebook.run_charts import MARKS, beside_baselines
 
-    scores, _ = page_scores(run.scores)
-    every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
-    return Chart("Heads beside baselines", MARKS, beside_baselines(leaders(every)))
+    return Chart("Heads beside baselines", MARKS, beside_baselines(leaders(run_best_heads(run.scores))))
 
 
 def _effect_charts(run: RunFolder, verdicts: Verdicts, sections: Sequence[Section]) -> Sequence[Chart]:

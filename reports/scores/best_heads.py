@@ -120,6 +120,12 @@ def best_rows(best: Best) -> list[BestHead]:
     return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
 
 
+def run_best_heads(scores: pd.DataFrame) -> list[BestHead]:
+    """Return the best heads of all probes that the page of a run with `scores` shows, as `best_rows`."""
+    shown, _ = page_scores(scores)
+    return best_rows({probe: best_heads(shown, probe) for probe in probes(shown)})
+
+
 def leaders(rows: Sequence[BestHead], most: int = 8) -> list[BestHead]:
     """Return the rows that say first what a run found, `most` of them at the most.
 

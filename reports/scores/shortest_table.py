@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from reports.formats import count, interval, percent, points, tied
-from reports.scores.best_heads import BestHead, best_heads, best_rows, leaders, page_scores, probes
+from reports.scores.best_heads import BestHead, leaders, run_best_heads
 from reports.scores.best_table import FIRST, best_frame
 from reports.scores.controls import CONTROLS, control_of
 from reports.scores.plain_names import guess, task
@@ -32,8 +32,7 @@ SHOWN: Final = 12
 
 def shortest_table(run: RunFolder) -> TextTable:
     """Return the SHOWN rows that say first what a run found, of all that `best_table` has."""
-    scores, _ = page_scores(run.scores)
-    every = best_rows({name: best_heads(scores, name) for name in probes(scores)})
+    every = run_best_heads(run.scores)
     rows = leaders(every, SHOWN)
     title = f"{run.name}: which heads do what, {len(rows)} of {count(len(every))} labels and directions"
     return answers(title, rows, run_thresholds(run), run.record)
@@ -65,10 +64,9 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
 def corpus_name(record: RunRecord, split: str) -> str:
     """Return the name of a split's corpus with its size, such as "ewt-dev (2,001 sentences, 318 documents)"."""
     corpus = record.corpus(split)
-    sizes = {"sentences": corpus.sentences, "documents": corpus.documents}
     generated = "generated " if (corpus.name or "").startswith(GENERATED) else ""
+    sizes = {f"{generated}sentences": corpus.sentences, "documents": corpus.documents}
     known = ", ".join(f"{count(size)} {unit}" for unit, size in sizes.items() if size is not None)
-    known = generated + known if known else ""
     return f"{corpus.name or f'the {split} split'}{f' ({known})' if known else ''}"
 
 

@@ -52,7 +52,7 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     assert said.table.note == (
         "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences, 64 documents); brackets are "
         "95 % intervals. Significant: over 5 points above every baseline and control, corrected for all tests. "
-        "Specialised: that in a linguistic role."
+        "Specialised: the same in a linguistic role."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
