@@ -72,9 +72,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for uri, made in PAGES.items():
         files.append(File.generated(config, uri, content=made()))
     for folder in _published():
-        report = NOT_SEARCHED + (folder / "report.md").read_text(encoding="utf-8")
-        files.append(File.generated(config, f"published/{folder.name}/report.md", content=report))
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in SHOWN_FILES):
+        shown = sorted(path for path in folder.rglob("*") if path.suffix in SHOWN_FILES)
+        linked = [path.name for path in shown if path.parent == folder]
+        text = (folder / "report.md").read_text(encoding="utf-8")
+        text += f"\nFiles: {', '.join(f'[{name}]({name})' for name in linked)}.\n" if linked else ""
+        files.append(File.generated(config, f"published/{folder.name}/report.md", content=NOT_SEARCHED + text))
+        for path in shown:
             uri = f"published/{path.relative_to(PUBLISHED).as_posix()}"
             files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files
@@ -103,14 +106,14 @@ def _published() -> list[Path]:
 
 
 def published_page() -> str:
-    """Return the page that lists the published runs by what their first lines say."""
+    """Return the page that lists the published runs by their titles and first paragraphs."""
     rows = []
     for folder in _published():
         lines = (folder / "report.md").read_text(encoding="utf-8").splitlines()
-        about = lines[2] if lines[2].count(" · ") else ""
-        rows.append((f"[{folder.name}]({folder.name}/report.md)", lines[0].removeprefix("# "), about))
+        first = next((line for line in lines[3:] if line and line[0] not in "#|!-"), "")
+        rows.append((f"[{folder.name}]({folder.name}/report.md)", lines[0].removeprefix("# "), first))
     told = "Each is a report as `headscope` writes it, without sentences of a corpus, which keeps its licence."
-    return _page("Published runs", told, _table(("run", "page", "what was read"), rows))
+    return _page("Published runs", told, _table(("run", "page", "first lines"), rows))
 
 
 def commands_page() -> str:

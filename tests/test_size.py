@@ -14,13 +14,13 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 82140,
-    "lines of tests": 46760,
-    "files of Python": 540,
+    "lines of source": 83440,
+    "lines of tests": 47690,
+    "files of Python": 546,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
-    "templates": 19,
+    "templates": 15,
     "templates of whole pages": 3,
     "lines of the largest file": 400,
     "lines of a function, 90th percentile": 18,
