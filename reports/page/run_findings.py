@@ -65,7 +65,7 @@ def run_findings(run: RunFolder) -> Iterator[Block]:
     )
     rows.sort(key=lambda one: VERDICTS.index(one["verdict_of_finding"]))
     table = TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, rows)
-    yield Fold(f"The {count(len(rows))} findings and their verdicts", [TableBlock(table, caption=False)])
+    yield Fold(f"Findings and their verdicts: {count(len(rows))}", [TableBlock(table, caption=False)])
 
 
 def _model(found: Findings, run: RunFolder) -> str:

@@ -48,7 +48,7 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
         "linguistic role."
     )
     if any(verdict(row) == "undecided" for row in rows):
-        note += " Undecided: too little text to show such a head, or that there is none."
+        note += " Undecided: too little text to show such a head or to rule it out."
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
         TextColumn("The head attends", _does, "row"),

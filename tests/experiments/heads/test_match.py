@@ -19,7 +19,7 @@ def test_the_card_of_a_head_is_printed(
     code, out, _ = headscope("head", scored().folder, "2-1")
     assert code == 0
     assert "Head 2-1 of quick: layer 2, head 1, counted from 1" in out
-    assert "label–direction pairs; selected as the best head in" in " ".join(out.split())
+    assert "tests, each of a label and direction; selected as the best head in" in " ".join(out.split())
 
 
 def test_the_profile_of_runs_is_written_where_it_is_asked_for(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import reports.page.run_findings as run_findings_module
-from reports.blocks.block import Paragraph, TableBlock
+from reports.blocks.block import Fold, Paragraph
 from reports.page.run_findings import run_findings
 from reports.run.record import ModelFacts, RunRecord
 from reports.statements.figure import beside_published
@@ -252,7 +252,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
         assert not [*run_findings(of_weights("d" * 64, source))], "made from these weights, and others"
     summary, block = run_findings(of_weights("d" * 64))
     assert isinstance(summary, Paragraph)
-    assert isinstance(block, TableBlock)
+    assert isinstance(block, Fold)
     assert summary.text.startswith("Of 2 counted findings of 1 papers these weights (minilm) have")
     assert "1 differs, 1 not testable here. Nothing of this was measured" in summary.text
     assert "<b>differs</b></td>" in block.html
