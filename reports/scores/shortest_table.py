@@ -43,12 +43,12 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     select, report = (corpus_name(record, split) for split in ("select", "report"))
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
-        f"Heads were selected on {select} and evaluated on {report}; brackets are 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, corrected for all tests. Specialised: the same in a "
-        "linguistic role."
+        f"Selected on {select}, evaluated on {report}; brackets: 95 % intervals. Significant: over "
+        f"{points(rule.margin)} points above every {rivals}, after correction. Specialised: the same in a linguistic "
+        "role."
     )
     if any(verdict(row) == "undecided" for row in rows):
-        note += " Undecided: too little text to show such a head or to rule it out."
+        note += " Undecided: too little text to tell."
     strongest = "Strongest baseline or control, %" if rule.controlled else "Strongest baseline, %"
     columns = (
         TextColumn("The head attends", _does, "row"),

@@ -115,7 +115,11 @@ def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: 
     table = summary_table(record, AGREEMENT)
     first, second = table.texts
     assert first == (
-        *("one minilm, ewt-dev", "attends from a verb to the subject agreement: all, verb->subject", "4-7"),
+        *(
+            "one minilm, ewt-dev",
+            "attends from a verb to the subject that it agrees with agreement: all, verb->subject",
+            "4-7",
+        ),
         *("grade 2: beyond words", "80.0 [78.0, 82.0]", "70.0 nearest noun that agrees", "+10.0 [+7.0, +13.0]"),
         *("25.0", "3.50", "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant"),
     )

@@ -50,9 +50,9 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
-        "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences, 64 documents); brackets are "
-        "95 % intervals. Significant: over 5 points above every baseline and control, corrected for all tests. "
-        "Specialised: the same in a linguistic role."
+        "Selected on one (1,000 sentences), evaluated on two (500 sentences, 64 documents); brackets: 95 % intervals. "
+        "Significant: over 5 points above every baseline and control, after correction. Specialised: the same in a "
+        "linguistic role."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
@@ -131,7 +131,7 @@ def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
 def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
     verdicts = Verdicts(RunThresholds(controlled=False), (FOUND,))
     said = opening({"dependency": [row()]}, RUN, verdicts, CONTROLS[1:])
-    assert "above every baseline, corrected" in said.table.note
+    assert "above every baseline, after correction" in said.table.note
     assert said.controls == "No controls: an untrained model might do as well."
     assert "control" not in " ".join([*said.results, dict(said.uncertainty)["Margins"]])
 
