@@ -14,7 +14,7 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 83440,
+    "lines of source": 83450,
     "lines of tests": 47690,
     "files of Python": 546,
     "files of Python under 60 lines": 83,
