@@ -106,14 +106,22 @@ def _published() -> list[Path]:
 
 
 def published_page() -> str:
-    """Return the page that lists the published runs by their titles and first paragraphs."""
+    """Return the page that lists the published runs by their titles and what each found."""
     rows = []
     for folder in _published():
-        lines = (folder / "report.md").read_text(encoding="utf-8").splitlines()
-        first = next((line for line in lines[3:] if line and line[0] not in "#|!-"), "")
-        rows.append((f"[{folder.name}]({folder.name}/report.md)", lines[0].removeprefix("# "), first))
+        text = (folder / "report.md").read_text(encoding="utf-8")
+        title = text.partition("\n")[0].removeprefix("# ")
+        rows.append((f"[{folder.name}]({folder.name}/report.md)", title, _found(text)))
     told = "Each is a report as `headscope` writes it, without sentences of a corpus, which keeps its licence."
-    return _page("Published runs", told, _table(("run", "page", "first lines"), rows))
+    return _page("Published runs", told, _table(("run", "page", "what was found"), rows))
+
+
+def _found(report: str) -> str:
+    """Return the first two sentences of a report, or of its list of findings, but how much was measured."""
+    lines = (line.removeprefix("- ") for line in report.splitlines()[3:])
+    first = next((line for line in lines if line and line[0] not in "#|!"), "")
+    sentences = re.split(r"(?<=\.) (?=[A-Z0-9])", first)
+    return " ".join([one for one in sentences if not one.endswith("held-out documents.")][:2])
 
 
 def commands_page() -> str:

@@ -42,8 +42,8 @@ def typed_words(text: str) -> tuple[list[str], list[bool]]:
 def word_rules() -> str:
     """Say by which rules a typed text has its words."""
     if (spacy := spacy_version()) is not None:
-        return f"Words: by the rules of spaCy {spacy} for English; those that share a piece are one. Read as typed."
-    return f"Words: letters in a row, and each mark by itself ({INSTALL} has better rules). Read as typed."
+        return f"Words are split by the English rules of spaCy {spacy}; words that share a word piece are one."
+    return f"Words are letters in a row, and each mark by itself ({INSTALL} has better rules)."
 
 
 def as_text(model: Model, texts: Sequence[str]) -> str:

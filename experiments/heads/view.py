@@ -93,7 +93,7 @@ def write_text_view(
         as_ordinary = as_text(model, [target, *(text for named in shown for _, text in named)])
         notes += [*_notes(model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
     notes.append(word_rules())
-    notes.append("Words of several pieces: attention to them is summed, attention from them averaged.")
+    notes.append("A word of several word pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
         notes.append(f"maps: {maps}, each row as shares")
     return write_view(path, panels, list(dict.fromkeys(notes)), progress)

@@ -235,7 +235,7 @@ def test_punctuation_is_no_part_of_a_word_and_a_special_token_is_read_as_text(
 ) -> None:
     page("The [SEP] sank.")
     assert shown.words[1:-1] == ["The", "[", "SEP", "]", "sank", "."]
-    assert any(note.startswith("Words: by the rules of spaCy 3") for note in shown.notes)
+    assert any(note.startswith("Words are split by the English rules of spaCy 3") for note in shown.notes)
     assert any(note.startswith("Read as ordinary text") and note.endswith(": [SEP].") for note in shown.notes)
     monkeypatch.setattr("experiments.heads.typed_text.spacy_version", lambda: None)
     page("She can't.")
