@@ -16,9 +16,9 @@ from reports.scores.best_heads import BestHead, best_heads, probes
 from reports.scores.best_table import best_shown
 
 STATE: Final = (
-    "Each row has the head selected on the selection split and its percentages on the report split, beside the "
-    "strongest baseline so far. A head may lead that, the lexical table and the rules of grammar, and be no better "
-    "than a head without training. Still missing: {}, all tests, and the grades and verdicts that rest on them."
+    "Each row has the head selected on the selection split, evaluated on the report split in percent, beside the "
+    "strongest baseline so far. A head above its baselines may still be no better than one without training. Still "
+    "missing: {}, all tests, grades and verdicts."
 )
 
 WHOLE: Final = Markup(

@@ -216,7 +216,7 @@ def _answer(claims: Sequence[ClaimRecord]) -> str:
     """Say how many statements hold."""
     verdicts = [statement.verdict for one in claims for statement in one.counted]
     others = sum(len(one.uncounted) for one in claims)
-    apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
+    apart = f" Not counted, as they hold by arithmetic or are numbers alone: {others}." if others else ""
     numbers = {verdict: verdicts.count(verdict) for verdict in _COUNTED}
     parts = [f"{number} {_COUNTED[verdict][number != 1]}" for verdict, number in numbers.items() if number]
     listed = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))) or "none was measured"

@@ -40,7 +40,7 @@ RULES: Final = (
     "table as the bar.",
     "A statement holds where the whole 95 % interval of its number lies in the range of the rule. It does not hold "
     "where the whole interval lies outside; otherwise it is not decided.",
-    "What training is claimed to put in must also be significantly beyond randomly initialised and permuted weights, "
+    "A claim about what training adds must also hold significantly beyond randomly initialised and permuted weights, "
     "three seeds each.",
     "Reproduced: all statements with a number hold (or as many as the finding requires).",
     "Weaker version holds: some hold only below the paper’s own bar, or the finding states what it leaves out.",
@@ -54,8 +54,8 @@ RULES: Final = (
 
 CRITERION: Final = (
     "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the "
-    "range that the paper sets. It differs where some hold and others do not. What training is said to put in must "
-    "also be significantly beyond untrained weights."
+    "range that the paper sets. It differs where some hold and others do not. A claim about what training adds "
+    "must also hold significantly beyond untrained weights."
 )
 
 NAMED: Final = 5

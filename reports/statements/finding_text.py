@@ -77,7 +77,7 @@ def counted_words(findings: Findings) -> str:
     kinds |= {"are not what the paper claims": "unclaimed", "have a rule that changed after their numbers": "revised"}
     kinds |= {"have a rule that untrained weights pass": "untrained"}
     others = ", ".join(f"{sum(bool(one.get(key)) for one in findings.findings)} {said}" for said, key in kinds.items())
-    return f"Counted are {len(findings.counted)}: of the others {others}."
+    return f"{len(findings.counted)} findings are counted; of the others {others}."
 
 
 def beyond_untrained(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> list[str]:

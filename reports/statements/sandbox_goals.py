@@ -95,7 +95,7 @@ def _rough(power_runs: int, null_runs: int) -> list[str]:
     if null_runs < ROUGH:
         return [f"Rates are of only {power_runs} runs: all are rough, and this page is a preview, not evidence."]
     error = 196 * math.sqrt(0.25 / power_runs)
-    return [f"Rates of planted heads are of {power_runs} runs alone, and rough: to {error:.0f} points at the worst."]
+    return [f"Rates of planted heads are of {power_runs} runs, with an error of up to {error:.0f} points."]
 
 
 def power_sentences(record: Record) -> list[str]:
@@ -105,8 +105,8 @@ def power_sentences(record: Record) -> list[str]:
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{points(row['margin'])}: {needed_text(row)}" for row in rows if row["power"] == wanted]
         sentences.append(
-            f"Scored words that it takes to find a head in {percent(wanted)} % of runs, by the points that it is above "
-            f"its strongest baseline: {'; '.join(parts)}."
+            f"Scored words needed to find a head in {percent(wanted)} % of runs, by its points above the strongest "
+            f"baseline: {'; '.join(parts)}."
         )
     return sentences
 

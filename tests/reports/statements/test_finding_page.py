@@ -194,7 +194,7 @@ def test_numbers_stand_beside_those_of_untrained_weights_and_memory_beside_the_v
     assert "minus random weights +33.0 points [+30.0, +36.0] (3 seeds)" in page
     assert "paper from memory, unverified" in page
     assert "no: it is arithmetic" in page
-    assert "Counted are 1: of the others 1 are facts" in page
+    assert "1 findings are counted; of the others 1 are facts" in page
     found = read_findings(folder)
     assert found.counts["minilm"] == dict.fromkeys(VERDICTS, 0) | {"not testable here": 1}, "facts are not counted"
 

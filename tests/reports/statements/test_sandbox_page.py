@@ -107,7 +107,7 @@ def test_a_statement_holds_where_it_has_no_exception(
 def test_few_runs_are_called_rough(record: dict[str, Any], written: Written):
     for runs, of_nulls, said in (
         (10, 10, "only 10 runs"),
-        (200, 500, "of 200 runs alone, and rough: to 7"),
+        (200, 500, "of 200 runs, with an error of up to 7"),
     ):
         for row in record["power"]:
             row["runs"] = runs
