@@ -202,11 +202,10 @@ GROUPS: Final = (
         "text",
         "wrapping",
     ),
-    TextColumn("Accuracy", _of_best(lambda row, head: percent(head.accuracy)), plain="accuracy, %"),
+    TextColumn("Accuracy, %", _of_best(lambda row, head: percent(head.accuracy))),
     TextColumn(
-        "Strongest baseline",
+        "Strongest baseline, %",
         _of_best(lambda row, head: f"{percent(head.strongest_accuracy)} {head.strongest}"),
-        plain="strongest baseline, %",
     ),
 )
 

@@ -99,9 +99,7 @@ def _sides(pair: RunPair) -> list[TextColumn]:
         for side, name in (("one", pair.one), ("other", pair.other))
         for column in (
             _head(COMPARED, f"{side}_head", f"head in {name}"),
-            COMPARED[f"{side}_accuracy"].shown_beside(
-                "accuracy", css=partial(_strong, f"{side}_graded"), plain="accuracy, %"
-            ),
+            COMPARED[f"{side}_accuracy"].shown_beside("accuracy, %", css=partial(_strong, f"{side}_graded")),
         )
     ]
 

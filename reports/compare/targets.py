@@ -108,7 +108,7 @@ def summary_table(record: TargetRecord, target: RoleTarget) -> TextTable:
 
 def question_table(record: TargetRecord, target: RoleTarget) -> TextTable:
     """Return the labels and directions of a target, each with its head and what the head costs."""
-    return _answers("Labels and directions", record, target.of(record.answers).to_dict("records"))
+    return _answers(f"{target.title}: labels and directions", record, target.of(record.answers).to_dict("records"))
 
 
 def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Callable[[Row], Cell]:
@@ -151,7 +151,9 @@ EFFECT: Final = (
 
 def effect_table(record: TargetRecord, target: RoleTarget) -> TextTable:
     """Return what the selected heads of a target cost, in every behaviour and measure."""
-    return TextTable.of("Effect of ablating each selected head", EFFECT, target.of(record.effects).to_dict("records"))
+    return TextTable.of(
+        f"{target.title}: effect of ablating each selected head", EFFECT, target.of(record.effects).to_dict("records")
+    )
 
 
 METHOD: Final = (
@@ -203,8 +205,8 @@ SHORT: Final = (
     TextColumn("What the head does", _task, "row", "wrapping"),
     TextColumn("Model", lambda row: f"{row['model']} on {row['corpus']}", "text", "wrapping"),
     ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
-    TextColumn("Accuracy", lambda row: replace(_recall(row), css="strong"), plain="accuracy, %"),
-    TextColumn("Strongest baseline", _rival, plain="strongest baseline, %"),
+    TextColumn("Accuracy, %", lambda row: replace(_recall(row), css="strong")),
+    TextColumn("Strongest baseline, %", _rival),
     TextColumn("Verdict", specialised, "text", "wrapping"),
 )
 

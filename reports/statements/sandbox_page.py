@@ -68,7 +68,7 @@ from reports.tables.estimate import Estimate
 KEPT: Final = (
     *STATED[:2],
     STATEMENTS["value"].shown("Exceptions", "text", write=lambda row: str(row.estimate)),
-    STATEMENTS["number"].shown("Farthest from it", css="wrapping"),
+    STATEMENTS["number"].shown("Most extreme value", css="wrapping"),
 )
 
 
@@ -88,7 +88,7 @@ def sandbox_page(record: Record) -> Page:
     """Return the page of a record; what it lacks is said to be missing."""
     power, nulls, opening = power_rows(record), null_rows(record), tuple(_opening(record))
     sections = {
-        ("claims", "Statements of the statistics, and which hold"): opening,
+        ("claims", "Summary"): opening,
         ("power", "Power"): _power(power, record),
         ("needed", "Scored words needed"): _needed(record),
         ("false", "False positives"): _false(nulls, record),
