@@ -191,7 +191,7 @@ MAIN_ROLE: Final = (
 
 
 CRITERION: Final = (
-    "Compared is the accuracy of the head that each run selected, in percentage points with 95 % intervals. A "
+    "Each run selects a head for each label; their accuracies are compared, with 95 % intervals. A "
     "difference is significant where p, corrected for all differences (Benjamini and Hochberg), is below the "
     "threshold; ∥ marks one whose runs share no counts of the same words, which makes its test conservative."
 )

@@ -250,8 +250,8 @@ class RunPair(PairFacts):
         sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
         return (
-            f"In {len(sure)} of {len(tested)} labels and directions {self.other} differs significantly from "
-            f"{self.one}: it is more accurate in {up} and less accurate in {down}."
+            f"{self.other} differs significantly from {self.one} in {len(sure)} of {len(tested)} labels and "
+            f"directions: it is more accurate in {up} and less accurate in {down}."
         )
 
     def _about_heads(self) -> str:

@@ -83,7 +83,7 @@ def folder(pair: RunPair, tmp_path_factory: pytest.TempPathFactory, hostile: str
 
 def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
     assert pair.sentences == (
-        "In 3 of 5 labels and directions after differs significantly from before: it is more accurate in 1 and less "
+        "after differs significantly from before in 3 of 5 labels and directions: it is more accurate in 1 and less "
         "accurate in 2.",
         "Of 5 roles that before or after has, 1 stays with the same head, 1 moved to another head, 2 are lost, "
         "1 is gained.",
