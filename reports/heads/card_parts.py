@@ -153,9 +153,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         noted = rows.head(1)
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(
-            f"Shown are {MOST} of the {len(noted)} with either, linguistic roles in which it is specialised first:"
-        )
+        sentences.append(f"The first {MOST} of {len(noted)} such labels and directions, linguistic roles first:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
     cells = tuple(_role(row, source.rule) for row in shown)
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
