@@ -111,9 +111,9 @@ def published_page() -> str:
     for folder in _published():
         text = (folder / "report.md").read_text(encoding="utf-8")
         title = text.partition("\n")[0].removeprefix("# ")
-        rows.append((f"[{folder.name}]({folder.name}/report.md)", title, _found(text)))
+        rows.append((f"[{folder.name}]({folder.name}/report.md)<br>{title}", _found(text)))
     told = "Each is a report as `headscope` writes it, without sentences of a corpus, which keeps its licence."
-    return _page("Published runs", told, _table(("run", "page", "what was found"), rows))
+    return _page("Published runs", told, _table(("run", "what was found"), rows))
 
 
 def _found(report: str) -> str:

@@ -217,7 +217,7 @@ class AblationMeasure(Measure):
             yield from _compared(held)
         elif len(costs):
             firsts = (_groups(rows)[0] for _, rows in costs.groupby("behaviour", sort=False))
-            yield from (f"{behaviour_text(first.iloc[0])}: {_summary(first)}" for first in firsts)
+            yield from map(_summary, firsts)
 
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
@@ -261,13 +261,13 @@ def _summary(rows: pd.DataFrame) -> str:
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
     costly, helping = map(len, significant(heads))
     few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
-    told = f"With all heads: {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}."
+    intact = f"with all heads {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}"
+    ablated, behaviour = f"Ablated alone, {costly or 'none'} of {len(heads)} heads", behaviour_text(one)
     if is_distance(one):
-        return f"{told} Of {len(heads)} heads {costly} significantly cost more than the median head.{few}"
-    return (
-        f"{told} Ablated alone, {costly or 'none'} of {len(heads)} heads make the result significantly worse, "
-        f"and {helping or 'none'} significantly better.{few}"
-    )
+        effect = f"cost significantly more on {behaviour} than the median head"
+    else:
+        effect = f"make the result on {behaviour} significantly worse, and {helping or 'none'} significantly better"
+    return f"{ablated} {effect} ({intact}).{few}"
 
 
 def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:

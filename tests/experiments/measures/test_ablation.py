@@ -135,8 +135,8 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(measured
     rows = [line for line in text.splitlines() if re.match(r"\| \d-", line)]
     assert rows[0].startswith("| 3-5 | 2.00 [1.99, 2.02] | 10.0 [9.0, 12.0] | 10.0 [9.0, 12.0] | 2.00 [1.99, 2.02] |")
     assert rows[8].startswith("| 2-1 | -0.600 [-0.610, -0.580]")
-    assert "1 of 72 heads make the result significantly worse, and 1 significantly better." in text
-    assert "1 significantly cost more than the median head." in text
+    assert "1 of 72 heads make the result on grammar significantly worse, and 1 significantly better (" in text
+    assert "1 of 72 heads cost significantly more on" in text
     assert "zero and mean 1.00" in text
     (matrix,) = (block for block in AblationMeasure.page(run) if hasattr(block, "maps"))
     assert len(matrix.maps) == 8
@@ -169,7 +169,7 @@ def test_the_first_screen_tells_comparisons_or_single_heads_and_what_is_lost_wit
 ) -> None:
     nothing = Verdicts(RunThresholds(), ())
     single, *_ = AblationMeasure.effects(measured(ablations=costs()), nothing)
-    assert "Ablated alone, 1 of 72 heads make the result significantly worse, and" in single
+    assert "Ablated alone, 1 of 72 heads make the result on grammar significantly worse, and" in single
     four = pd.concat([contrasts(), contrasts(name="agreement: far")], ignore_index=True)
     run = measured(ablations=costs(), ablation_contrasts=four)
     counted, first, *_, more = AblationMeasure.effects(run, nothing)
