@@ -304,7 +304,7 @@ def test_the_command_writes_page_and_tables(
     one, other, out = plant("before"), plant("after", AFTER), tmp_path / "deep" / "page"
     code, said, err = headscope("compare", one, other, "--out", out)
     assert (code, err) == (0, "")
-    assert said.startswith("before → after\nIn 6 of 7 labels and directions after differs significantly from before")
+    assert said.startswith("before → after\nafter differs significantly from before in 6 of 7 labels and directions")
     assert said.splitlines()[-1] == f"page: {out / 'index.html'}"
     files = {"index.html", "report.md", "compare.json", "compare.csv", "heads.csv"}
     assert {path.name for path in out.iterdir()} == files
