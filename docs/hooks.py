@@ -117,10 +117,9 @@ def published_page() -> str:
 
 
 def _found(report: str) -> str:
-    """Return the first two sentences of a report, or of its list of findings, but how much was measured."""
-    lines = (line.removeprefix("- ") for line in report.splitlines()[3:])
-    first = next((line for line in lines if line and line[0] not in "#|!"), "")
-    sentences = re.split(r"(?<=\.) (?=[A-Z0-9])", first)
+    """Return the first two sentences of a report, without that of how much was measured."""
+    first = next((line for line in report.splitlines()[3:] if line and line[0] not in "#|!"), "")
+    sentences = re.split(r"(?<=\.) (?=[A-Z0-9])", first.removeprefix("- "))
     return " ".join([one for one in sentences if not one.endswith("held-out documents.")][:2])
 
 

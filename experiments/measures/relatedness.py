@@ -170,7 +170,7 @@ def _strongest(rows: pd.DataFrame, others: pd.DataFrame) -> TextTable:
     contrast = others.pivot(index=["layer", "head"], columns="ratings", values="correlation")
     order = rows["correlation"].abs().sort_values(ascending=False, kind="stable").index
     return TextTable.of(
-        f"Heads with the strongest correlations (of {len(rows)}) with {rows['ratings'].iloc[0]}, selected on these same pairs",
+        f"Heads that correlate most with {rows['ratings'].iloc[0]} (of {len(rows)}), selected on these same pairs",
         (
             TextColumn("Head", lambda row: f"{row['layer'] + 1}-{row['head'] + 1}", "row"),
             RELATEDNESS["correlation"].shown(css="strong"),

@@ -151,9 +151,7 @@ EFFECT: Final = (
 
 def effect_table(record: TargetRecord, target: RoleTarget) -> TextTable:
     """Return what the selected heads of a target cost, in every behaviour and measure."""
-    return TextTable.of(
-        f"{target.title}: effect of ablating each selected head", EFFECT, target.of(record.effects).to_dict("records")
-    )
+    return TextTable.of(f"{target.title}: effects of ablation", EFFECT, target.of(record.effects).to_dict("records"))
 
 
 METHOD: Final = (

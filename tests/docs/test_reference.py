@@ -79,3 +79,9 @@ def test_every_table_and_column_is_told(hooks: ModuleType) -> None:
         assert [row.split("`")[1] for row in rows] == [*declared.names]
     assert "Also as CSV. Rows differ in `model`, `step`" in sections["scores.parquet"]
     assert "| \\[0, 1\\] |" in sections["scores.parquet"]
+
+
+def test_the_list_of_published_runs_says_what_each_found(hooks: ModuleType) -> None:
+    page, found = hooks.published_page(), "16 of 72 heads are specialised in a linguistic role. None of them is shown"
+    assert f"Attention heads of minilm on ewt-dev | {found}" in page
+    assert "held-out documents" not in page, "how much was measured is not what was found"

@@ -163,7 +163,7 @@ def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: Targ
 def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecord) -> None:
     text = (folder / "index.html").read_text(encoding="utf-8")
     assert "<summary>Subject-verb agreement: labels and directions (3)</summary>" in text
-    assert "<summary>Subject-verb agreement: effect of ablating each selected head (2)</summary>" in text
+    assert "<summary>Subject-verb agreement: effects of ablation (2)</summary>" in text
     assert effect_table(record, AGREEMENT).texts[1] == (
         *("minilm", "4-7", "grammar, accuracy with attractors", "percentage points", "34.2 [33.2, 35.2]", "0.001"),
         *("0.2", "1 of 72", "–", "4-7, 3-3", "35.1 [23.5, 45.6]", "0.048", "effects"),
