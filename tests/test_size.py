@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 83450,
-    "lines of tests": 47690,
+    "lines of tests": 47700,
     "files of Python": 546,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
