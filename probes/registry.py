@@ -9,10 +9,10 @@ from mha.messages import nearest_name
 from probes.records import Document
 from probes.targets import Targets
 
-RANDOM, PERMUTED, WORDS, CONTROL_ARCS = "random weights", "permuted weights", "shuffled word order", "control arcs"
-CONTROLS = (RANDOM, PERMUTED, WORDS, CONTROL_ARCS)
-"""What the best head achieves when it should achieve nothing: randomly initialised weights; weights permuted within
-each matrix; the words of every sentence in another order; random gold at the distances of the gold."""
+RANDOM, PERMUTED, WORDS = "random weights", "permuted weights", "shuffled word order"
+CONTROLS = (RANDOM, PERMUTED, WORDS)
+"""What the best head reaches when it should reach nothing: randomly initialised weights of the same architecture; the
+model's own weights, permuted within each matrix; the words of every sentence in another order."""
 
 NEEDS = {
     "words": "words",
@@ -61,7 +61,7 @@ class TreeProbe:
     """What probes of syntactic trees have in common, unless they say otherwise."""
 
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "likeliest distance", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"

@@ -201,33 +201,29 @@ class ScoringSection(ConfigTable):
 
 
 class ControlsSection(ConfigTable):
-    """What goes the same way without the knowledge in question, and counts as a baseline; 0 and false switch off."""
+    """What goes the same way without the knowledge in question; 0 switches a kind off.
 
-    random: int = Field(default=2, ge=0)
+    The level that 95 % of a kind stay below counts as a baseline; at least 2 of it show how much they vary.
+    """
+
+    random: int = Field(default=20, ge=0)
     "Number of models with randomly initialised weights of the same architecture, one a seed."
-    permuted: int = Field(default=3, ge=0)
+    permuted: int = Field(default=20, ge=0)
     "Number of models with the weights permuted within each matrix, one a seed."
-    permutations_tried: int = Field(default=20, ge=0)
-    "Number of such models of which these are the strongest together, on a sample of the selection split."
-    words: bool = True
-    "Whether the model also reads every sentence with its words in another order."
+    orders: int = Field(default=5, ge=0)
+    "How often the model itself reads with the words of every sentence in another order."
+    words: int = Field(default=8000, ge=1)
+    """Words of the report split, at the most, that each of these reads: whole texts, those with the smallest hash of
+    their ids. The error of a level allows for how few they are."""
     precision: Precision = "fp32"
     """Of the models that read for controls, as in [model]. In bf16 they are read faster where the processor has
-    instructions for it; accuracies of the model's heads stay, single grades may differ (docs/cost.md). Permutations are
-    selected in fp32."""
-    select_documents: int = Field(default=0, ge=0)
-    """Documents of the selection split, at the most, that models of controls read, 0 for all. With fewer they are told
-    by their heads that are best on the report split, which makes leads no larger, and on the selection split no margin
-    is over them; bounds of leads take their heads that are best on these documents."""
-    arcs: bool = True
-    "Whether heads are also scored on permuted gold at the distances of gold."
+    instructions for it; accuracies of the model's heads stay, single grades may differ (docs/cost.md)."""
 
     @model_validator(mode="after")
-    def _enough_permutations(self) -> Self:
-        if self.permutations_tried < self.permuted:
-            raise ValueError(
-                f"permuted = {self.permuted} of permutations_tried = {self.permutations_tried}: try at least as many"
-            )
+    def _enough(self) -> Self:
+        for kind in ("random", "permuted", "orders"):
+            if getattr(self, kind) == 1:
+                raise ValueError(f"{kind} = 1: how much they vary takes 2 at least; 0 switches them off")
         return self
 
 

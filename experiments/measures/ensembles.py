@@ -126,7 +126,7 @@ class EnsemblesMeasure(Measure):
             answered = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
             for one in relations:
                 if (question := one.question) in answered:
-                    baseline = scored.splits[1].baselines[one.baseline][question]
+                    baseline = scored.splits[1].paired(one.baseline, question)
                     yield _rows(one, *sought[question], answered[question], baseline, model.heads)
 
     def measure(self, run: RunContext, read: Read) -> Frames:

@@ -21,7 +21,6 @@ from experiments.config.config import flat_keys
 from experiments.record.provenance import git_commit
 from experiments.record.run_record import Journal
 from mha.messages import OneLineError
-from probes.evidence.results import SPLITS
 from probes.maps.relation_attention import RelationAttention
 from probes.scoring.tally import Numbers, Pooled, Sums
 from reports.run.record import RunRecord, read_record
@@ -82,23 +81,22 @@ class AsArrays(Generic[Made]):
 
 @dataclass(frozen=True)
 class AsSums:
-    """Sums of hits by split, with what observers have seen of the maps while they were made."""
+    """Sums of hits, with what observers have seen of the maps while they were made."""
 
     beside: Sequence[RelationAttention] = ()
     "The observers; with kept sums they get back what they had observed."
 
-    def write(self, made: Sequence[Pooled], folder: Path) -> None:
+    def write(self, made: Pooled, folder: Path) -> None:
         """Write the sums, and what was observed."""
-        for split, pooled in zip(SPLITS, made, strict=True):
-            np.savez(folder / f"sums-{split}.npz", **packed(pooled))
+        np.savez(folder / "sums.npz", **packed(made))
         for number, one in enumerate(self.beside):
             np.savez(folder / f"attention-{number}.npz", **one.saved())
 
-    def read(self, folder: Path) -> Sequence[Pooled]:
+    def read(self, folder: Path) -> Pooled:
         """Return the sums, and give the observers what was observed."""
         for number, one in enumerate(self.beside):
             one.take(_read_arrays(folder / f"attention-{number}.npz"))
-        return [unpacked(_read_arrays(folder / f"sums-{split}.npz")) for split in SPLITS]
+        return unpacked(_read_arrays(folder / "sums.npz"))
 
 
 @dataclass(frozen=True)

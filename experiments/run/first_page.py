@@ -66,7 +66,7 @@ class FirstPage:
 
 def _controls(config: Config) -> list[str]:
     """Return the names of the controls in which a model reads."""
-    asked = {RANDOM: config.controls.random, PERMUTED: config.controls.permuted, WORDS: config.controls.words}
+    asked = {RANDOM: config.controls.random, PERMUTED: config.controls.permuted, WORDS: config.controls.orders}
     return [name for name, there in asked.items() if there]
 
 

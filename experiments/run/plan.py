@@ -6,29 +6,24 @@ from collections.abc import Sequence
 from typing import Final
 
 from experiments.run.context import RunContext
-from probes.registry import PERMUTED
 
 WORK: Final = {
     **{"learn baselines": 0.05, "score select": 1.0, "score report": 1.0, "first page": 0.4, "statistics": 0.4},
-    **{"controls": 0.85, "trained probes": 3.0, "agreement of metrics": 2.0, "examples": 0.1, "measure": 0.3},
-    **{"tables": 0.6, "page": 2.0, "permutation": 0.1},
+    **{"control": 0.15, "trained probes": 3.0, "agreement of metrics": 2.0, "examples": 0.1, "measure": 0.3},
+    **{"tables": 0.6, "page": 2.0},
 }
 """Seconds of stages, in those that scoring the heads on one split of one scope takes: as the quickstart's record has
-them, and roughly for others. "controls" is for each control in which a model reads, "permutation" for each that is
-tried, "measure" for each measure."""
+them, and roughly for others. "control" and "measure" are for each of them."""
 
 
 def stages(run: RunContext, measures: Sequence[str], *, first: bool, page: bool) -> list[tuple[str, float]]:
     """Return name and work of the stages that follow when corpora and model are open, in their order."""
     config, found = run.config, list[tuple[str, float]]()
     controls = config.controls
-    for scope in run.scopes:
+    for _ in run.scopes:
         found += [_of("learn baselines"), _of("score select"), _of("score report"), *[_of("first page")] * first]
-        if controls.permuted and scope == run.scopes[0]:
-            tried = controls.permutations_tried
-            found.append((f"control: {PERMUTED}", tried * WORK["permutation"] if tried > controls.permuted else 0.0))
-        if models := controls.random + controls.permuted + controls.words:
-            found.append(("controls", models * WORK["controls"]))
+        if models := controls.random + controls.permuted + controls.orders:
+            found.append(("controls", models * WORK["control"]))
         found += [_of("statistics"), *[_of("trained probes")] * config.probes.trained]
         found += [*[_of("agreement of metrics")] * config.scoring.metrics, _of("examples")]
     found += [(name, WORK["measure"]) for name in measures]

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +194,6 @@ def _read(
     """
     config, model, journal = run.config, run.model, run.journal
     parts, examples, compared = [], [], []
-    permutations: Callable[[], Sequence[int]] | None = None
     to_show, to_ask = config.page.examples, len(config.probes.names)
     for scope in run.scopes:
         make = Part if shards is None else partial(ShardedPart, shards=shards)
@@ -202,9 +201,7 @@ def _read(
         asked = part.probes
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
-        if permutations is None and config.controls.permuted:
-            permutations = cache(part.selected_permutations)
-        scored = part.score(permutations or list)
+        scored = part.score()
         measures.add(scored)
         parts.append(scored)
         if config.scoring.metrics:

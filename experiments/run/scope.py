@@ -8,22 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import (
-    ModelControl,
-    Strengths,
-    add_control,
-    add_sampled_control,
-    choice_note,
-    model_controls,
-    of_documents,
-    of_model,
-    on_arcs,
-    permutation_strengths,
-    selected_permutations,
-)
+from experiments.inputs.controls import Control, controls
 from experiments.inputs.corpora import remark_notes
 from experiments.record.job import AsSums
 from experiments.run.context import RunContext
@@ -31,13 +20,14 @@ from mha import Model
 from mha.models.kept_maps import KeptMaps
 from mha.parallel import side_by_side
 from probes import Probe
-from probes.corpora.corpus import Texts
+from probes.corpora.corpus import MemoryTexts, Texts
+from probes.evidence.control_heads import best_heads
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
-from probes.registry import CONTROL_ARCS, NEEDS, PERMUTED, RANDOM, Selective
-from probes.scoring.aligned import name_of
-from probes.scoring.arcs import ControlArcs
+from probes.registry import NEEDS, RANDOM, Selective
+from probes.scoring.aligned import Places, name_of, sample_texts
 from probes.scoring.observers import Observer
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled
 
@@ -102,11 +92,8 @@ class Part:
         scoring, later = self.config.scoring, self.config.probes.trained or self.measures
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
-    def score(self, permutations: Callable[[], Sequence[int]]) -> Scored:
-        """Return the scores of all heads, and those of trained probes if the config wants them.
-
-        `permutations` selects the seeds of the permuted weights that are controls.
-        """
+    def score(self) -> Scored:
+        """Return the scores of all heads, and those of trained probes if the config wants them."""
         journal, measures = self.run.journal, self.measures
         observers: dict[str, Sequence[Observer]] = {
             split: [] if measures is None else measures.observers(self.scope, split, texts)
@@ -117,7 +104,7 @@ class Part:
         if self.first is not None:
             with journal.stage("first page"):
                 self.first(self._table(splits, observers[SPLITS[1]], test=False))
-        observers |= self._add_controls(splits, permutations())
+        observers |= self._add_controls(splits[1])
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]], test=True)
         for probe in self.probes:
@@ -134,55 +121,76 @@ class Part:
             return Scored(self, scores, splits, [*trained.values()], observers)
 
     @cached_property
-    def control_texts(self) -> tuple[Texts, Texts]:
-        """What models of controls read: a sample of the selection split, where the config wants one, and the report."""
-        select, report = self.texts
-        count = self.config.controls.select_documents
-        return of_documents(select, count) if count else select, report
+    def sample(self) -> MemoryTexts:
+        """The texts of the report split that controls read."""
+        words = self.config.controls.words
+        return MemoryTexts(sample_texts(self.texts[1], words, words))
 
-    def _add_controls(self, splits: Sequence[Split], permutations: Sequence[int]) -> Mapping[str, Sequence[Observer]]:
-        """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
-        controls = {
-            control: probes
-            for control in model_controls(self.config, self.model, permutations)
-            if (probes := control.probes(self.probes))
-        }
-        beside = {control.name: self.control_observers(control) for control in controls}
+    @cached_property
+    def sampled_targets(self) -> PreparedTargets:
+        """What is asked about the sample, laid out once for all controls that read words in their order."""
+        return self._targets(None)
+
+    def _targets(self, places: Places | None) -> PreparedTargets:
+        return PreparedTargets.of(self.model, self.sample, self.probes, {}, self.settings, places)
+
+    def _add_controls(self, split: Split) -> Mapping[str, Sequence[Observer]]:
+        """Add controls to what heads of the report split are compared with.
+
+        Several read at a time. Return what has seen the maps of some, by name.
+        """
+        models = controls(self.config, self.model)
+        if not models:
+            return {}
+        beside = {one.name: self.control_observers(one) for one in models}
         seconds: dict[str, float] = {}
 
-        def read(control: ModelControl) -> Sequence[Pooled]:
+        def read(one: Control) -> Pooled:
             start = time.perf_counter()
-            see = beside[control.name]
-            heads = self.run.job.part(
-                self.part_name(control), lambda: self.control_heads(control, controls[control], see), AsSums(see)
-            )
-            seconds[f"control: {control.name}"] = time.perf_counter() - start
+            see = beside[one.name]
+            heads = self.run.job.part(self.part_name(one), lambda: self.control_heads(one, see), AsSums(see))
+            seconds[f"control: {one.kind}"] = seconds.get(f"control: {one.kind}", 0) + time.perf_counter() - start
             return heads
 
         start = time.perf_counter()
-        if controls:
-            self.run.journal.course.begin("controls")
-        add = add_sampled_control if self.config.controls.select_documents else add_control
-        for control, heads in zip(controls, self.each_control(read, [*controls]), strict=True):
-            add(control.name, splits, heads)
+        self.run.journal.course.begin("controls")
+        heads = self.each_control(read, models)
+        for kind in dict.fromkeys(one.kind for one in models):
+            of_kind = [pooled for one, pooled in zip(models, heads, strict=True) if one.kind == kind]
+            split.controls[kind] = best_heads(of_kind)
         self.run.journal.share(seconds, time.perf_counter() - start)
-        if (count := self.config.controls.select_documents) and (note := choice_note(splits[1], self.scope, count)):
-            self.run.journal.note(note)
+        self.run.journal.note(self._sample_note(split))
         return beside
 
-    def each_control(
-        self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
-    ) -> list[Sequence[Pooled]]:
+    def _sample_note(self, split: Split) -> str:
+        """Say what controls read, and how exact their levels are."""
+        errors = np.array(
+            [
+                float(level.error)
+                for question in split.heads
+                for level in split.levels(question).values()
+                if np.isfinite(level.error)
+            ]
+        )
+        return (
+            f"{self.scope}s: controls read {len(self.sample):,} of {len(self.texts[1]):,} texts of the report "
+            f"split; the standard error of their levels is {100 * np.median(errors):.1f} points (median; "
+            f"{100 * errors.max():.1f} at the most)"
+            if len(errors)
+            else f"{self.scope}s: nothing that controls read is asked about in two documents: no levels"
+        )
+
+    def each_control(self, read: Callable[[Control], Pooled], models: Sequence[Control]) -> list[Pooled]:
         """Return the sums of all controls, of which several are read at a time."""
-        return side_by_side(read, controls)
+        return side_by_side(read, models)
 
-    def part_name(self, control: ModelControl) -> str:
+    def part_name(self, one: Control) -> str:
         """Return what the sums of a control are kept as."""
-        return f"{control.name} ({self.scope}s)"
+        return f"{one.name} ({self.scope}s)"
 
-    def control_observers(self, control: ModelControl) -> list[RelationAttention]:
-        """Return the observers of a control's maps of the report split: of random weights, over all words."""
-        return self._relation_attention() if control.name == RANDOM else []
+    def control_observers(self, one: Control) -> list[RelationAttention]:
+        """Return the observers of a control's maps: of the first with random weights, over all words."""
+        return self._relation_attention() if one.name == RANDOM else []
 
     def _relation_attention(self) -> list[RelationAttention]:
         """Return what measures attention over all words; nothing where other maps are read."""
@@ -197,28 +205,13 @@ class Part:
             scores = add_relation_attention(scores, pairs)
         return scores
 
-    def selected_permutations(self) -> list[int]:
-        """Return the seeds of the strongest permutations by the probes of this part; its time is the control's."""
-        with self.run.journal.stage(f"control: {PERMUTED}"):
-            seeds = self.run.job.part(
-                "permutations selected",
-                lambda: selected_permutations(self.config, self.model, self.permutation_strengths),
-            )
-        self.run.journal.log("permutations selected", seeds=seeds)
-        return seeds
-
-    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
-        """Return how many hits the best heads of these permuted weights have on a sample of the selection split."""
-        return permutation_strengths(self.config, self.model, self.texts[0], self.probes, self.settings, seeds)
-
     def _splits(self, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
-        """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
+        """Return the sums of both splits: of heads and baselines, which take one pass."""
         journal = self.run.journal
-        arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
         with journal.stage("learn baselines"):
             names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
-            baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
-        splits, beside = [], []
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names))
+        splits = []
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(split, len(texts))
@@ -229,42 +222,28 @@ class Part:
                     baselines,
                     self.settings,
                     step,
-                    arcs=arcs,
                     observers=[*observers[split], self.own_maps],
                 )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))
-            if outcome.arcs is not None:
-                beside.append(on_arcs(outcome.arcs))
-        if beside:
-            add_control(CONTROL_ARCS, splits, beside)
         return splits
 
     def _counter(self, what: str, of: int) -> Callable[[int], None]:
         return self.run.counter(f"{what} ({self.scope}s)", of)
 
-    def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
-    ) -> Sequence[Pooled]:
-        """Return the sums of a control's heads on both splits; `observers` see its maps of the report split."""
-        model, heads = control.load(), []
-        for split, texts, seen_by in zip(SPLITS, self.control_texts, ((), observers), strict=True):
-            step = self._counter(f"{split}, {control.name}", len(texts))
+    def control_heads(self, one: Control, observers: Sequence[RelationAttention]) -> Pooled:
+        """Return the sums of a control's heads on the sample; `observers` see its maps."""
+        model, step = one.load(), self._counter(one.kind, len(self.sample))
+        if observers:
             outcome = score_corpus(
-                model,
-                texts,
-                probes,
-                {},
-                self.settings,
-                step,
-                places=control.places,
-                hits_alone=True,
-                observers=seen_by,
+                model, self.sample, self.probes, {}, self.settings, step, hits_alone=True, observers=observers
             )
-            step(len(texts) - outcome.texts)
-            heads.append(of_model(outcome.heads, probes))
-        return heads
+            heads = pooled_sums(outcome, self.probes)[0]
+        else:
+            targets = self.sampled_targets if one.places is None else self._targets(one.places)
+            heads = targets.put(model, step, hits_alone=True)
+        return one.asked(heads, self.probes)
 
     def _trained(self, name: str) -> pd.DataFrame:
         from probes.trained.classifier import fit_classifiers

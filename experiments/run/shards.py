@@ -1,6 +1,6 @@
 """Shards of a run that workers do.
 
-A shard is a control on the texts of one scope, some of the permutations that are tried, or a checkpoint of a training.
+A shard is an control on the sample of one scope, or a checkpoint of a training.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.config.config import Config, flat_keys
-from experiments.inputs.controls import ModelControl, Strengths, model_controls
+from experiments.inputs.controls import Control, controls
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.job import packed, unpacked
@@ -30,15 +30,11 @@ from experiments.training.checkpoint_reader import CheckpointAnswers, Checkpoint
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
-from probes import Probe
 from probes.maps.relation_attention import RelationAttention
 from probes.pairs.corpora import open_pairs
 from probes.scoring.tally import Pooled
 from reports.progress import silent
 from reports.run.record import RunRecord
-
-PERMUTATION_CALLS: Final = 8
-"In how many calls permutations are tried at the most; each takes a sample of the texts of its own."
 
 
 @dataclass(frozen=True)
@@ -51,18 +47,9 @@ class Shards:
     begun: list[str] = field(default_factory=list)
     "What workers were asked for."
 
-    def begin_control(self, scope: str, control: str, permutations: Sequence[int]) -> WorkerCall[ControlSums]:
-        """Have a control read the texts of a scope."""
-        return self._begin(f"control: {control}", read_control, scope, control, tuple(permutations))
-
-    def permutation_strengths(self, scope: str, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of permutations, in a few calls."""
-        count = min(PERMUTATION_CALLS, len(seeds))
-        calls = [
-            self._begin("selecting permutations", try_permutations, scope, tuple(seeds[first::count]))
-            for first in range(count)
-        ]
-        return {seed: hits for call in calls for seed, hits in call.result().items()}
+    def begin_control(self, scope: str, name: str) -> WorkerCall[ControlSums]:
+        """Have the control of that name read the sample of a scope."""
+        return self._begin(f"control: {name}", read_control, scope, name)
 
     def read_checkpoints(self, checkpoints: Sequence[Checkpoint]) -> Iterator[CheckpointAnswers]:
         """Yield what the heads of each checkpoint do, in order; errors begin with its folder."""
@@ -105,64 +92,50 @@ class ShardedPart(Part):
     calls: dict[str, WorkerCall[ControlSums]] = field(default_factory=dict)
     "By name, the controls that workers read."
 
-    def score(self, permutations: Callable[[], Sequence[int]]) -> Scored:
+    def score(self) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
-        seeds = permutations()
-        for control in model_controls(self.config, self.model, seeds):
-            if control.probes(self.probes) and not self.run.job.has(self.part_name(control)):
-                self.calls[control.name] = self.shards.begin_control(self.scope, control.name, seeds)
-        return super().score(permutations)
+        for one in controls(self.config, self.model):
+            if not self.run.job.has(self.part_name(one)):
+                self.calls[one.name] = self.shards.begin_control(self.scope, one.name)
+        return super().score()
 
-    def each_control(
-        self, read: Callable[[ModelControl], Sequence[Pooled]], controls: Sequence[ModelControl]
-    ) -> list[Sequence[Pooled]]:
-        """Return the sums of all controls, which are kept as they come; this thread waits, which Ctrl-C interrupts."""
-        found: dict[str, Sequence[Pooled]] = {}
-        while left := [control for control in controls if control.name not in found]:
+    def each_control(self, read: Callable[[Control], Pooled], models: Sequence[Control]) -> list[Pooled]:
+        """Return the sums of all models, which are kept as they come; this thread waits, which Ctrl-C interrupts."""
+        found: dict[str, Pooled] = {}
+        while left := [one for one in models if one.name not in found]:
             ended = [one for one in left if one.name not in self.calls or self.calls[one.name].done()]
-            found |= {control.name: read(control) for control in ended or left[:1]}
-        return [found[control.name] for control in controls]
+            found |= {one.name: read(one) for one in ended or left[:1]}
+        return [found[one.name] for one in models]
 
-    def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
-    ) -> Sequence[Pooled]:
-        """Return the sums of a control's heads when its worker has them; `observers` get what it has observed."""
-        found = self.calls[control.name].result()
+    def control_heads(self, one: Control, observers: Sequence[RelationAttention]) -> Pooled:
+        """Return the sums of a model's heads when its worker has them; `observers` get what it has observed."""
+        found = self.calls[one.name].result()
         self.run.progress(
             f"controls ({self.scope}s)", sum(call.done() for call in self.calls.values()), len(self.calls)
         )
         for observer, arrays in zip(observers, found.observed, strict=True):
             observer.take(arrays)
-        return [unpacked(arrays) for arrays in found.heads]
-
-    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of permutations, which workers try."""
-        return self.shards.permutation_strengths(self.scope, seeds)
+        return unpacked(found.heads)
 
 
 @dataclass(frozen=True)
 class ControlSums:
-    """What a worker has measured of a control."""
+    """What a worker has measured of an control."""
 
-    heads: Sequence[Mapping[str, Any]]
-    "Its sums on both splits, packed."
+    heads: Mapping[str, Any]
+    "Its sums, packed."
     observed: Sequence[Mapping[str, Any]]
-    "What the observers of its maps of the report split have `saved`."
+    "What the observers of its maps have `saved`."
 
 
-def read_control(job: bytes, scope: str, name: str, permutations: Sequence[int]) -> ControlSums:
-    """Have the control of that name read the texts of a scope."""
-    with _part(job, scope) as part:
-        control = next(one for one in model_controls(part.config, part.model, permutations) if one.name == name)
+def read_control(job: bytes, scope: str, name: str) -> ControlSums:
+    """Have the control of that name read the sample of a scope."""
+    with _job(job) as opened:
+        part = opened.parts.setdefault(scope, Part(opened.run, scope))
+        control = next(one for one in controls(part.config, part.model) if one.name == name)
         observers = part.control_observers(control)
-        heads = part.control_heads(control, control.probes(part.probes), observers)
-    return ControlSums([packed(pooled) for pooled in heads], [one.saved() for one in observers])
-
-
-def try_permutations(job: bytes, scope: str, seeds: Sequence[int]) -> Strengths:
-    """Return the hits of the best heads of these permutations on a sample of the texts of a scope."""
-    with _part(job, scope) as part:
-        return part.permutation_strengths(seeds)
+        heads = part.control_heads(control, observers)
+    return ControlSums(packed(heads), [one.saved() for one in observers])
 
 
 def read_checkpoint(job: bytes, checkpoint: Checkpoint, sha256: str) -> CheckpointAnswers:
@@ -179,6 +152,8 @@ class _Job:
 
     run: RunContext
     threads: int
+    parts: dict[str, Part] = field(default_factory=dict)
+    "By scope, those that were asked for."
 
     @cached_property
     def reader(self) -> CheckpointReader:
@@ -202,13 +177,6 @@ def _job(job: bytes) -> Iterator[_Job]:
             _open[job] = _opened(job)
         with threads(_open[job].threads):
             yield _open[job]
-
-
-@contextmanager
-def _part(job: bytes, scope: str) -> Iterator[Part]:
-    """Yield the part of the run whose texts are of that scope."""
-    with _job(job) as opened:
-        yield Part(opened.run, scope)
 
 
 def _opened(job: bytes) -> _Job:

@@ -91,7 +91,6 @@ def _made(n: Numbers, hits: Numbers, baselines: Mapping[str, Numbers], controls:
         len(n),
         sums(hits),
         {name: sums(values) for name, values in baselines.items()},
-        {},
         {name: sums(values) for name, values in controls.items()},
     )
 

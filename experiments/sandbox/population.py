@@ -10,15 +10,17 @@ from itertools import product
 
 import numpy as np
 
-from experiments.inputs.controls import of_model, on_arcs
+from experiments.config.sections import ControlsSection
 from mha.models.model import Model
 from mha.planted.heads import word_model
 from probes import Corpus, Probe, get_probe
+from probes.corpora.corpus import Texts
+from probes.evidence.control_heads import best_heads
 from probes.evidence.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
 from probes.evidence.results import pooled_sums
 from probes.evidence.simulation import GRADES, Pool, stacked
-from probes.registry import CONTROL_ARCS, RANDOM
-from probes.scoring.arcs import ControlArcs
+from probes.registry import RANDOM
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled, Question
 
@@ -47,6 +49,9 @@ FAITHFUL = (1.0, 0.9, 0.75)
 
 BYSTANDERS = 24
 "Heads of random weights in the planted model."
+
+UNTRAINED = 40
+"ControlHeads models, of which a run draws its own."
 
 LAYERS, WIDTH, POSITIONS = 5, 17, 130
 
@@ -87,12 +92,12 @@ def head_of(number: int) -> Head:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A corpus, two models of random weights, and the layout of the heads that are planted into the first."""
+    """A corpus, models of random weights, and the layout of the heads that are planted into the first."""
 
     corpus: Corpus
     model: Model
-    other: Model
-    "The control with random weights."
+    others: tuple[Model, ...]
+    "ControlHeads models: of random weights, too."
     layout: RoleLayout
     documents: int
     seed: int
@@ -102,11 +107,11 @@ class Sandbox:
         """Plant heads at MARGINS for every role, and decoys; what strength that takes is measured on the corpus."""
         corpus = Corpus.generated(documents, seed)
         words = {word for text in corpus.stream() for word in text.words}
-        model, other = (
+        model, *others = (
             word_model(words, layers=LAYERS, heads=WIDTH, head_dim=8, positions=POSITIONS, seed=seed + number)
-            for number in range(2)
+            for number in range(1 + UNTRAINED)
         )
-        blank = cls(corpus, model, other, RoleLayout({}, (), {}), documents, seed)
+        blank = cls(corpus, model, tuple(others), RoleLayout({}, (), {}), documents, seed)
         return replace(blank, layout=_layout(blank))
 
     def pool(self) -> Pool:
@@ -135,16 +140,18 @@ class Sandbox:
     def _read(self, probes: Sequence[Probe]) -> Pool:
         """Return the counts of probes of one scope."""
         texts = self.corpus.sentences() if probes[0].scope == "sentence" else self.corpus.windows(100)
-        arcs = ControlArcs(self.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
         names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
-        baselines = learn_baselines(texts, probes, names, arcs=arcs)
+        baselines = learn_baselines(texts, probes, names)
         changes = partial(planted_changes, self.layout.by_head)
-        outcome = score_corpus(self.model, texts, probes, baselines, Settings(), arcs=arcs, changes=changes)
-        others = score_corpus(self.other, texts, probes, {}, Settings())
+        outcome = score_corpus(self.model, texts, probes, baselines, Settings(), changes=changes)
         heads, beaten = pooled_sums(outcome, probes)
-        controls = {RANDOM: of_model(others.heads, probes)}
-        on_random_arcs = {} if outcome.arcs is None else on_arcs(outcome.arcs)
-        return _named(Pool(self.documents, heads, beaten, on_random_arcs, controls))
+        sample = round(self.documents * ControlsSection().words / self.corpus.size()["words"])
+        return _named(Pool(self.documents, heads, beaten, {RANDOM: self.untrained(texts, probes)}, sample))
+
+    def untrained(self, texts: Texts, probes: Sequence[Probe], count: int = UNTRAINED, workers: int = 0) -> Pooled:
+        """Return the sums of the best heads of as many untrained models, [document, model]."""
+        asked = PreparedTargets.of(self.model, texts, probes, {}, Settings(workers=workers))
+        return best_heads([asked.put(one, hits_alone=True) for one in self.others[:count]])
 
 
 def _layout(blank: Sandbox) -> RoleLayout:
@@ -168,7 +175,7 @@ def _strengths(blank: Sandbox) -> dict[Place, float]:
     Grades without a baseline, and margins that would take more than STRONGEST, are left out.
 
     A head that knows nothing and one that knows all tell what it takes: accuracy grows in proportion to strength, and
-    so does what the head itself achieves on control arcs, which it has to beat as well.
+    the baselines that it has to beat stay as they are.
     """
     ends = {(name, strength): BYSTANDERS + n for n, (name, strength) in enumerate(product(ROLES, (0.0, 1.0)))}
     roles: dict[int, Knows | Follows] = {head: Knows(ROLES[name], one) for (name, one), head in ends.items()}
@@ -179,11 +186,9 @@ def _strengths(blank: Sandbox) -> dict[Place, float]:
         n, both = pool.heads[question].n.sum(), [ends[name, 0.0], ends[name, 1.0]]
         accuracy = np.interp(strengths, [0, 1], pool.heads[question].hits[:, both].sum(0) / n)
         others = pool.columns(range(BYSTANDERS)).truth(question)
-        on_arcs = pool.arcs[question].hits[:, both].sum(0) / n if question in pool.arcs else [0, 0]
         for grade, margin in product(GRADES, MARGINS):
             strongest = float(others.accuracy[0] - others.leads[grade - 1, 0])
-            beaten = np.maximum(strongest, np.interp(strengths, [0, 1], on_arcs))
-            enough = np.flatnonzero(accuracy - beaten >= margin)
+            enough = np.flatnonzero(accuracy - strongest >= margin)
             if len(enough) and strengths[enough[0]] <= STRONGEST:
                 found[name, grade, margin] = round(float(strengths[enough[0]]), 4)
     return found
@@ -203,8 +208,8 @@ def _named(pool: Pool) -> Pool:
         pool.documents,
         renamed(pool.heads),
         {name: renamed(pooled) for name, pooled in pool.baselines.items()},
-        renamed(pool.arcs),
         {name: renamed(pooled) for name, pooled in pool.controls.items()},
+        pool.sampled,
     )
 
 
@@ -219,6 +224,6 @@ def _joined(pools: Sequence[Pool]) -> Pool:
         max(pool.documents for pool in pools),
         join([pool.heads for pool in pools]),
         {name: join([pool.baselines.get(name, {}) for pool in pools]) for name in sorted(names)},
-        join([pool.arcs for pool in pools]),
         {RANDOM: join([pool.controls[RANDOM] for pool in pools])},
+        pools[0].sampled,
     )

@@ -5,16 +5,16 @@ No head of a model without knowledge is to have a grade.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import ModelControl, Strengths, add_control, of_model, on_arcs
+from experiments.inputs.controls import Control
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import LoadedModel
 from experiments.record.run_record import Journal
@@ -29,12 +29,12 @@ from probes.corpora.named import NAMED, data_folder
 from probes.evidence.planted import Planted, planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
+from probes.evidence.simulation import MODELS
 from probes.evidence.statistics import VerdictRule
 from probes.maps.relation_attention import RelationAttention
-from probes.registry import CONTROL_ARCS, RANDOM, WORDS
-from probes.scoring.arcs import ControlArcs
+from probes.registry import RANDOM
 from probes.scoring.score import Settings, learn_baselines, score_corpus
-from probes.scoring.tally import Pooled, Question
+from probes.scoring.tally import Pooled
 from reports.progress import silent
 
 SOURCES = ("random", "permuted")
@@ -71,10 +71,8 @@ def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
 class Shared:
     """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
 
-    heads: dict[tuple[str, int], Sequence[Pooled]] = field(default_factory=dict)
-    "Control and seed -> sums of its heads on both splits."
-    tried: dict[int, Mapping[Question, float]] = field(default_factory=dict)
-    "Seed of permuted weights -> hits of the best heads on a sample."
+    heads: dict[tuple[str, int], Pooled] = field(default_factory=dict)
+    "Kind and seed of a control -> sums of its heads."
 
 
 @dataclass(frozen=True)
@@ -83,21 +81,14 @@ class SharingPart(Part):
 
     shared: Shared = field(default_factory=Shared)
 
-    def control_heads(
-        self, control: ModelControl, probes: Sequence[Probe], observers: Sequence[RelationAttention]
-    ) -> Sequence[Pooled]:
+    def control_heads(self, one: Control, observers: Sequence[RelationAttention]) -> Pooled:
         """Return the sums of a control's heads, read once for all runs but for words in another order."""
-        key = (control.control, control.seed)
-        if control.control == WORDS:
-            return super().control_heads(control, probes, ())
+        if one.places is not None:
+            return super().control_heads(one, ())
+        key = (one.kind, one.seed)
         if key not in self.shared.heads:
-            self.shared.heads[key] = super().control_heads(control, probes, ())
+            self.shared.heads[key] = super().control_heads(one, ())
         return self.shared.heads[key]
-
-    def permutation_strengths(self, seeds: Sequence[int]) -> Strengths:
-        """Return the hits of the best heads of each permutation, which is tried once for all runs."""
-        self.shared.tried |= super().permutation_strengths([seed for seed in seeds if seed not in self.shared.tried])
-        return self.shared.tried
 
 
 @dataclass
@@ -120,12 +111,10 @@ class NullRuns:
         model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = RunContext(config, LoadedModel(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
-        permutations: Callable[[], Sequence[int]] | None = None
         for scope in run.scopes:
             shared = self.shared.setdefault(scope, Shared())
             part = SharingPart(run, scope, shared=shared)
-            permutations = permutations or cache(part.selected_permutations)
-            frames += part.score(permutations).frames
+            frames += part.score().frames
         return run.verdicts(frames)
 
     def row(self, source: str, seed: int) -> dict[str, Any]:
@@ -169,20 +158,14 @@ def _scores(
     box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort, rule: VerdictRule
 ) -> pd.DataFrame:
     texts = [one.sentences() if probes[0].scope == "sentence" else one.windows(100) for one in corpora]
-    arcs = ControlArcs(effort.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
     names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
-    baselines = learn_baselines(texts[0], probes, names, arcs=arcs)
+    baselines = learn_baselines(texts[0], probes, names)
     changes = partial(planted_changes, planted)
     outcomes = [
-        score_corpus(box.model, part, probes, baselines, Settings(workers=1), arcs=arcs, changes=changes)
-        for part in texts
+        score_corpus(box.model, part, probes, baselines, Settings(workers=1), changes=changes) for part in texts
     ]
     splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
-    beside = [on_arcs(outcome.arcs) for outcome in outcomes if outcome.arcs is not None]
-    if beside:
-        add_control(CONTROL_ARCS, splits, beside)
-    others = [score_corpus(box.other, part, probes, {}, Settings(workers=1)).heads for part in texts]
-    add_control(RANDOM, splits, [of_model(tally, probes) for tally in others])
+    splits[1].controls[RANDOM] = box.untrained(texts[1], probes, MODELS, workers=1)
     scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort, margin=rule.margin)
     asked = {question[1:] for question in ROLES.values()}
     return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]

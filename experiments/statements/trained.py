@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -137,13 +137,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
         **{name: getattr(section, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")},
     )
     run = RunContext(config, LoadedModel(model, config), open_corpora(config), Journal(), silent)
-    permutations: Callable[[], Sequence[int]] | None = None
-    frames = []
-    for scope in run.scopes:
-        part = Part(run, scope)
-        permutations = permutations or cache(part.selected_permutations)
-        frames.append(part.score(permutations).scores)
-    scores = run.verdicts(frames)
+    scores = run.verdicts([Part(run, scope).score().scores for scope in run.scopes])
     return scores[(scores.split == "report") & scores.specialised.eq(True)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -75,6 +76,77 @@ FAR = 1.959963984540054
 
 
 @dataclass(frozen=True)
+class Level:
+    """The accuracy of a baseline that was estimated on other items than the heads: a number, or an array of them."""
+
+    accuracy: float | Numbers
+    error: float | Numbers
+    "Standard error of the estimate."
+    freedom: float
+    "Degrees of freedom of the error."
+
+
+EXACT: Final = Level(0.0, 0.0, math.inf)
+"Of leads that are paired item by item: nothing is to be taken away."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Means over the items of a corpus, and how they err from corpus to corpus; [scored] each."""
+
+    total: Numbers
+    n: float
+    "Number of items."
+    error: Numbers
+    "Standard error of total / n."
+    freedom: float
+    cubes: Numbers
+    "Sum over documents of the third power of what each moves the mean by."
+    documents: int
+
+    def _guarded(self, more: float, rival: Level) -> tuple[Numbers, Numbers, Numbers | float]:
+        """Return lead, error and its degrees of freedom with one more item, a document by itself, that has `more`.
+
+        Where documents say all the same their own error is 0, and what was never seen would be excluded for certain.
+        The errors of heads and rival are independent, their degrees of freedom those of Welch (1947, Biometrika 34).
+        """
+        lead = self.total / self.n - rival.accuracy
+        error = np.hypot(self.error, (more - lead) / (self.n + 1))
+        lead = (self.total - rival.accuracy * self.n + more) / (self.n + 1)
+        if np.all(rival.error == 0):
+            return lead, error, self.freedom
+        both = np.hypot(error, rival.error)
+        shares = error**4 / self.freedom + rival.error**4 / rival.freedom
+        return lead, both, both**4 / np.maximum(shares, TINY**4)
+
+    def bound(self, level: float, sign: float, rival: Level) -> Numbers:
+        """Return the one-sided bound of the lead over `rival` at that level: the upper one for sign 1, else -1."""
+        from scipy.special import stdtrit
+
+        mean, error, freedom = self._guarded(sign, rival)
+        bound: Numbers = mean + sign * stdtrit(freedom, level) * error
+        return bound
+
+    def p_above(self, margin: float, rival: Level) -> Numbers:
+        """Return the one-sided p of "the lead over `rival` is at most `margin`".
+
+        One more item is added on which the head is wrong and its baseline right. Where few documents have a far smaller
+        lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
+        54:1). No p is below one in all choices of a sign for every document: fewer than five documents show nothing at
+        5 %.
+        """
+        from scipy.special import stdtr
+
+        mean, error, freedom = self._guarded(-1.0, rival)
+        error = np.maximum(error, TINY)
+        far = (mean - margin) / error
+        skew = self.cubes / error**3
+        bent = far + skew * far**2 / 3 + skew**2 * far**3 / 27 + skew / 6
+        p: Numbers = np.maximum(stdtr(freedom, -np.minimum(far, bent)), 0.5**self.documents)
+        return p
+
+
+@dataclass(frozen=True)
 class Documents:
     """The documents of one question, and what a mean over all of their items can err by.
 
@@ -132,32 +204,29 @@ class Documents:
         error: Numbers = np.sqrt(self.weight @ residuals**2 + (slopes * (self.lengths @ slopes)).sum(0))
         return error
 
-    def _guarded(self, totals: Numbers, more: float) -> tuple[Numbers, Numbers]:
-        """Return [scored], estimate and error with one more item, a document by itself, that has `more`.
+    def lead_interval(self, totals: Numbers, rival: Level = EXACT) -> Numbers:
+        """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1].
 
-        Where documents say all the same their own error is 0, and what was never seen would be excluded for certain.
+        `totals` are those over a baseline that was scored on the same items; beside one that was not, and is a `rival`
+        level, they are the hits.
         """
-        n, mean = self.n.sum(), totals.sum(0) / self.n.sum()
-        return (totals.sum(0) + more) / (n + 1), np.hypot(self.error(totals), (more - mean) / (n + 1))
-
-    def lead_interval(self, totals: Numbers) -> Numbers:
-        """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1]."""
-        interval: Numbers = np.clip(self.interval(totals), -1, 1)
+        interval: Numbers = np.clip(self.interval(totals, rival), -1, 1)
         return interval
 
-    def interval(self, totals: Numbers) -> Numbers:
-        """Return [2, scored], the interval of sum(totals) / sum(n); NaN for fewer than two documents.
+    def interval(self, totals: Numbers, rival: Level = EXACT) -> Numbers:
+        """Return [2, scored], the interval of sum(totals) / sum(n), less `rival`; NaN for fewer than two documents.
 
         Each end is that of a one-sided bound, which one more item pulls outwards: after Agresti and Min (2005,
         Statistics in Medicine 24:5), who add such pairs so that the intervals of small corpora are wide enough.
         """
-        low, high = (self._bound(totals, (1 + LEVEL) / 2, sign) for sign in (-1.0, 1.0))
-        return np.stack([low, high])
+        measured = self.measured(totals)
+        return np.stack([measured.bound((1 + LEVEL) / 2, sign, rival) for sign in (-1.0, 1.0)])
 
-    def _bound(self, totals: Numbers, level: float, sign: float) -> Numbers:
-        mean, error = self._guarded(totals, sign)
-        bound: Numbers = mean + sign * _quantile(level, self.freedom) * error
-        return bound
+    def measured(self, totals: Numbers) -> Measured:
+        """Return what sum(totals) / sum(n) is and how it errs, from which bounds and tests follow."""
+        influence = self._influence(totals)
+        cubes = (influence * influence * influence).sum(0)  # a power takes ten times as long
+        return Measured(totals.sum(0), self.n.sum(), self.error(totals), self.freedom, cubes, len(self.n))
 
     def share_interval(self, totals: Numbers) -> Numbers:
         """Return [2, scored], the interval of a share, cut off at 0 and 1.
@@ -172,32 +241,17 @@ class Documents:
         interval: Numbers = np.clip([middle - far, middle + far], 0, 1)
         return interval
 
-    def upper_bound(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [scored], what the lead sum(totals) / sum(n) is not above, each by itself at that level; at most 1.
+    def upper_bound(self, totals: Numbers, level: float = 0.95, rival: Level = EXACT) -> Numbers:
+        """Return [scored], what the lead sum(totals) / sum(n), less `rival`, is not above, each by itself; at most 1.
 
         One more item is added on which the head is right and its baseline wrong.
         """
-        bound: Numbers = np.minimum(self._bound(totals, level, 1.0), 1)
+        bound: Numbers = np.minimum(self.measured(totals).bound(level, 1.0, rival), 1)
         return bound
 
-    def p_above(self, totals: Numbers, margin: float) -> Numbers:
-        """Return [scored], the one-sided p of "the lead sum(totals) / sum(n) is at most `margin`".
-
-        One more item is added on which the head is wrong and its baseline right. Where few documents have a far smaller
-        lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
-        54:1). No p is below one in all choices of a sign for every document: fewer than five documents show nothing at
-        5 %.
-        """
-        from scipy.special import stdtr
-
-        mean, error = self._guarded(totals, -1.0)
-        error = np.maximum(error, TINY)
-        far = (mean - margin) / error
-        influence = self._influence(totals)
-        skew = (influence * influence * influence).sum(0) / error**3  # a power takes ten times as long
-        bent = far + skew * far**2 / 3 + skew**2 * far**3 / 27 + skew / 6
-        p: Numbers = np.maximum(stdtr(self.freedom, -np.minimum(far, bent)), 0.5 ** len(self.n))
-        return p
+    def p_above(self, totals: Numbers, margin: float, rival: Level = EXACT) -> Numbers:
+        """Return [scored], the p of "the lead sum(totals) / sum(n), less `rival`, is at most `margin`"."""
+        return self.measured(totals).p_above(margin, rival)
 
     def _influence(self, totals: Numbers) -> Numbers:
         """Return [document, scored], how far each document moves the estimate."""
@@ -242,8 +296,8 @@ def p_unseen(leads: Numbers, documents: Numbers | float, margin: float) -> Numbe
 def p_of_leads(documents: Documents, heads: Numbers, baselines: Numbers, margin: float) -> Numbers:
     """Return [head], the p of "the head leads some baseline by no more than `margin`", of hits [document, head].
 
-    It is that of the baseline over which the lead is least sure, and needs no correction for their number
-    (intersection-union, Berger 1982, Technometrics 24:4). NaN without a baseline, and for fewer than two documents.
+    It is that of the baseline over which the lead is least sure. NaN without a baseline, and for fewer than two
+    documents.
     """
     if not baselines.shape[1] or np.isnan(documents.freedom):
         return np.full(heads.shape[1], np.nan)

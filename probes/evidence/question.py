@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from probes.evidence.leads import Documents, holm, p_of_leads
+from probes.evidence.control_heads import ControlHeads
+from probes.evidence.leads import Documents, Level, Measured, holm, p_of_leads
 from probes.evidence.statistics import MARGIN, Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
@@ -57,32 +57,41 @@ def stability(heads: Sums, bootstrap: Bootstrap) -> Numbers:
     return resamples.wins(resamples.means(heads.hits))
 
 
-def estimate(
-    heads: Sums,
-    baselines: Mapping[str, Sums],
-    table: Sums | None,
-    *,
-    test: bool,
-    rules: Mapping[str, Sums] = MappingProxyType({}),
-    blind: Mapping[str, Sums] = MappingProxyType({}),
-    margin: float = MARGIN,
-) -> QuestionScores:
+@dataclass(frozen=True)
+class Rivals:
+    """What the heads are compared with on one question."""
+
+    baselines: Mapping[str, Sums]
+    "One scored column each, with the clusters of the heads, as the table and the rules."
+    controls: Mapping[str, ControlHeads] = field(default_factory=dict)
+    "By kind; they are of the first grade, as the baselines are."
+    table: Sums | None = None
+    rules: Mapping[str, Sums] = field(default_factory=dict)
+
+
+def estimate(heads: Sums, rivals: Rivals, *, test: bool, margin: float = MARGIN, redraws: int = 0) -> QuestionScores:
     """Return the scores of one question: intervals for all heads and, where `test`, tests of leads above `margin`.
 
-    Leads are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`. Bounds
-    take controls from `blind`: a head that was chosen knowing this split looks better on it than it is, which leaves
-    too little of a lead.
+    Leads over baselines are paired by cluster; the level of a control has an error of its own. The p of
+    `redraws` of all controls stand in columns of their own, `redrawn` names them.
     """
     n = heads.n.sum()
     accuracy = heads.hits.sum(0) / n
     documents = Documents.of(heads.n)
-    strongest, baseline_accuracy = _strongest(baselines, n)
-    rule, rule_accuracy = _strongest(rules, n)
-    baseline = baselines.get(strongest)
-    lead, blind_lead = (_lead_interval(documents, heads, one) for one in (baseline, blind.get(strongest, baseline)))
+    levels = {name: one.level() for name, one in rivals.controls.items()}
+    rates = {name: float(level.accuracy) for name, level in levels.items()}
+    strongest, baseline_accuracy = _strongest(_accuracies(rivals.baselines, n) | rates)
+    rule, rule_accuracy = _strongest(_accuracies(rivals.rules, n))
+    table = rivals.table
     mass, fraction = heads.mass.sum(0) / n, bool((heads.mass <= heads.n[:, None]).all())
     coverage = heads.coverage / n
-    tested = _tested(documents, heads, baselines, table, rules, margin if test else None)
+    tests = _Tests.of(documents, heads, rivals, margin if test else None)
+    p = tests.p(levels)
+    lead = (
+        documents.lead_interval(heads.hits, levels[strongest])
+        if strongest in levels
+        else _lead_interval(documents, heads, rivals.baselines.get(strongest))
+    )
     return {
         **{"n": int(n), "clusters": len(heads.clusters), "effective_clusters": documents.effective},
         "accuracy": accuracy,
@@ -92,41 +101,82 @@ def estimate(
         "coverage": coverage,
         "share": np.divide(mass, coverage, out=np.full(len(mass), np.nan), where=coverage > 0),
         **{"baseline": strongest, "baseline_accuracy": baseline_accuracy, "margin": accuracy - baseline_accuracy},
-        **within("margin", np.stack([lead[0], blind_lead[1]])),
+        **within("margin", lead),
         "lexical_accuracy": np.nan if table is None else float(table.hits.sum() / n),
         **within("lexical_margin", _lead_interval(documents, heads, table)),
         **{"rule": rule, "rule_accuracy": rule_accuracy},
-        **within("rule_margin", _lead_interval(documents, heads, rules.get(rule))),
+        **within("rule_margin", _lead_interval(documents, heads, rivals.rules.get(rule))),
         "near_ties": heads.near_ties,
-        "p": tested[0],
-        **{name: holm(p) for name, p in zip(GRADED, tested, strict=True)},
-        "excluded": _excluded(documents, heads, [*{**baselines, **blind}.values()]) if test else np.nan,
+        "p": p[0],
+        **{name: holm(one) for name, one in zip(GRADED, p, strict=True)},
+        **tests.redrawn(rivals.controls, redraws),
+        "excluded": _excluded(documents, heads, rivals.baselines, levels) if test else np.nan,
     }
 
 
-def _tested(
-    documents: Documents,
-    heads: Sums,
-    baselines: Mapping[str, Sums],
-    table: Sums | None,
-    rules: Mapping[str, Sums],
-    margin: float | None,
-) -> list[Numbers]:
-    """Return the p of every grade, [head] each: of a lead over its own baselines and those of the grades below."""
-    found: list[Numbers] = []
-    beaten = heads.hits[:, :0]
-    for rivals in ([*baselines.values()], [] if table is None else [table], [*rules.values()]):
-        known = margin is not None and bool(rivals) and (not found or np.isfinite(found[-1]).all())
-        beaten = np.concatenate([beaten, *(sums.hits for sums in rivals)], axis=1)
-        found.append(p_of_leads(documents, heads.hits, beaten if known else beaten[:, :0], margin or 0))
-    return found
+def redrawn(name: str, number: int) -> str:
+    """Return the column with the p of GRADED of that name in one redraw of the controls."""
+    return f"{name}, redraw {number + 1}"
 
 
-def _strongest(baselines: Mapping[str, Sums], n: float) -> tuple[str, float]:
+@dataclass(frozen=True)
+class _Tests:
+    """The tests of the leads of all heads on one question."""
+
+    paired: Sequence[Numbers]
+    "The p of each grade over what is new in it and was scored on the same items, [head]; NaN where nothing was."
+    hits: Measured
+    margin: float | None
+    "None where nothing is tested."
+
+    @classmethod
+    def of(cls, documents: Documents, heads: Sums, rivals: Rivals, margin: float | None) -> _Tests:
+        """Return the tests of these heads."""
+        grades = (
+            [*rivals.baselines.values()],
+            [] if rivals.table is None else [rivals.table],
+            [*rivals.rules.values()],
+        )
+        none = heads.hits[:, :0]
+        beaten = [np.concatenate([none, *(sums.hits for sums in grade)], axis=1) for grade in grades]
+        paired = [p_of_leads(documents, heads.hits, none if margin is None else hits, margin or 0) for hits in beaten]
+        return cls(paired, documents.measured(heads.hits), margin)
+
+    def p(self, levels: Mapping[str, Level]) -> list[Numbers]:
+        """Return the p of each grade in turn: of a lead over its own baselines and those of the grades below.
+
+        It is that of the baseline over which the lead is least sure, and needs no correction for their number
+        (intersection-union, Berger 1982, Technometrics 24:4).
+        """
+        over = [] if self.margin is None else [self.hits.p_above(self.margin, level) for level in levels.values()]
+        first = self.paired[0]
+        if over:  # a question without any baseline has levels alone
+            known = [] if np.isnan(first).all() else [np.broadcast_to(first, over[0].shape)]
+            first = np.max([*known, *over], axis=0)
+        return [first, second := np.maximum(first, self.paired[1]), np.maximum(second, self.paired[2])]
+
+    def redrawn(self, controls: Mapping[str, ControlHeads], redraws: int) -> QuestionScores:
+        """Return the columns of all redraws."""
+        if not redraws:
+            return {}
+        drawn = self.p({name: one.redrawn(redraws) for name, one in controls.items()})
+        shape = (redraws, len(self.hits.total))
+        by_grade = [np.broadcast_to(p, shape) for p in drawn]
+        return {
+            redrawn(name, number): holm(p[number])
+            for name, p in zip(GRADED, by_grade, strict=True)
+            for number in range(redraws)
+        }
+
+
+def _accuracies(baselines: Mapping[str, Sums], n: float) -> dict[str, float]:
+    return {name: float(sums.hits.sum() / n) for name, sums in baselines.items()}
+
+
+def _strongest(accuracies: Mapping[str, float]) -> tuple[str, float]:
     """Return the baseline with the highest accuracy, the first by name of equals; "" and NaN where there is none."""
-    found = {name: float(sums.hits.sum() / n) for name, sums in sorted(baselines.items())}
-    name = max(found, key=found.__getitem__, default="")
-    return name, found.get(name, np.nan)
+    name = max(sorted(accuracies), key=accuracies.__getitem__, default="")
+    return name, accuracies.get(name, np.nan)
 
 
 def _lead_interval(documents: Documents, heads: Sums, baseline: Sums | None) -> Numbers:
@@ -136,15 +186,16 @@ def _lead_interval(documents: Documents, heads: Sums, baseline: Sums | None) -> 
     return documents.lead_interval(heads.hits - baseline.hits)
 
 
-def _excluded(documents: Documents, heads: Sums, baselines: Sequence[Sums]) -> float:
-    """Return the lead over all baselines that no head reaches.
+def _excluded(documents: Documents, heads: Sums, baselines: Mapping[str, Sums], levels: Mapping[str, Level]) -> float:
+    """Return the lead over all baselines and levels that no head reaches.
 
-    A head is bounded by the baseline over which it leads least significantly, each bound being held to its share of
-    the level (Bonferroni), for which baseline is strongest is not known. Heads are bounded one by one: that all of
-    them stay below a margin is shown where each does (Berger 1982).
+    A head is bounded by the one over which it leads least significantly, each bound being held to its share of the
+    level (Bonferroni), for which one is strongest is not known. Heads are bounded one by one: that all of them stay
+    below a margin is shown where each does (Berger 1982).
     """
-    if not baselines:
+    if not baselines and not levels:
         return np.nan
-    level = 1 - 0.05 / len(baselines)
-    bounds = [documents.upper_bound(heads.hits - baseline.hits, level) for baseline in baselines]
-    return float(np.min(bounds, axis=0).max())
+    level = 1 - 0.05 / (len(baselines) + len(levels))
+    bounds = [documents.upper_bound(heads.hits - baseline.hits, level) for baseline in baselines.values()]
+    bounds += [documents.upper_bound(heads.hits, level, one) for one in levels.values()]
+    return float(np.fmin.reduce(bounds, axis=0).max())

@@ -11,8 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, Effort, QuestionScores, estimate, stability, strongest_leads
+from probes.evidence.control_heads import ControlHeads
+from probes.evidence.leads import Level, p_unseen
+from probes.evidence.question import (
+    GRADED,
+    Effort,
+    QuestionScores,
+    Rivals,
+    estimate,
+    redrawn,
+    stability,
+    strongest_leads,
+)
 from probes.evidence.statistics import MARGIN, VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import Probe
@@ -30,6 +40,15 @@ OF_RUNS = ("model", "step", "corpus", "maps", "layer_attention")
 COLUMNS = tuple(name for name in SCORES.names if name not in OF_RUNS)
 "The columns of scores that are computed here, in the order of a run folder."
 
+REDRAWS = 20
+"How often the models of controls are drawn anew, from those of the run and with replacement."
+
+REDRAWN = tuple(redrawn(name, number) for number in range(REDRAWS) for name in GRADED)
+"Columns that scores have until verdicts are added: the p of every redraw."
+
+STABLE = 0.95
+"Share of redraws in which a grade must hold to be stable; else it is borderline."
+
 ADJUSTED = ("p_adjusted", *GRADED[1:])
 "The columns with the p of each grade in turn, corrected for all labels of a run."
 
@@ -44,56 +63,14 @@ def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict
     return heads, baselines
 
 
-def best_head(*splits: Sums | None) -> int:
-    """Return the flat index of the head with the most hits in all of these, the first of equals."""
-    return int(np.sum([sums.hits.sum(0) for sums in splits if sums is not None], axis=0).argmax())
-
-
-def _columns(pooled: Pooled, chosen: Mapping[Question, int]) -> Pooled:
-    """Return the sums of the head that is chosen for each question; those without one are left out."""
-    return {question: sums.columns([chosen[question]]) for question, sums in pooled.items() if question in chosen}
-
-
-def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
-    """Return a control model as a baseline: for every question its head that is best on both splits together.
-
-    It is what others have to beat, so the choice may know the report split: on a small selection split alone a control
-    would often be told by a head that is not its best. Questions that the selection split does not ask have none.
-    """
-    chosen = {question: best_head(sums, report.get(question)) for question, sums in select.items()}
-    return _columns(select, chosen), _columns(report, chosen)
-
-
-def blind_control_sums(select: Pooled, report: Pooled) -> Pooled:
-    """Return the sums on the report split of the head that is best on the selection split."""
-    return _columns(report, {question: best_head(sums) for question, sums in select.items()})
-
-
-def guessed_control_sums(sample: Pooled, report: Pooled) -> Pooled:
-    """Return the same of the head that is best on a sample of the selection split; the first where it does not ask.
-
-    Whichever head it is, it was chosen without the report split, so that bounds of leads over it hold.
-    """
-    first = dict.fromkeys(report, 0)
-    return _columns(report, first | {question: best_head(sums) for question, sums in sample.items()})
-
-
-def known_control_sums(report: Pooled) -> Pooled:
-    """Return a control model as a baseline of the report split: for every question its head that is best there.
-
-    No other choice of a head has more hits, so that no lead is larger with it.
-    """
-    return _columns(report, {question: best_head(sums) for question, sums in report.items()})
-
-
 @dataclass(frozen=True)
 class Split:
-    """The sums of one split: of the heads, of each baseline (controls included), of rules and of the lexical table."""
+    """The sums of one split: of the heads, of each baseline, of rules and of the lexical table."""
 
     heads: Pooled
     baselines: dict[str, Pooled]
-    blind: dict[str, Pooled] = field(default_factory=dict)
-    "Of the report split: controls, each by the head that the selection split alone chooses."
+    controls: dict[str, Pooled] = field(default_factory=dict)
+    "Of the report split, by kind of control: the best heads of its models on a sample, [document, model]."
     _stability: dict[Effort, Mapping[Question, Numbers]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -108,16 +85,35 @@ class Split:
             self._stability[effort] = {question: stability(heads, drawn) for question, heads in self.heads.items()}
         return self._stability[effort]
 
-    def estimate(self, question: Question, *, test: bool, margin: float) -> QuestionScores:
-        """Return the scores of one question; no columns where the split has no item of it."""
-        if question not in self.heads:
-            return {}
+    def rivals(self, question: Question) -> Rivals:
+        """Return what the heads are compared with on one question."""
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
         rules = {name: found.pop(name) for name in RULES if name in found}
-        blind = {name: pooled[question] for name, pooled in self.blind.items() if question in pooled}
+        controls = {
+            name: ControlHeads(pooled[question], seed)
+            for seed, (name, pooled) in enumerate(sorted(self.controls.items()))
+            if question in pooled
+        }
+        return Rivals(found, controls, table, rules)
+
+    def levels(self, question: Question) -> dict[str, Level]:
+        """Return the level of each kind of control on one question."""
+        return {name: one.level() for name, one in self.rivals(question).controls.items()}
+
+    def paired(self, name: str, question: Question) -> Sums:
+        """Return a baseline of a question as sums of one column; a control at its level in every document."""
+        if name in self.baselines:
+            return self.baselines[name][question]
         heads = self.heads[question]
-        return estimate(heads, found, table, test=test, rules=rules, blind=blind, margin=margin)
+        level = float(self.levels(question)[name].accuracy)
+        return Sums.of_hits(heads.clusters, heads.n, level * heads.n[:, None])
+
+    def estimate(self, question: Question, *, test: bool, margin: float, redraws: int = 0) -> QuestionScores:
+        """Return the scores of one question; no columns where the split has no item of it."""
+        if question not in self.heads:
+            return {}
+        return estimate(self.heads[question], self.rivals(question), test=test, margin=margin, redraws=redraws)
 
 
 def score_table(
@@ -130,19 +126,19 @@ def score_table(
     others no baseline learned anything, and no control has a head. Without `test` nothing is tested. What depends on
     all questions of a run is left to `add_verdicts`.
     """
-    stable = select.stability(effort)
+    stable, later = select.stability(effort), REDRAWN if test else ()
     blocks: list[QuestionScores] = []
     for question in questions(select, report):
-        told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape)
+        told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape) | dict.fromkeys(later, np.nan)
         for name, split in zip(SPLITS, (select, report), strict=True):
             tested = test and name == "report" and question in select.heads
-            scores = split.estimate(question, test=tested, margin=margin)
+            scores = split.estimate(question, test=tested, margin=margin, redraws=REDRAWS if tested else 0)
             if name == "select" and scores:
                 told["selected"] = np.arange(len(scores["accuracy"])) == scores["accuracy"].argmax()
                 told["stability"] = stable[question]
             blocks.append(told | scores | {"split": name})
     whole = {name: dtype for name, dtype in SCORES.dtypes.items() if name in COLUMNS and dtype == "int64"}
-    return stacked(blocks, shape[0] * shape[1], COLUMNS).astype(whole)
+    return stacked(blocks, shape[0] * shape[1], (*COLUMNS, *later)).astype(whole)
 
 
 def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:
@@ -167,11 +163,24 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
+    labels = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices.values()
+    families = [tested[places] for places in labels]
     unseen = p_unseen(strongest_leads(scores), scores.effective_clusters.to_numpy(np.float64), rule.margin)
-    for adjusted, corrected, missing in zip(ADJUSTED, GRADED, unseen, strict=True):
-        scores[adjusted] = np.maximum(_adjusted(scores, tested, scores[corrected].to_numpy(np.float64)), missing)
-    scores["grade"] = rule.grades([scores[name].to_numpy(np.float64) for name in ADJUSTED])
-    scores["specialised"] = (scores.grade > 0) & (scores.probe != POSITION)
+
+    def adjusted(columns: Sequence[str]) -> list[Numbers]:
+        """Return the p of each grade, corrected for the heads of a label, corrected for all labels of the run too."""
+        return [
+            np.maximum(_adjusted(families, scores[name].to_numpy(np.float64)), missing)
+            for name, missing in zip(columns, unseen, strict=True)
+        ]
+
+    found = adjusted(GRADED)
+    scores = scores.assign(**dict(zip(ADJUSTED, found, strict=True)))
+    redraws = [adjusted(columns) for columns in zip(*[iter(REDRAWN)] * len(GRADED), strict=True)]
+    grade, holds = stable_grades(rule, found, redraws)
+    scores["grade"], scores["holds"] = grade, np.where(scores.p_label.notna(), holds, np.nan)
+    scores = scores.drop(columns=[*REDRAWN])
+    scores["specialised"] = (grade > 0) & (scores.probe != POSITION)
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
     graded = of_question.grade.transform("max") > 0
     excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")
@@ -181,11 +190,28 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     return scores
 
 
-def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Numbers:
-    """Return p-values that are corrected for the heads of their label, corrected for all labels of the run too."""
-    labels = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices.values()
-    families = [tested[places] for places in labels]
-    adjusted = np.full(len(scores), np.nan)
+def stable_grades(
+    rule: VerdictRule, adjusted: Sequence[Numbers], redraws: Sequence[Sequence[Numbers]]
+) -> tuple[npt.NDArray[np.int64], Numbers]:
+    """Return the grades that are stable, and the share of redraws in which a grade holds; both have the shape of a p.
+
+    `adjusted` has the p of each grade in turn, `redraws` the same for other draws of the controls. A grade is
+    stable that holds here and in STABLE of the redraws. The share is that of the grade, of the first where there is
+    none: in between a head is borderline.
+    """
+    own = rule.grades(adjusted)
+    again = np.stack([rule.grades(one) for one in redraws])
+    shares = np.stack([(again >= number).mean(0) for number in range(1, len(adjusted) + 1)])
+    grade = np.minimum(own, np.logical_and.accumulate(shares >= STABLE).sum(0))
+    return grade, np.take_along_axis(shares, np.maximum(grade, 1)[None] - 1, 0)[0]
+
+
+def _adjusted(families: Sequence[IntArray], corrected: Numbers) -> Numbers:
+    """Return p-values that are corrected for the heads of their label, corrected for the labels of a run too.
+
+    `families` has the places of each label's heads.
+    """
+    adjusted = np.full(len(corrected), np.nan)
     for places, p in zip(families, adjust([corrected[places] for places in families], dependent=True), strict=True):
         adjusted[places] = p
     return adjusted

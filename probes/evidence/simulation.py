@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from probes.evidence.control_heads import QUANTILE
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, QuestionScores, strongest_leads
-from probes.evidence.results import Split, blind_control_sums, control_sums
+from probes.evidence.question import GRADED, QuestionScores, redrawn, strongest_leads
+from probes.evidence.results import REDRAWS, Split, stable_grades
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
-from probes.registry import CONTROL_ARCS
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
@@ -29,18 +29,15 @@ class Pool:
     heads: Pooled
     baselines: Mapping[str, Pooled]
     "One scored column each; the lexical table and the rules of grammar among them."
-    arcs: Pooled
-    "The same heads on control arcs."
     controls: Mapping[str, Pooled]
-    "Heads of other models. Of these, as of control arcs, a run takes the head that is best on its two splits together."
+    "By kind of control, the best heads of its models, [document, model]; a run draws MODELS of them."
+    sampled: int = 200
+    "Documents that controls read at the most."
 
     def columns(self, heads: Sequence[int]) -> Pool:
         """Return the pool of a model that has only these heads."""
         keep = np.array(heads, np.int64)
-        own, arcs = (
-            {question: sums.columns(keep) for question, sums in pooled.items()} for pooled in (self.heads, self.arcs)
-        )
-        return replace(self, heads=own, arcs=arcs)
+        return replace(self, heads={question: sums.columns(keep) for question, sums in self.heads.items()})
 
     def only(self, questions: Sequence[Question]) -> Pool:
         """Return the pool of a run that asks these questions only."""
@@ -51,21 +48,19 @@ class Pool:
         baselines, controls = (
             {name: change(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
         )
-        return replace(self, heads=change(self.heads), baselines=baselines, arcs=change(self.arcs), controls=controls)
-
-    @property
-    def several(self) -> dict[str, Pooled]:
-        """What has several heads of which the best is a control."""
-        return {CONTROL_ARCS: self.arcs, **self.controls}
+        return replace(self, heads=change(self.heads), baselines=baselines, controls=controls)
 
     def truth(self, question: Question) -> Truth:
         """Return what an endless run would find."""
         sums = self.heads[question]
         n, best = sums.n.sum(), np.full(len(GRADES), np.nan)
-        for name, pooled in {**self.baselines, **self.several}.items():
+        for name, pooled in self.baselines.items():
             if question in pooled:
                 grade = baseline_grade(name)
-                best[grade - 1] = np.fmax(best[grade - 1], (pooled[question].hits.sum(0) / n).max())
+                best[grade - 1] = np.fmax(best[grade - 1], float(pooled[question].hits.sum() / n))
+        for pooled in self.controls.values():
+            if question in pooled:
+                best[0] = np.fmax(best[0], true_level(pooled[question]))
         accuracy = sums.hits.sum(0) / n
         strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no rival
         return Truth(accuracy, sums.mass.sum(0) / n, accuracy - strongest[:, None])
@@ -106,6 +101,12 @@ class Pool:
             extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
             tilted[question] = replace(sums, hits=sums.hits + extra[:, None])
         return replace(self, heads=tilted)
+
+
+def true_level(best: Sums) -> float:
+    """Return the level of the models of which these are the best heads, were there no other models or documents."""
+    accuracies = best.hits.sum(0) / best.n.sum()
+    return min(float(accuracies.mean() + QUANTILE * accuracies.std()), 1.0)
 
 
 def baseline_grade(name: str) -> int:
@@ -163,49 +164,66 @@ def simulated_runs(
 ) -> Iterator[dict[Question, SimulatedQuestion]]:
     """Yield what the runs of these numbers find, with `documents` documents in either split, drawn with replacement.
 
-    The heads of controls are chosen anew in each run, as in a real run; what is learned (offsets, the lexical table)
-    was learned once, on the whole population.
+    Controls are drawn anew in each run; what is learned (offsets, the lexical table) was learned once, on the
+    whole population.
     """
     for number in runs:
         random = np.random.default_rng([*seed, number])
         select, report = (random.integers(pool.documents, size=documents) for _ in range(2))
-        yield judge(pool, select, report, rule)
+        yield judge(pool, select, report, rule, random)
 
 
-def judge(pool: Pool, select: IntArray, report: IntArray, rule: VerdictRule) -> dict[Question, SimulatedQuestion]:
+def judge(
+    pool: Pool, select: IntArray, report: IntArray, rule: VerdictRule, random: np.random.Generator
+) -> dict[Question, SimulatedQuestion]:
     """Return what a run finds whose splits are these documents of the pool; all its labels are one family."""
-    split = _report_split(pool, select, report)
+    split = _report_split(pool, report, random)
     found: dict[Question, QuestionScores] = {}
     for question in split.heads:
         selected = bool(np.isin(select, pool.heads[question].clusters).any())
-        found[question] = split.estimate(question, test=selected, margin=rule.margin)
+        redraws = REDRAWS if selected else 0
+        found[question] = split.estimate(question, test=selected, margin=rule.margin, redraws=redraws)
+    adjusted = _adjusted(found, GRADED, rule.margin)
+    again = [_adjusted(found, [redrawn(name, number) for name in GRADED], rule.margin) for number in range(REDRAWS)]
     return {
-        question: _judged(scores, split, p_adjusted, rule)
-        for (question, scores), p_adjusted in zip(found.items(), _adjusted(found, rule.margin), strict=True)
+        question: _judged(scores, split, adjusted[place], [one[place] for one in again], rule)
+        for place, (question, scores) in enumerate(found.items())
     }
 
 
-def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
-    """Return the sums of the report split, with those heads of controls that are best on both splits together."""
+MODELS = 20
+"Models of each kind of control that a run has."
+
+
+def _report_split(pool: Pool, report: IntArray, random: np.random.Generator) -> Split:
+    """Return the sums of the report split, with models of controls that were drawn for it and read some of it."""
     heads = _all_drawn(pool.heads, report)
-    single = {name: _all_drawn(pooled, report) for name, pooled in pool.baselines.items()}
-    drawings = {name: (_all_drawn(pooled, select), _all_drawn(pooled, report)) for name, pooled in pool.several.items()}
-    chosen = {name: control_sums(*both)[1] for name, both in drawings.items()}
-    blind = {name: blind_control_sums(*both) for name, both in drawings.items()}
-    return Split(heads, {**single, **chosen}, blind)
+    baselines = {name: _all_drawn(pooled, report) for name, pooled in pool.baselines.items()}
+    controls = dict[str, Pooled]()
+    for name, pooled in pool.controls.items():
+        count = next(iter(pooled.values())).hits.shape[1]
+        models = random.integers(count, size=MODELS)
+        sample = _all_drawn(pooled, report[: pool.sampled])
+        controls[name] = {question: sums.columns(models) for question, sums in sample.items()}
+    return Split(heads, baselines, controls)
 
 
-def _adjusted(found: Mapping[Question, QuestionScores], margin: float) -> list[Numbers]:
+def _adjusted(found: Mapping[Question, QuestionScores], columns: Sequence[str], margin: float) -> list[Numbers]:
     """Return [grade, head] of each question: p corrected for the heads of a label, then for all labels of the run."""
-    by_grade = [adjust([one[name] for one in found.values()], dependent=True) for name in GRADED]
+    by_grade = [
+        adjust([one[name if name in one else grade] for one in found.values()], dependent=True)
+        for name, grade in zip(columns, GRADED, strict=True)
+    ]
     return [
         np.maximum(np.stack(grades), p_unseen(strongest_leads(one), one["effective_clusters"], margin))
         for one, grades in zip(found.values(), zip(*by_grade, strict=True), strict=True)
     ]
 
 
-def _judged(scores: QuestionScores, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
-    grade = rule.grades([*p_adjusted])
+def _judged(
+    scores: QuestionScores, split: Split, p_adjusted: Numbers, redraws: Sequence[Numbers], rule: VerdictRule
+) -> SimulatedQuestion:
+    grade = stable_grades(rule, [*p_adjusted], [[*one] for one in redraws])[0]
     verdict = "yes" if grade.any() else "no" if scores["excluded"] < rule.margin else "undecided"
     tested = np.isfinite(scores["p"]).any()
     return SimulatedQuestion(scores, split, p_adjusted, grade, verdict if tested else "")
@@ -235,7 +253,6 @@ def stacked(pools: Sequence[Pool]) -> Pool:
         sum(pool.documents for pool in pools),
         join([pool.heads for pool in pools]),
         {name: join([pool.baselines[name] for pool in pools]) for name in first.baselines},
-        join([pool.arcs for pool in pools]),
         {name: join([pool.controls[name] for pool in pools]) for name in first.controls},
     )
 

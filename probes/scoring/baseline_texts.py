@@ -20,6 +20,9 @@ Made = TypeVar("Made")
 Rows = npt.NDArray[np.float32]
 "[item, key] The row (or column) that a baseline gives to each item; keys are words, then [SEP] and [CLS]."
 
+Weights = npt.NDArray[np.float64]
+"[pair] A number for every pair of item and candidate."
+
 TAGS: Final = (
     *("", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT"),
     *("SCONJ", "SYM", "VERB", "X"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from probes.records import IntArray
-from probes.scoring.baseline_texts import ZERO, Counts, Rows, Shown, candidate_words, one_hot
+from probes.scoring.baseline_texts import ZERO, Counts, Rows, Shown, Weights, candidate_words, one_hot
 from probes.targets import Items
 from probes.words.coreference import mention_heads
 
@@ -62,6 +62,35 @@ class Offset:
         """One key a row; none where the offset leads out of the text."""
         key = items.query + self.best(items)
         return one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
+
+
+class LikeliestDistance:
+    """Attends to the candidate at the distance at which candidates were correct most often, by label.
+
+    It knows distances alone, and of each text which of them there are; the nearest of equally likely ones.
+    """
+
+    def __init__(self) -> None:
+        self.seen = Counts()
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Count at which distances candidates lay, and how often they were correct."""
+        item, key = candidate_words(items, shown)
+        right = np.zeros((len(items), shown.keys), np.int64)
+        right[items.gold[1], items.gold[0]] = 1
+        self.seen.add(self.seen.codes(items, item, key - items.query[item] + ZERO), right[item, key])
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row; none where an item has no candidate word."""
+        item, key = candidate_words(items, shown)
+        distance = key - items.query[item]
+        asked, right = self.seen.of(self.seen.codes(items, item, distance + ZERO))
+        rank = -right / np.maximum(asked, 1) + NEARER * np.abs(distance)
+        return _leading(item, key, rank, len(items), shown.keys)
+
+
+NEARER: Final = 1e-9
+"How much a word of distance counts where distances are equally likely."
 
 
 @dataclass(frozen=True)
@@ -196,7 +225,7 @@ def nearest(query: int, words: Iterable[int]) -> int:
     return max(before) if before else min(words)
 
 
-def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:
+def _leading(item: IntArray, key: IntArray, rank: IntArray | Weights, items: int, width: int) -> Rows:
     """Return rows with all weight on the key of lowest rank of each item."""
     order = np.lexsort((rank, item))
     leaders, first = np.unique(item[order], return_index=True)
@@ -218,6 +247,7 @@ _UNTAUGHT: dict[str, Callable[[Items, Shown], Rows]] = {
 
 BASELINES: dict[str, Callable[[], Baseline]] = {
     "offset": Offset,
+    "likeliest distance": LikeliestDistance,
     **{name: partial(Untaught, rule) for name, rule in _UNTAUGHT.items()},
 }
 "Baselines by name; `LEXICAL` is kept apart."

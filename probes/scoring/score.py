@@ -19,9 +19,8 @@ from mha.parallel import in_order
 from mha.pieces import Pieces
 from probes.corpora.corpus import Texts
 from probes.records import Document, IntArray
-from probes.registry import CONTROL_ARCS, Probe
+from probes.registry import Probe
 from probes.scoring.aligned import CHUNK, Aligned, Dropped, Places, name_of
-from probes.scoring.arcs import ControlArcs
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
 from probes.scoring.expert_rules import RULES
@@ -49,8 +48,6 @@ class Outcome:
     pieces: int
     odd: Dropped
     "Words that are read in a way that a reader should know, by reason (`Aligned.odd`)."
-    arcs: Tally | None = None
-    "Hits of the heads on control arcs, with pooled labels; None where there were none."
 
 
 @dataclass(frozen=True)
@@ -84,36 +81,25 @@ def score_corpus(
     settings: Settings,
     progress: Callable[[int], None] = lambda texts: None,
     *,
-    arcs: ControlArcs | None = None,
-    places: Places | None = None,
     changes: Changes = lambda documents, batch: (),
     hits_alone: bool = False,
     observers: Sequence[Observer] = (),
 ) -> Outcome:
     """Score every head, and every baseline, on every question that `probes` ask of `texts`.
 
-    `progress` is called with the number of texts after each batch. With `arcs` heads are scored on control arcs too.
-    `changes` says how heads are changed while the model reads a batch (`mha.causal.interventions.intervene`). With
-    `hits_alone` no other measure of heads is kept. `observers` are shown the maps of every batch, also of one that
-    no question is about.
-
-    With `places` the model reads the words of every text in another order, while the questions stay those about the
-    text as it is and follow the words: a head that knows a word by its form alone keeps its accuracy, one that goes by
-    order or syntax loses it. Raises ValueError for baselines, `arcs` or `observers` beside `places`: they read no other
-    order.
+    `progress` is called with the number of texts after each batch. `changes` says how heads are changed while the model
+    reads a batch (`mha.causal.interventions.intervene`). With `hits_alone` no other measure of heads is kept.
+    `observers` are shown the maps of every batch, also of one that no question is about.
     """
-    if places is not None and (baselines or arcs or observers):
-        raise ValueError("baselines, control arcs and observers read words in their order, without `places`")
-    aligned = Aligned.of(model, texts, places)
-    count = model.layers * model.heads
-    heads, on_arcs = Tally(count, hits_alone=hits_alone), Tally(count, hits_alone=True)
+    aligned = Aligned.of(model, texts)
+    heads = Tally(model.layers * model.heads, hits_alone=hits_alone)
     tallies = {name: Tally(1) for name in baselines}
-    how = (settings, aligned.blocks(), arcs, places, changes, observers, hits_alone)
+    how = (settings, aligned.blocks(), changes, observers, hits_alone)
     work = _Work(model, aligned, probes, baselines, *how)
     batches = aligned.batches(settings.batch_pieces)
     for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
-        for tally, (segments, sums) in zip((heads, on_arcs), scored.heads, strict=False):
-            tally.add(segments, sums)
+        for segments, sums in scored.heads:
+            heads.add(segments, sums)
         for name, segments, outcome in scored.baselines:
             tallies[name].add_items(segments, outcome)
         for observer, look in zip(observers, scored.looks, strict=True):
@@ -121,8 +107,7 @@ def score_corpus(
         aligned.dropped.update(scored.dropped)
         progress(len(chosen))
     words, pieces = sum(cut.words for cut in aligned.pieces), sum(map(len, aligned.pieces))
-    asked = None if arcs is None else on_arcs
-    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces, aligned.odd, asked)
+    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces, aligned.odd)
 
 
 @dataclass
@@ -131,7 +116,6 @@ class _Scored:
 
     dropped: Dropped = field(default_factory=Dropped)
     heads: list[tuple[Segments, Numbers]] = field(default_factory=list)
-    "On the questions and, if there are any, on control arcs."
     baselines: list[tuple[str, Segments, npt.NDArray[np.float32]]] = field(default_factory=list)
     looks: list[Observation] = field(default_factory=list)
     "One an observer."
@@ -147,8 +131,6 @@ class _Work:
     baselines: Mapping[str, Baseline]
     settings: Settings
     block_of: Mapping[str, int]
-    arcs: ControlArcs | None
-    places: Places | None
     changes: Changes
     observers: Sequence[Observer]
     hits_alone: bool
@@ -161,7 +143,7 @@ class _Work:
         scored = _Scored()
         documents = self.aligned.texts.take([self.aligned.kept[i] for i in chosen])
         cut = [self.aligned.pieces[i] for i in chosen]
-        groups = ask(self.probes, documents, cut, scored.dropped, self.places)
+        groups = ask(self.probes, documents, cut, scored.dropped)
         if groups or self.observers:
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
             scored.looks = [observer.observe(documents, batch, groups) for observer in self.observers]
@@ -177,17 +159,11 @@ class _Work:
             return
         blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
         shown = Shown(documents)
-        random = self._control_arcs(groups, shown)
-        parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        asked = BatchQuestions.of(parts, batch)
-        scored.heads.extend(asked.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
+        segments = Segments.of(groups, blocks)
+        asked = BatchQuestions.of(groups, segments, batch)
+        sums = asked.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone)
+        scored.heads.append((segments, sums))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
-
-    def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:
-        if self.arcs is None:
-            return []
-        fit = (group for group in groups if CONTROL_ARCS in self.by_name[group.probe].controls and not group.spread)
-        return [self.arcs.draw(group.pooled(self.by_name[group.probe].pool), shown) for group in fit]
 
 
 def _changed(model: Model, changes: Sequence[Change]) -> AbstractContextManager[None]:
@@ -227,12 +203,8 @@ def learn_baselines(
     names: Iterable[str],
     *,
     lexical: bool = True,
-    arcs: ControlArcs | None = None,
 ) -> dict[str, Baseline]:
-    """Return the named baselines and rules, and the lexical table, taught with the questions of the selection split.
-
-    `arcs` are taught on the way.
-    """
+    """Return the named baselines and rules, and the lexical table, taught with the questions of the selection split."""
     baselines: dict[str, Baseline] = {name: (BASELINES | RULES)[name]() for name in names}
     if lexical:
         baselines[LEXICAL] = LexicalTable()
@@ -240,16 +212,13 @@ def learn_baselines(
         shown = Shown(documents)
         for probe in probes:
             learners = [baselines[name] for name in applicable(probe, baselines)]
-            drawn = arcs if CONTROL_ARCS in probe.controls else None
-            asked = [probe.targets(document) for document in documents] if learners or drawn else []
+            asked = [probe.targets(document) for document in documents] if learners else []
             for items in _groups(probe, asked) if asked else ():
                 if items.spread:
                     continue
                 pooled = items.pooled(probe.pool)
                 for learner in learners:
                     learner.learn(pooled, shown)
-                if drawn is not None:
-                    drawn.learn(pooled, shown)
     return baselines
 
 
@@ -260,7 +229,11 @@ def ask(
     dropped: Dropped,
     places: Places | None = None,
 ) -> list[Items]:
-    """Return the questions about a batch; those about words without pieces are left out and counted."""
+    """Return the questions about a batch; those about words without pieces are left out and counted.
+
+    With `places` the questions are those about the texts as they are, and follow the words to where the model reads
+    them: a head that knows a word by its form alone keeps its accuracy, one that goes by order or syntax loses it.
+    """
     missing = {i: gone for i, pieces in enumerate(cut) if (gone := pieces.missing())}
     moves = None if places is None else [places(document) for document in documents]
     groups: list[Items] = []

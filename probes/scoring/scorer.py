@@ -294,35 +294,26 @@ class BatchQuestions:
 
     batch: Batch
     scorer: BatchScorer
-    parts: tuple[Segments, ...]
-    "The segments of each part of the questions, such as those about gold and those about control arcs."
-    segment: Tensor
-    "[item] Number of every item's segment, counted through all parts."
+    segments: Segments
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[list[Items], Segments]], batch: Batch) -> BatchQuestions:
-        """Lay out the questions of every part of a batch."""
-        scorer = BatchScorer([group for groups, _ in parts for group in groups], batch.words.numpy())
-        segments = tuple(one for _, one in parts)
-        start = np.cumsum([0, *map(len, segments)])[:-1]
-        of_item = np.concatenate([one.of_item + first for one, first in zip(segments, start, strict=True)])
-        return cls(batch, scorer, segments, torch.from_numpy(of_item))
+    def of(cls, groups: list[Items], segments: Segments, batch: Batch) -> BatchQuestions:
+        """Lay out the questions of a batch."""
+        return cls(batch, BatchScorer(groups, batch.words.numpy()), segments)
 
     def sums(
         self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights", hits_alone: bool = False
-    ) -> list[tuple[Segments, Numbers]]:
-        """Return the sums [segment, measure, layer * head] of all heads on every part; `also` see the same maps.
+    ) -> Numbers:
+        """Return the sums [segment, measure, layer * head] of all heads; `also` see the same maps.
 
         `maps` is one of `mha.models.maps.MAPS`. With `hits_alone` other measures are not looked at.
         """
-        count = sum(map(len, self.parts))
+        count, segment = len(self.segments), torch.from_numpy(self.segments.of_item)
         sums = np.empty((count, len(MEASURES), model.layers, model.heads))
 
         def see(layer: int, of_layer: Tensor) -> None:
             options = {"shares": maps == "norms", "hits_alone": hits_alone}
-            sums[:, :, layer] = self.scorer.sums(of_layer, self.segment, count, **options).numpy()
+            sums[:, :, layer] = self.scorer.sums(of_layer, segment, count, **options).numpy()
 
         stream_maps(model, self.batch, see, also, maps=maps)
-        flat = sums.reshape(count, len(MEASURES), -1)
-        border = np.cumsum([len(segments) for segments in self.parts])[:-1]
-        return list(zip(self.parts, np.split(flat, border), strict=True))
+        return sums.reshape(count, len(MEASURES), -1)

@@ -85,7 +85,13 @@ class SubjectVerbAgreement(TreeProbe):
 
     name: ClassVar[str] = "agreement"
     variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = (
+        "offset",
+        "likeliest distance",
+        "previous word",
+        "nearest candidate",
+        "uniform",
+    )
     rules: ClassVar[tuple[str, ...]] = (
         "nearest word of a tag set",
         *("nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),

@@ -66,7 +66,13 @@ class Distractors(TreeProbe):
 
     name: ClassVar[str] = "distractors"
     variants: ClassVar[tuple[str, ...]] = (GROUPS, NOUNS)
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = (
+        "offset",
+        "likeliest distance",
+        "nearest candidate",
+        "first candidate",
+        "uniform",
+    )
     rules: ClassVar[tuple[str, ...]] = (
         "nearest word of a tag set",
         "nearest noun or pronoun",

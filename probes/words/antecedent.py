@@ -39,7 +39,9 @@ class Antecedent:
     name: ClassVar[str] = "antecedent"
     variants: ClassVar[tuple[str, ...]] = ("pronoun->candidate", "pronoun<-candidate")
     scope: ClassVar[str] = "window"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = (
+        *("offset", "likeliest distance", "nearest candidate", "first candidate", "uniform"),
+    )
     rules: ClassVar[tuple[str, ...]] = (
         "nearest mention that agrees",
         "same head word or mention that agrees",

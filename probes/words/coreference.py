@@ -54,7 +54,9 @@ class Coreference:
     name: ClassVar[str] = "coreference"
     variants: ClassVar[tuple[str, ...]] = (PRECEDING, MENTIONS, ALL_WORDS, COREFERENT, COLUMNS, FOLLOWING)
     scope: ClassVar[str] = "window"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest mention", "same head word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = (
+        *("offset", "likeliest distance", "previous word", "nearest mention", "same head word", "uniform"),
+    )
     rules: ClassVar[tuple[str, ...]] = (
         "nearest mention that agrees",
         "same head word or mention that agrees",

@@ -56,7 +56,7 @@ class Position:
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
     rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED)
-    "Order is what is asked for, so other words in it, or other words at the same distance, control nothing."
+    "Order is what is asked for, so other words in it control nothing."
     needs: ClassVar[str] = "words"
     source: ClassVar[str] = "Clark et al. 2019, sections 3.1 and 3.2; Voita et al. 2019, section 5.1"
 

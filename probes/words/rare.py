@@ -12,7 +12,7 @@ from typing import ClassVar
 from probes.corpora.corpus import data_folder
 from probes.corpora.line_reader import CorpusError, filled_lines, number_in
 from probes.records import Document
-from probes.registry import CONTROL_ARCS, PERMUTED, RANDOM, register
+from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import NOTHING, Targets
 
 LIST = "wordfreq/en_50k.txt"
@@ -46,9 +46,9 @@ class Rare:
     name: ClassVar[str] = "rare"
     variants: ClassVar[tuple[str, ...]] = ("other words",)
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "likeliest distance", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED, CONTROL_ARCS)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED)
     "A word is as rare wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "frequencies"
     source: ClassVar[str] = "Voita et al. 2019, section 5.3"

@@ -63,7 +63,7 @@ class Reflexive:
     name: ClassVar[str] = "reflexive"
     variants: ClassVar[tuple[str, ...]] = ("reflexive->subject", "among nominals", "subject->reflexive")
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "likeliest distance", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         *("nearest word of a tag set", "nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
         "nearest subject",

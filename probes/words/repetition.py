@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from probes.records import Document
-from probes.registry import CONTROL_ARCS, PERMUTED, RANDOM, register
+from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import Targets
 
 KINDS = {
@@ -39,9 +39,9 @@ class Repetition:
     name: ClassVar[str] = "repetition"
     variants: ClassVar[tuple[str, ...]] = ("same word", "word after")
     scope: ClassVar[str] = "window"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "likeliest distance", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED, CONTROL_ARCS)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, PERMUTED)
     "The same word stays the same wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "words"
     source: ClassVar[str] = "Olsson et al. 2022, sections on copying and prefix matching, for encoders"

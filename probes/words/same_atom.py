@@ -47,7 +47,8 @@ class SameAtom:
     variants: ClassVar[tuple[str, ...]] = ("product->reactant", "reactant->product")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = (
-        *("offset", "nearest candidate", "first candidate", "same word, nearest", "same word, same rank", "uniform"),
+        *("offset", "likeliest distance", "nearest candidate", "first candidate"),
+        *("same word, nearest", "same word, same rank", "uniform"),
     )
     rules: ClassVar[tuple[str, ...]] = ("same neighbours", "same neighbourhood", "same neighbourhood, then bonds")
     controls: ClassVar[tuple[str, ...]] = CONTROLS

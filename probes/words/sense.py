@@ -59,7 +59,9 @@ class Sense:
     name: ClassVar[str] = "sense"
     variants: ClassVar[tuple[str, ...]] = ("noun->cue", "cue->noun", "noun->cue or rival")
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = (
+        *("offset", "likeliest distance", "nearest candidate", "first candidate", "uniform"),
+    )
     rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "senses"

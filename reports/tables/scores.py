@@ -147,6 +147,11 @@ SCORES: Final = Table(
             whole("grade", f"Highest grade on the report split: {_NAMED_GRADES}; 0 without a grade.", write=plain),
             bounds=(0, len(GRADES) - 1),
         ),
+        fraction(
+            "holds",
+            "Share of redraws of the controls in which the head has that grade, the first where it has none; a "
+            "grade must hold in 95 % of them. Missing where nothing was tested.",
+        ),
         flag("specialised", "Whether it has a grade in a linguistic role: in any probe but position."),
         text(
             "verdict",

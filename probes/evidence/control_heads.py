@@ -1,0 +1,72 @@
+"""What controls reach: the accuracy of their best heads, and the level that 95 % of a kind stay below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from probes.evidence.leads import Documents, Level
+from probes.records import IntArray
+from probes.scoring.tally import Numbers, Pooled, Sums
+
+QUANTILE = 1.6448536269514722
+"Standard deviations between the mean of a normal distribution and the number that 95 % of it is below."
+
+
+def best_heads(models: Sequence[Pooled]) -> Pooled:
+    """Return the sums of the best head of each model, [document, model], for every question.
+
+    Half of the documents select a model's head and the other half score it, and the other way round: so its accuracy is
+    not inflated by the selection. A single document does both.
+    """
+    return {
+        question: Sums.of_hits(sums.clusters, sums.n, np.stack([_best(one[question]) for one in models], axis=1))
+        for question, sums in (models[0] if models else {}).items()
+    }
+
+
+def _best(sums: Sums) -> Numbers:
+    """Return [document], the hits of the head that is best on the other half of the documents."""
+    half = np.arange(len(sums.n)) % 2
+    best = [sums.hits[half != side if len(half) > 1 else half == 0].sum(0).argmax() for side in (0, 1)]
+    hits: Numbers = np.where(half == 0, sums.hits[:, best[0]], sums.hits[:, best[1]])
+    return hits
+
+
+class ControlHeads:
+    """How accurate the best heads of the models of one kind of control are on one question.
+
+    The spread of the models is what their accuracies vary by, less what a sample of documents adds to that.
+    """
+
+    def __init__(self, best: Sums, seed: int = 0) -> None:
+        """Measure models by `best`, the sums of their best heads, [document, model]; `seed` is that of redraws."""
+        self.seed = seed
+        documents = Documents.of(best.n)
+        self.accuracies: Numbers = best.hits.sum(0) / best.n.sum()
+        self.noise: Numbers = documents.error(best.hits) ** 2
+        "[model] Squared error of each accuracy, for the documents that were sampled."
+        self._mean = documents.error(best.hits.mean(1, keepdims=True))[0] ** 2
+        "Squared error of the mean of all models."
+
+    def level(self, models: IntArray | None = None) -> Level:
+        """Return the level that 95 % of such models stay below, where their accuracies are normal.
+
+        `models`, [..., model], are draws of them with replacement; the level is an array then. Its error has three
+        parts: the models that were drawn, the documents that they read, and the spread as estimated from so few.
+        """
+        drawn = self.accuracies if models is None else self.accuracies[models]
+        noise = self.noise if models is None else self.noise[models]
+        count = drawn.shape[-1]
+        varied = drawn.var(-1, ddof=1) if count > 1 else np.zeros(drawn.shape[:-1])
+        spread = np.maximum(varied - noise.mean(-1), 0)
+        level = np.minimum(drawn.mean(-1) + QUANTILE * np.sqrt(spread), 1)
+        error = np.sqrt(spread / count + self._mean + QUANTILE**2 * varied / (2 * max(count - 1, 1)))
+        return Level(level, error, max(count - 1, 1))
+
+    def redrawn(self, redraws: int) -> Level:
+        """Return the levels of as many models, drawn from these with replacement, [redraw, 1]."""
+        count = len(self.accuracies)
+        level = self.level(np.random.default_rng(self.seed).integers(count, size=(redraws, count)))
+        return Level(np.asarray(level.accuracy)[:, None], np.asarray(level.error)[:, None], level.freedom)
