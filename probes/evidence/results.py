@@ -30,7 +30,7 @@ from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
-from reports.tables.grades import POSITION
+from reports.tables.grades import POSITION, STABLE
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
 
@@ -45,9 +45,6 @@ REDRAWS = 20
 
 REDRAWN = tuple(redrawn(name, number) for number in range(REDRAWS) for name in GRADED)
 "Columns that scores have until verdicts are added: the p of every redraw."
-
-STABLE = 0.95
-"Share of redraws in which a grade must hold to be stable; else it is borderline."
 
 ADJUSTED = ("p_adjusted", *GRADED[1:])
 "The columns with the p of each grade in turn, corrected for all labels of a run."

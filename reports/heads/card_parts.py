@@ -41,7 +41,7 @@ ROLE_FOLDED: Final = 3
 
 ROLE_READ: Final = (
     *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "grade", "selected", "p_adjusted", "effective_clusters"),
+    *("margin", "margin_low", "margin_high", "grade", "holds", "selected", "p_adjusted", "effective_clusters"),
 )
 "The columns of the scores that tell a role."
 

@@ -89,9 +89,7 @@ def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[
 def _controls(baselines: Sequence[ComparedBaseline]) -> str:
     """Return the controls of a run in a sentence."""
     named = [one.name for one in baselines if one.is_control]
-    meaning = {"control arcs": "control arcs (random words at equal distances)"}
-    text = ", ".join(meaning.get(name, name) for name in named)
-    return f"Controls: {text}." if named else "No controls: an untrained model might do as well."
+    return f"Controls: {', '.join(named)}." if named else "No controls: an untrained model might do as well."
 
 
 def _effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:

@@ -26,23 +26,19 @@ CONTROLS: Final = {
     "permuted weights": (
         "permuted",
         "0",
-        "the model’s weights permuted within each matrix: the strongest of several permutations, selected on a sample",
+        "the model’s weights permuted within each matrix",
     ),
     "shuffled word order": (
-        "words",
-        "false",
+        "orders",
+        "0",
         "the same model reads each sentence with its words in shuffled order; the gold follows the words",
-    ),
-    "control arcs": (
-        "arcs",
-        "false",
-        "random gold arcs with the same distribution of offsets as the annotated ones, scored in the same pass",
     ),
 }
 "Name -> key in the table [controls] of a config, value that switches it off, what it is."
 
 BASELINES: Final = {
     "offset": "the most frequent distance of correct words",
+    "likeliest distance": "the candidate at the distance at which candidates are correct most often",
     "previous word": "the word before",
     "nearest mention": "the nearest mention before",
     "same head word": "the nearest mention before with the same head word",

@@ -132,9 +132,9 @@ GUESSES: Final[Mapping[str, str]] = {
     "same word, same rank": "the n-th of the same word for the n-th",
     "uniform": "uniform attention",
     "random weights": "the best head with randomly initialised weights",
-    "permuted weights": "the best head with permuted weights",
-    "shuffled word order": "the best head on shuffled word order",
-    "control arcs": "control arcs (random gold at matched distances)",
+    "permuted weights": "the best heads with permuted weights",
+    "shuffled word order": "the best heads on shuffled word order",
+    "likeliest distance": "the likeliest distance",
 }
 "Baseline or control -> what it does."
 

@@ -16,6 +16,7 @@ from reports.scores.controls import CONTROLS, control_of
 from reports.scores.plain_names import guess, task
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
+from reports.tables.grades import STABLE
 from reports.tables.marks import few_documents
 from reports.tables.text_table import TextTable
 
@@ -109,4 +110,6 @@ def verdict(row: BestHead) -> str:
         return "specialised" if row.specialised else "significant"
     if row.others:
         return f"not significant; head {row.others[0]} is"
+    if 1 - STABLE < row.holds < STABLE:
+        return "borderline"
     return "undecided" if row.verdict == "undecided" else "no head is significant"

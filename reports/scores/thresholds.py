@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.formats import MISSING, decimal, points
+from reports.formats import MISSING, decimal, percent, points
 from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
-from reports.tables.grades import grade_name, grade_names
+from reports.tables.grades import STABLE, grade_name, grade_names
 from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.scores import WHOLE_ATTENTION
 
@@ -42,6 +42,8 @@ class RunThresholds:
         named = grade_name(int(row["grade"]), str(row["probe"]), controlled=self.controlled)
         if row["grade"] or not row["margin_low"] > self.margin:
             return named
+        if 1 - STABLE < row.get("holds", 0) < STABLE:
+            return f"{named}: borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
         if self._documents_needed(row["margin"]) > row["effective_clusters"]:
             return f"{named}: too few documents (effective number {decimal(row['effective_clusters'], 1)})"
         return f"{named}: not significant after correction for all heads and labels"

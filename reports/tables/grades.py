@@ -13,6 +13,9 @@ from reports.formats import points
 GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond grammar rules")
 "Grade of a head in a label -> its name; each grade has passed those before it."
 
+STABLE: Final = 0.95
+"Share of the redraws of the controls in which a grade must hold; a head for which it holds in some is borderline."
+
 ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
 
