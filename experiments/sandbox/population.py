@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 
@@ -50,7 +50,7 @@ FAITHFUL = (1.0, 0.9, 0.75)
 BYSTANDERS = 24
 "Heads of random weights in the planted model."
 
-UNTRAINED = 40
+UNTRAINED = 24
 "ControlHeads models, of which a run draws its own."
 
 LAYERS, WIDTH, POSITIONS = 5, 17, 130
@@ -101,6 +101,8 @@ class Sandbox:
     layout: RoleLayout
     documents: int
     seed: int
+    _untrained: dict[tuple[str, ...], Pooled] = field(default_factory=dict, repr=False)
+    "By the names of probes, what the untrained models reach: it does not depend on the layout."
 
     @classmethod
     def build(cls, documents: int, seed: int) -> Sandbox:
@@ -117,16 +119,20 @@ class Sandbox:
     def pool(self) -> Pool:
         """Return the counts of every head on QUESTIONS."""
         names = dict.fromkeys(probe for probe, _, _ in QUESTIONS)
-        return self._joined_reads([get_probe(name) for name in names], QUESTIONS)
+        return self._joined_reads([get_probe(name) for name in names]).only(QUESTIONS)
 
     def random_pool(self, drawings: int) -> Pool:
         """Return the counts on the questions of the roles with permuted gold, drawn so many times."""
-        return stacked([self._joined_reads(_random_probes(n), [*ROLES.values()]) for n in range(drawings)])
+        probes = [_random_probes(number) for number in range(drawings)]
+        every = self._joined_reads([probe for of_drawing in probes for probe in of_drawing])
+        names = [{probe.name for probe in of_drawing} for of_drawing in probes]
+        asked = [[question for question in every.heads if question[0] in drawn] for drawn in names]
+        return stacked([_named(every.only(questions)).only([*ROLES.values()]) for questions in asked])
 
-    def _joined_reads(self, probes: Sequence[Probe], questions: Sequence[Question]) -> Pool:
-        """Return the counts of probes of any scope on some questions."""
+    def _joined_reads(self, probes: Sequence[Probe]) -> Pool:
+        """Return the counts of probes of any scope."""
         scopes = [[probe for probe in probes if probe.scope == scope] for scope in ("sentence", "window")]
-        return _joined([self._read(part).only(questions) for part in scopes if part])
+        return _joined([self._read(part) for part in scopes if part])
 
     def offsets(self) -> dict[str, int]:
         """Return the best offset of every relation in DECOYED."""
@@ -146,7 +152,10 @@ class Sandbox:
         outcome = score_corpus(self.model, texts, probes, baselines, Settings(), changes=changes)
         heads, beaten = pooled_sums(outcome, probes)
         sample = round(self.documents * ControlsSection().words / self.corpus.size()["words"])
-        return _named(Pool(self.documents, heads, beaten, {RANDOM: self.untrained(texts, probes)}, sample))
+        asked = tuple(probe.name for probe in probes)
+        if asked not in self._untrained:
+            self._untrained[asked] = self.untrained(texts, probes)
+        return Pool(self.documents, heads, beaten, {RANDOM: self._untrained[asked]}, sample)
 
     def untrained(self, texts: Texts, probes: Sequence[Probe], count: int = UNTRAINED, workers: int = 0) -> Pooled:
         """Return the sums of the best heads of as many untrained models, [document, model]."""

@@ -254,6 +254,7 @@ def stacked(pools: Sequence[Pool]) -> Pool:
         join([pool.heads for pool in pools]),
         {name: join([pool.baselines[name] for pool in pools]) for name in first.baselines},
         {name: join([pool.controls[name] for pool in pools]) for name in first.controls},
+        first.sampled,
     )
 
 
