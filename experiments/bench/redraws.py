@@ -23,6 +23,7 @@ from experiments.run.scope import Part, Scored
 from probes.evidence.results import ADJUSTED, score_table
 from probes.evidence.statistics import VerdictRule
 from probes.registry import PERMUTED, RANDOM, WORDS
+from probes.scoring.tally import Pooled
 from reports.progress import silent
 from reports.tables.grades import POSITION
 
