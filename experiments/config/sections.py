@@ -203,7 +203,8 @@ class ScoringSection(ConfigTable):
 class ControlsSection(ConfigTable):
     """What goes the same way without the knowledge in question; 0 switches a kind off.
 
-    The level that 95 % of a kind stay below counts as a baseline; at least 2 of it show how much they vary.
+    What counts as a baseline is the level that 95 % of the untrained models of a kind stay below, and the mean over
+    word orders; at least 2 of a kind show how much they vary.
     """
 
     random: int = Field(default=20, ge=0)

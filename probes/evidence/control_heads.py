@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probes.evidence.leads import Documents, Level
+from probes.evidence.leads import TINY, Documents, Level
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, Pooled, Sums
 
@@ -37,36 +37,46 @@ def _best(sums: Sums) -> Numbers:
 class ControlHeads:
     """How accurate the best heads of the models of one kind of control are on one question.
 
-    The spread of the models is what their accuracies vary by, less what a sample of documents adds to that.
+    The spread of the models is what their accuracies vary by, less what the sample of documents adds to that: what one
+    model has more of in some documents than the mean of all models.
     """
 
-    def __init__(self, best: Sums, seed: int = 0) -> None:
-        """Measure models by `best`, the sums of their best heads, [document, model]; `seed` is that of redraws."""
-        self.seed = seed
-        documents = Documents.of(best.n)
+    def __init__(self, best: Sums, away: float = QUANTILE, seed: int = 0) -> None:
+        """Measure models by `best`, the sums of their best heads, [document, model].
+
+        The level lies `away` standard deviations from the mean: none where models differ in nothing but chance.
+        """
+        self.away, self.seed = away, seed
+        documents, mean = Documents.of(best.n), best.hits.mean(1, keepdims=True)
+        count = best.hits.shape[1]
         self.accuracies: Numbers = best.hits.sum(0) / best.n.sum()
-        self.noise: Numbers = documents.error(best.hits) ** 2
-        "[model] Squared error of each accuracy, for the documents that were sampled."
-        self._mean = documents.error(best.hits.mean(1, keepdims=True))[0] ** 2
-        "Squared error of the mean of all models."
+        self.noise: Numbers = documents.error(best.hits - mean) ** 2 * count / max(count - 1, 1)
+        "[model] Squared error of how far each accuracy lies from the mean of all, for the documents that were sampled."
+        self._of_documents = documents.error(mean)[0] ** 2
+        "Squared error of the mean of all models, for the documents that were sampled."
+        self._freedom = documents.freedom
 
     def level(self, models: IntArray | None = None) -> Level:
-        """Return the level that 95 % of such models stay below, where their accuracies are normal.
+        """Return the level of such models: of 95 %, where their accuracies are normal and `away` is QUANTILE.
 
-        `models`, [..., model], are draws of them with replacement; the level is an array then. Its error has three
-        parts: the models that were drawn, the documents that they read, and the spread as estimated from so few.
+        `models`, [..., model], are draws of them with replacement; the level is an array then. Its squared error has
+        three parts: for the models that were drawn, for the spread as estimated from so few of them, and for the
+        documents that they read. Degrees of freedom are Satterthwaite's.
         """
         drawn = self.accuracies if models is None else self.accuracies[models]
         noise = self.noise if models is None else self.noise[models]
         count = drawn.shape[-1]
-        varied = drawn.var(-1, ddof=1) if count > 1 else np.zeros(drawn.shape[:-1])
+        varied = drawn.var(-1, ddof=1)
         spread = np.maximum(varied - noise.mean(-1), 0)
-        level = np.minimum(drawn.mean(-1) + QUANTILE * np.sqrt(spread), 1)
-        error = np.sqrt(spread / count + self._mean + QUANTILE**2 * varied / (2 * max(count - 1, 1)))
-        return Level(level, error, max(count - 1, 1))
+        of_models = spread / count + self.away**2 * varied / (2 * (count - 1))
+        square = of_models + self._of_documents
+        shares = of_models**2 / (count - 1) + self._of_documents**2 / self._freedom
+        freedom = square**2 / np.maximum(shares, TINY**4)
+        return Level(np.minimum(drawn.mean(-1) + self.away * np.sqrt(spread), 1), np.sqrt(square), freedom)
 
     def redrawn(self, redraws: int) -> Level:
         """Return the levels of as many models, drawn from these with replacement, [redraw, 1]."""
         count = len(self.accuracies)
-        level = self.level(np.random.default_rng(self.seed).integers(count, size=(redraws, count)))
-        return Level(np.asarray(level.accuracy)[:, None], np.asarray(level.error)[:, None], level.freedom)
+        one = self.level(np.random.default_rng(self.seed).integers(count, size=(redraws, count)))
+        accuracy, error, freedom = (np.asarray(part)[:, None] for part in (one.accuracy, one.error, one.freedom))
+        return Level(accuracy, error, freedom)

@@ -82,7 +82,7 @@ class Level:
     accuracy: float | Numbers
     error: float | Numbers
     "Standard error of the estimate."
-    freedom: float
+    freedom: float | Numbers
     "Degrees of freedom of the error."
 
 

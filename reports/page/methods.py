@@ -215,8 +215,9 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
         yield f"{'; '.join(told)}. Baselines that learn were fitted on the selection split."
     elif told:
         yield (
-            f"{'; '.join(told)}. Each kind counts by the accuracy that the best heads of 95 % of its models stay "
-            "below, where half of the documents select a model's head and the other half scores it: the mean and 1.645 "
+            f"{'; '.join(told)}. Models of a kind count by the accuracy that the best heads of 95 % of them stay "
+            "below, word orders by their mean; "
+            "half of the documents select a model's head and the other half scores it: the mean and 1.645 "
             "standard deviations, with a standard error for the models and for the documents that they read. A grade "
             "must hold in 95 % of 20 draws of these models with replacement."
         )

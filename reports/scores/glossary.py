@@ -63,10 +63,10 @@ _TERMS: Final = (
     (
         "control",
         "A baseline made of heads: those of models with randomly initialised weights; of models with weights permuted "
-        "within each matrix; of the model itself on shuffled word order, where the gold follows the words. Each kind "
-        "counts by a level, the accuracy that the best heads of 95 % of its models stay below: their mean and 1.645 "
-        "standard deviations, less what a sample of documents adds. The level has an error of its own, for there are "
-        "few models and they read part of the report split; leads over it allow for that.",
+        "within each matrix; of the model itself on shuffled word order, where the gold follows the words. Untrained "
+        "models count by a level, the accuracy that the best heads of 95 % of a kind stay below: their mean and 1.645 "
+        "standard deviations, less what a sample of documents adds; word orders by their mean. It has an error of its "
+        "own, for there are few models and they read part of the report split; leads over it allow for that.",
     ),
     ("margin", "Both are of the same items; it is written in percentage points."),
     (
