@@ -216,10 +216,9 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
     elif told:
         yield (
             f"{'; '.join(told)}. Models of a kind count by the accuracy that the best heads of 95 % of them stay "
-            "below, word orders by their mean; "
-            "half of the documents select a model's head and the other half scores it: the mean and 1.645 "
-            "standard deviations, with a standard error for the models and for the documents that they read. A grade "
-            "must hold in 95 % of 20 draws of these models with replacement."
+            "below (mean and 1.645 standard deviations), word orders by their mean; half of the documents select a "
+            "model's head and the other half scores it. Both have a standard error, for the models and for the "
+            "documents that they read. A grade must hold in 95 % of 20 draws of these models with replacement."
         )
     elif control:
         yield "The run had no controls."
