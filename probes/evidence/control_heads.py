@@ -67,8 +67,10 @@ class ControlHeads:
         noise = self.noise if models is None else self.noise[models]
         count = drawn.shape[-1]
         varied = drawn.var(-1, ddof=1)
-        spread = np.maximum(varied - noise.mean(-1), 0)
-        of_models = spread / count + self.away**2 * varied / (2 * (count - 1))
+        spread, unsure = np.maximum(varied - noise.mean(-1), 0), varied * np.sqrt(2 / (count - 1))
+        # the variance errs by `unsure`, its root by half of that over the root, which counts as no less than it errs
+        of_root = unsure**2 / (4 * np.maximum(np.maximum(spread, unsure), TINY))
+        of_models = spread / count + self.away**2 * of_root
         square = of_models + self._of_documents
         shares = of_models**2 / (count - 1) + self._of_documents**2 / self._freedom
         freedom = square**2 / np.maximum(shares, TINY**4)

@@ -17,6 +17,7 @@ from probes.evidence.question import Effort
 from probes.evidence.results import Split, pooled_sums, score_table
 from probes.records import Document
 from probes.scoring.hashed_random import shuffled_places
+from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Outcome, Settings, learn_baselines, score_corpus
 
 PIECES, POSITIONS, LAYERS, HEADS = 27, 60, 2, 2
@@ -90,8 +91,8 @@ def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, co
     model, probes = build({(0, 0): "previous"}), [get_probe("position")]
     texts, accuracy = corpora[0].sentences(), []
     for places in (None, lambda document: shuffled_places(document, 0)):
-        heads = score_corpus(model, texts, probes, {}, Settings(), places=places).heads
-        sums = dict(heads.pooled(lambda question: (question[2],)))["position", "other words", "previous"]
+        heads = PreparedTargets.of(model, texts, probes, {}, Settings(), places).put(model)
+        sums = heads["position", "other words", "previous"]
         accuracy.append(float(sums.hits[:, 0].sum() / sums.n.sum()))
     assert accuracy[0] == 1
     assert 0.05 < accuracy[1] < 0.4

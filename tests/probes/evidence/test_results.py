@@ -5,17 +5,16 @@ import pandas as pd
 import pytest
 
 from probes.evidence.leads import Documents
-from probes.evidence.question import Effort
+from probes.evidence.question import GRADED, Effort, redrawn
 from probes.evidence.results import (
+    COLUMNS,
+    REDRAWN,
+    REDRAWS,
     Split,
     add_verdicts,
-    best_head,
-    blind_control_sums,
-    control_sums,
-    guessed_control_sums,
-    known_control_sums,
     pooled_sums,
     score_table,
+    stable_grades,
 )
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
@@ -69,7 +68,7 @@ def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
     expected = [*SCORES.names][[*SCORES.names].index("probe") : [*SCORES.names].index("excluded") + 1]
-    assert list(scores.columns) == expected
+    assert list(scores.columns) == [*(name for name in expected if name in COLUMNS), *REDRAWN]
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]
     assert first.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
@@ -98,10 +97,6 @@ def test_the_head_is_chosen_on_the_selection_split_and_flagged_in_both() -> None
     for name in ("select", "report"):
         assert scores[scores.split == name].selected.tolist() == [False, False, False, True]
     assert scores.selected.dtype == bool
-
-
-def test_of_equal_heads_the_first_is_chosen() -> None:
-    assert best_head(sums_of([4], [[1, 3, 3, 2]])) == 1
 
 
 def test_numbers_of_the_report_split_do_not_choose_the_head() -> None:
@@ -172,7 +167,11 @@ def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> 
     nothing = dict.fromkeys(("p_words", "p_rules", "excluded", "lexical_accuracy", "rule_accuracy"), np.nan)
     beside = {"probe": "p", "variant": "v", "split": "report", **nothing}
     beside |= {"accuracy": 0.5, "baseline_accuracy": 0.0, "effective_clusters": 1000.0}
-    return add_verdicts(pd.DataFrame([beside | row for row in rows]), rule or VerdictRule())
+    whole = [beside | row for row in rows]
+    again = [{redrawn(name, number): row[name] for name in GRADED for number in range(REDRAWS)} for row in whole]
+    return add_verdicts(
+        pd.DataFrame([row | more for row, more in zip(whole, again, strict=True)]), rule or VerdictRule()
+    )
 
 
 def test_a_grade_is_the_highest_that_is_reached_without_a_failure_below() -> None:
@@ -239,8 +238,8 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     select, report = split({A: SELECT}, offset=one([5, 5], [10, 10])), Split({B: REPORT}, {"offset": {}})
     scores = table(select, report)
     assert len(scores) == 16
-    numbers = [c for c in scores if scores[c].dtype == float]
-    assert len(numbers) == 28
+    numbers = [c for c in COLUMNS if scores[c].dtype == float]
+    assert len(numbers) == 29
     for label, name in (("a", "report"), ("b", "select")):
         rows = scores[(scores.label == label) & (scores.split == name)]
         assert len(rows) == 4
@@ -282,39 +281,29 @@ def test_a_relation_without_subtypes_is_told_once() -> None:
     assert questions("acl:relcl", "acl:cleft", "acl:*") == ["acl:*", "acl:cleft", "acl:relcl"]
 
 
-def test_a_control_model_answers_with_the_head_that_is_best_on_both_splits() -> None:
-    """Heads 1 to 4 have 8, 17, 3 and 18 hits on the selection split, and 40, 31, 3 and 30 on both."""
-    select, report = control_sums({A: SELECT}, {A: REPORT, B: REPORT})
-    assert list(select) == list(report) == [A]
-    assert select[A].hits.tolist() == [[4], [4]]
-    for name in ("hits", "mass", "coverage", "near_ties"):
-        np.testing.assert_array_equal(getattr(report[A], name), getattr(REPORT, name)[..., [0]])
-    assert report[A].n.tolist() == [10, 30]
-    assert not np.shares_memory(report[A].hits, REPORT.hits), "the sums of the other heads are let go"
-    assert blind_control_sums({A: SELECT}, {A: REPORT, B: REPORT})[A].hits.tolist() == [[3], [9]]
-    alone, nothing = control_sums({A: SELECT}, {})
-    assert alone[A].hits.tolist() == [[9], [9]]
-    assert nothing == {}
+def test_a_level_stands_as_sums_with_its_accuracy_in_every_document() -> None:
+    models = sums_of([10, 30], [[4, 4], [12, 12]])
+    part = Split({A: REPORT}, {"offset": {A: one([1, 2], [10, 30])}}, {"random weights": {A: models}})
+    assert part.paired("offset", A).hits.tolist() == [[1], [2]]
+    assert part.paired("random weights", A).hits.tolist() == [[4], [12]]
+    assert part.levels(A)["random weights"].accuracy == 0.4
 
 
-def test_a_control_that_read_a_sample_answers_with_the_head_that_is_best_on_the_report_split() -> None:
-    """Heads 1 to 4 have 32, 14, 0 and 12 hits there, and 8, 17, 3 and 18 on the sample."""
-    assert known_control_sums({A: REPORT})[A].hits.tolist() == REPORT.hits[:, [0]].tolist()
-    guessed = guessed_control_sums({A: SELECT}, {A: REPORT, B: REPORT})
-    assert guessed[A].hits.tolist() == [[3], [9]]
-    assert guessed[B].hits.tolist() == REPORT.hits[:, [0]].tolist(), "the first head where the sample does not ask"
+@pytest.mark.parametrize(("holding", "grade"), [(18, 0), (19, 1), (20, 1)])
+def test_a_grade_must_hold_in_19_of_20_redraws(holding: int, grade: int) -> None:
+    passing, failing = ([np.array([p]), np.array([np.nan]), np.array([np.nan])] for p in (0.01, 0.2))
+    redraws = [passing] * holding + [failing] * (20 - holding)
+    grades, holds = stable_grades(VerdictRule(), passing, redraws)
+    assert (grades.tolist(), holds.tolist()) == ([grade], [holding / 20])
+    own, share = stable_grades(VerdictRule(), failing, redraws)
+    assert (own.tolist(), share.tolist()) == ([0], [holding / 20])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_no_choice_of_a_controls_head_leaves_less_of_a_lead_than_that_on_the_report_split(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    n = random.integers(1, 20, (2, 30)).astype(float)
-    select, report = (sums_of(of.tolist(), random.uniform(0, of[:, None], (30, 40)).tolist()) for of in n)
-    few = Sums.of_hits(select.clusters[:5], select.n[:5], select.hits[:5])
-    known = known_control_sums({A: report})[A].hits.sum()
-    both, blind = control_sums({A: select}, {A: report})[1], blind_control_sums({A: select}, {A: report})
-    for other in (both, blind, guessed_control_sums({A: few}, {A: report})):
-        assert known >= other[A].hits.sum()
+def test_a_higher_grade_that_does_not_hold_leaves_the_one_below() -> None:
+    p = [np.array([0.01]), np.array([0.01]), np.array([np.nan])]
+    other = [np.array([0.01]), np.array([0.2]), np.array([np.nan])]
+    grades, holds = stable_grades(VerdictRule(), p, [p] * 10 + [other] * 10)
+    assert (grades.tolist(), holds.tolist()) == ([1], [1.0])
 
 
 def test_pooled_labels_are_sums_of_their_parts() -> None:

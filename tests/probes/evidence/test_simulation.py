@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from probes.evidence.question import Effort
-from probes.evidence.results import ADJUSTED, Split, add_verdicts, blind_control_sums, control_sums, score_table
-from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, stacked
+from probes.evidence.results import ADJUSTED, Split, add_verdicts, score_table
+from probes.evidence.simulation import MODELS, Pool, SimulatedQuestion, drawn, judge, stacked
 from probes.evidence.statistics import VerdictRule
-from probes.registry import CONTROL_ARCS, RANDOM
+from probes.registry import RANDOM
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.tally import Pooled, Question, Sums
 
@@ -37,7 +37,7 @@ def random_sums(random: np.random.Generator, clusters: Sequence[int], rates: Seq
 
 
 def random_pool(documents: int, seed: int = 0) -> Pool:
-    """Three questions with all kinds of controls; B is asked in two of three documents, and C has no arcs or table."""
+    """Three questions with all kinds of controls; B is asked in two of three documents, and C has no table."""
     random = np.random.default_rng(seed)
     every = list(range(documents))
     some = [number for number in every if number % 3]
@@ -56,7 +56,6 @@ def random_pool(documents: int, seed: int = 0) -> Pool:
             "nearest word of a tag set": pooled({A: [0.4], B: [0.6]}),
             "nearest noun or pronoun": pooled({B: [0.65]}),
         },
-        pooled({A: [0.3, 0.31, 0.2, 0.1, 0.1, 0.1], B: [0.3, 0.3, 0.28, 0.3, 0.3, 0.3]}),
         {RANDOM: pooled({A: [0.3, 0.1, 0.33, 0.2], B: [0.2, 0.2, 0.2, 0.2], C: [0.1, 0.2, 0.3, 0.3]})},
     )
 
@@ -87,11 +86,10 @@ POOL = Pool(
         "nearest word of a tag set": {A: sums_of([10, 30, 10], [9, 20, 1]), B: sums_of([20], [20], clusters=[1])},
         "first noun or pronoun": {A: sums_of([10, 30, 10], [10, 30, 8])},
     },
-    {A: sums_of([10, 30, 10], [[0, 5, 2], [9, 10, 3], [0, 10, 0]])},
-    {RANDOM: {A: sums_of([10, 30, 10], [[1, 2], [1, 2], [1, 2]]), B: sums_of([20], [[6, 1]], clusters=[1])}},
+    {RANDOM: {A: sums_of([10, 30, 10], [[5, 5], [15, 15], [5, 5]]), B: sums_of([20], [[6, 6]], clusters=[1])}},
 )
-"""Of question A heads have 30, 5 and 50 of 50, the offset 20, the best head on control arcs 25, the other model 6,
-the table 46 and the best of two rules 48. B has no table."""
+"""Of question A heads have 30, 5 and 50 of 50, the offset 20, the models of the control 25 each, the table 46 and the
+best of two rules 48. B has no table."""
 
 
 def test_leads_for_a_grade_are_over_the_rivals_up_to_it_and_unknown_from_the_first_grade_on_that_has_none() -> None:
@@ -113,7 +111,7 @@ def test_in_a_level_pool_every_head_has_the_lead_of_the_grade_and_varies_as_befo
         before, after = (part.hits / sums.n[:, None] for part in (sums, level.heads[question]))
         np.testing.assert_allclose(before - after, np.broadcast_to((before - after)[:1], before.shape), atol=1e-12)
         np.testing.assert_array_equal(level.heads[question].mass, sums.mass)
-    assert level.arcs is pool.arcs
+    assert level.controls == pool.controls
     np.testing.assert_allclose(level.level(grade, 0.05).heads[A].hits, level.heads[A].hits, atol=1e-9)
 
 
@@ -122,7 +120,7 @@ def test_stacked_pools_have_the_documents_of_all_one_after_the_other() -> None:
     both = stacked([one, two])
     assert both.documents == 15
     assert both.heads[B].clusters == (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
-    for part in (lambda pool: pool.heads, lambda pool: pool.arcs, lambda pool: pool.controls[RANDOM]):
+    for part in (lambda pool: pool.heads, lambda pool: pool.controls[RANDOM]):
         for field in ("n", "hits", "mass"):
             apart = np.concatenate([getattr(part(pool)[B], field) for pool in (one, two)])
             np.testing.assert_array_equal(getattr(part(both)[B], field), apart)
@@ -150,7 +148,9 @@ def renumbered(pooled: Pooled, documents: range) -> dict[Question, Sums]:
     return found
 
 
-def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: VerdictRule) -> pd.DataFrame:
+def real_run(
+    pool: Pool, select: range, report: range, models: np.ndarray, effort: Effort, rule: VerdictRule
+) -> pd.DataFrame:
     """The scores of a run on two splits as `experiments.run.run` makes them."""
     splits = [
         Split(
@@ -159,11 +159,9 @@ def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Ver
         )
         for part in (select, report)
     ]
-    for name, pooled in {CONTROL_ARCS: pool.arcs, **pool.controls}.items():
-        both = [renumbered(pooled, part) for part in (select, report)]
-        splits[1].blind[name] = blind_control_sums(*both)
-        for split, sums in zip(splits, control_sums(*both), strict=True):
-            split.baselines[name] = sums
+    for name, pooled in pool.controls.items():
+        found = renumbered(pooled, report)
+        splits[1].controls[name] = {question: sums.columns(models) for question, sums in found.items()}
     return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort, margin=rule.margin), rule)
 
 
@@ -173,7 +171,7 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
     for question, one in judged.items():
         rows = told.get_group(question)
         untold = {"coverage", "share", "near_ties", "stability"}  # sums do not keep them by document
-        pairs = {name: values for name, values in one.scores.items() if name not in untold}
+        pairs = {name: values for name, values in one.scores.items() if name not in untold and name in rows}
         pairs |= dict(zip(ADJUSTED, one.p_adjusted, strict=True)) | {"grade": one.grade, "verdict": one.verdict}
         for column, values in pairs.items():
             expected = np.broadcast_to(np.asarray(values), len(rows))
@@ -190,8 +188,9 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     """Of the same pool, with three grades; C has the first alone."""
     pool, rule = random_pool(2 * documents, seed), VerdictRule(margin=margin)
     select, report = range(documents), range(documents, 2 * documents)
-    judged = judge(pool, np.array(select), np.array(report), rule)
-    scores = real_run(pool, select, report, EFFORT, rule)
+    judged = judge(pool, np.array(select), np.array(report), rule, np.random.default_rng(5))
+    models = np.random.default_rng(5).integers(4, size=MODELS)
+    scores = real_run(pool, select, report, models, EFFORT, rule)
     assert_same(judged, scores)
     assert verdict in {*scores.verdict}
     assert scores.p_rules.notna().any()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from probes.records import Document, Mention, Sentence
 from probes.scoring.baseline_texts import Counts, Shown
-from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, Offset
+from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, LikeliestDistance, Offset
 from probes.scoring.scorer import score_rows
 from probes.targets import Items, Targets, gather, key_sets
 from probes.words.coreference import ALL_WORDS, FOLLOWING, PRECEDING, Coreference
@@ -64,6 +64,15 @@ def test_of_equally_frequent_offsets_the_nearest_is_taken_and_of_these_the_left(
     assert offset.best(items).tolist() == [-2]
     offset.learn(ask([[(0, [4])]]), shown)
     assert offset.best(items).tolist() == [4]
+
+
+def test_the_likeliest_distance_is_that_of_the_candidates_which_were_correct_most_often() -> None:
+    """One word on is correct for two of four candidates there, two on for one of three, two back for the only one."""
+    shown, likeliest = Shown([text_of("w w w w")]), LikeliestDistance()
+    likeliest.learn(ask([[(0, [1]), (1, [2]), (2, [0]), (1, [3])]]), shown)
+    asked = ask([[(0, [1]), (2, [3]), (3, [0])]])
+    assert keys(likeliest, asked, shown) == [[1], [0], [1]]
+    assert keys(likeliest, ask([[(0, [1]), (3, [0])]], "new"), shown) == [[1], [2]], "the nearest of a new label"
 
 
 def test_the_previous_word_is_attended_to_and_by_column_attends() -> None:

@@ -12,7 +12,7 @@ from mha.models.model import permute_weights
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
-from probes.records import Document
+from probes.records import Document, Sentence
 from probes.scoring.baselines import BASELINES
 from probes.scoring.prepared import PreparedError, PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -69,3 +69,33 @@ def test_a_model_that_reads_other_pieces_is_refused(
     )
     assert targets.fits(wider), "the number of heads is the model's own affair"
     assert all(sums.hits.shape[1] == 2 for sums in targets.put(wider).values())
+
+
+def test_shuffled_words_are_scored_as_the_text_that_reads_so(model: Model, tree: Callable[[str], Sentence]) -> None:
+    """Four words that are written down in their other order, with the tree that follows them."""
+    rows = ["the DET 3 det _", "old ADJ 3 amod _", "harbours NOUN 4 nsubj _", "sank VERB 0 root _"]
+    order = [2, 0, 3, 1]
+    head = {row.split()[0]: order.index(int(row.split()[2]) - 1) + 1 if row.split()[2] != "0" else 0 for row in rows}
+    moved = [" ".join([*rows[i].split()[:2], str(head[rows[i].split()[0]]), *rows[i].split()[3:]]) for i in order]
+    stands = np.argsort(order)
+    texts = [Corpus.of([Document("d", (tree("\n".join(lines)),))]).sentences() for lines in (rows, moved)]
+    shuffled = PreparedTargets.of(model, texts[0], PROBES[1:2], {}, SETTINGS, lambda document: stands).put(model)
+    written = PreparedTargets.of(model, texts[1], PROBES[1:2], {}, SETTINGS).put(model)
+    assert list(shuffled) == list(written)
+    for question, sums in written.items():
+        np.testing.assert_array_equal(shuffled[question].hits, sums.hits)
+        np.testing.assert_array_equal(shuffled[question].mass, sums.mass)
+
+
+def test_baselines_read_no_other_order(model: Model, texts: Texts) -> None:
+    uniform = {"uniform": BASELINES["uniform"]()}
+    with pytest.raises(ValueError, match="without `places`"):
+        PreparedTargets.of(model, texts, PROBES, uniform, SETTINGS, lambda document: np.arange(len(document)))
+
+
+def test_hits_alone_are_the_same_hits(targets: PreparedTargets, model: Model) -> None:
+    whole, alone = targets.put(model), targets.put(model, hits_alone=True)
+    assert list(whole) == list(alone)
+    for question, sums in whole.items():
+        np.testing.assert_array_equal(alone[question].hits, sums.hits)
+        assert np.isnan(alone[question].mass).all()

@@ -19,10 +19,8 @@ from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document, Sentence
 from probes.registry import Probe
-from probes.scoring.aligned import Dropped, Places
-from probes.scoring.arcs import ControlArcs
+from probes.scoring.aligned import Dropped
 from probes.scoring.baselines import BASELINES, LEXICAL
-from probes.scoring.hashed_random import shuffled_places
 from probes.scoring.score import PIECELESS, Outcome, Settings, ask, learn_baselines, score_corpus
 from probes.scoring.tally import Question, Sums, Tally
 from probes.words.position import BROAD
@@ -102,19 +100,14 @@ def test_every_question_is_scored_for_every_head_and_every_baseline_that_applies
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("places", [None, lambda document: shuffled_places(document, 0)])
-def test_neither_order_nor_workers_change_a_number(places: Places | None, model: Model, texts: Texts) -> None:
+def test_neither_order_nor_workers_change_a_number(model: Model, texts: Texts) -> None:
     held = texts.take(range(len(texts)))
     found = []
     for part, workers in ((held, 1), (held[::-1], 3)):
-        arcs, some = ControlArcs(0) if places is None else None, Corpus.of(part).windows(100)
-        baselines = learn_baselines(some, PROBES, BASELINES, arcs=arcs)
+        some = Corpus.of(part).windows(100)
         how = Settings(batch_pieces=40, workers=workers)
-        baselines = baselines if places is None else {}
-        found.append(score_corpus(model, some, PROBES, baselines, how, arcs=arcs, places=places))
+        found.append(score_corpus(model, some, PROBES, learn_baselines(some, PROBES, BASELINES), how))
     assert_identical(*found)
-    if found[0].arcs is not None and found[1].arcs is not None:
-        assert_identical(*(replace(one, heads=one.arcs, baselines={}) for one in found))
 
 
 def test_a_batch_equals_the_sum_of_its_texts_alone(model: Model, texts: Texts, outcome: Outcome) -> None:
@@ -165,38 +158,6 @@ def test_of_every_probe_only_questions_about_the_missing_word_are_left_out(
     everything = sum(len(targets) for probe in PROBES for targets in probe.targets(document).values())
     assert left + dropped.counts[PIECELESS] == everything
     assert left > everything / 2
-
-
-def test_shuffled_words_are_scored_as_the_text_that_reads_so(model: Model, tree) -> None:
-    """Four words that are written down in their other order, with the tree that follows them."""
-    rows = ["the DET 3 det _", "old ADJ 3 amod _", "harbours NOUN 4 nsubj _", "sank VERB 0 root _"]
-    order = [2, 0, 3, 1]
-    head = {row.split()[0]: order.index(int(row.split()[2]) - 1) + 1 if row.split()[2] != "0" else 0 for row in rows}
-    moved = [" ".join([*rows[i].split()[:2], str(head[rows[i].split()[0]]), *rows[i].split()[3:]]) for i in order]
-    stands = np.argsort(order)
-    texts = [Corpus.of([Document("d", (tree("\n".join(lines)),))]).sentences() for lines in (rows, moved)]
-    shuffled = score_corpus(model, texts[0], PROBES[1:2], {}, Settings(), places=lambda document: stands)
-    written = score_corpus(model, texts[1], PROBES[1:2], {}, Settings())
-    assert_identical(shuffled, written)
-
-
-def test_control_arcs_are_scored_beside_the_questions_on_the_same_items(
-    model: Model, texts: Texts, outcome: Outcome
-) -> None:
-    arcs = ControlArcs(0)
-    learn_baselines(texts, PROBES, (), lexical=False, arcs=arcs)
-    found = score_corpus(model, texts, PROBES, {}, Settings(workers=1), arcs=arcs)
-    assert found.arcs is not None
-    assert_identical(replace(found, baselines={}), replace(outcome, baselines={}))
-    by_name = {probe.name: probe for probe in PROBES}
-    pooled = dict(found.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
-    every = sums_of(found.arcs)
-    assert set(every) == {question for question in pooled if question[0] != "position"}
-    for question, sums in every.items():
-        assert np.array_equal(sums.n, pooled[question].n)
-        assert sums.clusters == pooled[question].clusters
-    together = [sum(one[q].hits.sum() for q in every) for one in (pooled, every)]
-    assert together[0] != together[1] > 0
 
 
 def test_broad_heads_have_no_baseline(model: Model) -> None:
@@ -266,7 +227,3 @@ def test_observers_see_the_maps_of_changed_heads_batch_by_batch(
         assert all(torch.equal(maps, merge(pattern, look.batch)) for _, maps, pattern in look.layers)
         pieces = look.batch.to_words.sum((1, 2))
         np.testing.assert_allclose(look.layers[1][2][:, 2].amax((1, 2)), 1 / pieces, rtol=1e-5)
-    others = ({"observers": [Watcher()]}, {"arcs": ControlArcs(0)}, {"baselines": {"uniform": BASELINES["uniform"]()}})
-    for more in others:
-        with pytest.raises(ValueError, match="read words in their order"):
-            score_corpus(model, texts, probes, **{"baselines": {}, "settings": how, "places": len, **more})
