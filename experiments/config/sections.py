@@ -213,7 +213,7 @@ class ControlsSection(ConfigTable):
     "Number of models with the weights permuted within each matrix, one a seed."
     orders: int = Field(default=5, ge=0)
     "How often the model itself reads with the words of every sentence in another order."
-    words: int = Field(default=8000, ge=1)
+    sample_words: int = Field(default=8000, ge=1)
     """Words of the report split, at the most, that each of these reads: whole texts, those with the smallest hash of
     their ids. The error of a level allows for how few they are."""
     precision: Precision = "fp32"

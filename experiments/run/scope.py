@@ -121,9 +121,15 @@ class Part:
             return Scored(self, scores, splits, [*trained.values()], observers)
 
     @cached_property
+    def controls(self) -> Sequence[Control]:
+        """The controls that any probe of the scope has."""
+        kinds = {kind for probe in self.probes for kind in probe.controls}
+        return [one for one in controls(self.config, self.model) if one.kind in kinds]
+
+    @cached_property
     def sample(self) -> MemoryTexts:
         """The texts of the report split that controls read."""
-        words = self.config.controls.words
+        words = self.config.controls.sample_words
         return MemoryTexts(sample_texts(self.texts[1], words, words))
 
     @cached_property
@@ -139,7 +145,7 @@ class Part:
 
         Several read at a time. Return what has seen the maps of some, by name.
         """
-        models = controls(self.config, self.model)
+        models = self.controls
         if not models:
             return {}
         beside = {one.name: self.control_observers(one) for one in models}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.config.config import Config, flat_keys
-from experiments.inputs.controls import Control, controls
+from experiments.inputs.controls import Control
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.job import packed, unpacked
@@ -94,7 +94,7 @@ class ShardedPart(Part):
 
     def score(self) -> Scored:
         """Return the scores of all heads, see `Part.score`; workers begin before the run's model does."""
-        for one in controls(self.config, self.model):
+        for one in self.controls:
             if not self.run.job.has(self.part_name(one)):
                 self.calls[one.name] = self.shards.begin_control(self.scope, one.name)
         return super().score()
@@ -132,7 +132,7 @@ def read_control(job: bytes, scope: str, name: str) -> ControlSums:
     """Have the control of that name read the sample of a scope."""
     with _job(job) as opened:
         part = opened.parts.setdefault(scope, Part(opened.run, scope))
-        control = next(one for one in controls(part.config, part.model) if one.name == name)
+        control = next(one for one in part.controls if one.name == name)
         observers = part.control_observers(control)
         heads = part.control_heads(control, observers)
     return ControlSums(packed(heads), [one.saved() for one in observers])

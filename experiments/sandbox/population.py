@@ -151,7 +151,7 @@ class Sandbox:
         changes = partial(planted_changes, self.layout.by_head)
         outcome = score_corpus(self.model, texts, probes, baselines, Settings(), changes=changes)
         heads, beaten = pooled_sums(outcome, probes)
-        sample = round(self.documents * ControlsSection().words / self.corpus.size()["words"])
+        sample = round(self.documents * ControlsSection().sample_words / self.corpus.size()["words"])
         asked = tuple(probe.name for probe in probes)
         if asked not in self._untrained:
             self._untrained[asked] = self.untrained(texts, probes)

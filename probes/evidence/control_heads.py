@@ -73,7 +73,7 @@ class ControlHeads:
         of_models = spread / count + self.away**2 * of_root
         square = of_models + self._of_documents
         shares = of_models**2 / (count - 1) + self._of_documents**2 / self._freedom
-        freedom = square**2 / np.maximum(shares, TINY**4)
+        freedom = np.maximum(square**2 / np.maximum(shares, TINY**4), 1)
         return Level(np.minimum(drawn.mean(-1) + self.away * np.sqrt(spread), 1), np.sqrt(square), freedom)
 
     def redrawn(self, redraws: int) -> Level:

@@ -135,7 +135,7 @@ def score_table(
                 told["stability"] = stable[question]
             blocks.append(told | scores | {"split": name})
     whole = {name: dtype for name, dtype in SCORES.dtypes.items() if name in COLUMNS and dtype == "int64"}
-    return stacked(blocks, shape[0] * shape[1], (*COLUMNS, *later)).astype(whole)
+    return stacked(blocks, shape[0] * shape[1], (*COLUMNS, *later)).astype(whole).copy()
 
 
 def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:

@@ -231,7 +231,7 @@ def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
     kinds |= {"orders": "word orders"}
     told = [f"{controls[key]} {what}" for key, what in kinds.items() if controls.get(key)]
     if told:
-        yield f"{', '.join(told)}; each reads {count(controls['words'])} words of the report split at the most."
+        yield f"{', '.join(told)}; each reads {count(controls['sample_words'])} words of the report split at the most."
 
 
 def _intervals(config: Mapping[str, Any]) -> Iterator[str]:

@@ -149,8 +149,8 @@ SCORES: Final = Table(
         ),
         fraction(
             "holds",
-            "Share of redraws of the controls in which the head has that grade, the first where it has none; a "
-            "grade must hold in 95 % of them. Missing where nothing was tested.",
+            "Share of redraws of the controls in which the head has that grade, grade 1 where it is 0; a grade must "
+            "hold in 95 % of them. Missing where nothing was tested.",
         ),
         flag("specialised", "Whether it has a grade in a linguistic role: in any probe but position."),
         text(

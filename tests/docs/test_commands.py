@@ -23,7 +23,7 @@ QUICK = (
     "corpus.select.documents=6",
     "corpus.report.documents=6",
     "scoring={replicates=10}",
-    "controls={random=0, permuted=0, words=false, arcs=false}",
+    "controls={random=0, permuted=0, orders=0}",
     "heads={texts=0, relations=0}",
     "page.examples=1",
 )

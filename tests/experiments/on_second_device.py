@@ -37,7 +37,7 @@ SIX = ("corpus.select.documents=6", "corpus.report.documents=6")
 ASKED = {
     "scores": (
         f"probes.names={SENTENCE}",
-        "controls={random=1, permuted=1, permutations_tried=2}",
+        "controls={random=2, permuted=2}",
         "scoring.metrics=true",
     ),
     "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),
@@ -160,7 +160,7 @@ model = { name = "training", source = "checkpoint", device = "DEVICE" }
 corpus.select = { name = "grammar", documents = 3, seed = 1 }
 corpus.report = { name = "grammar", documents = 3, seed = 2 }
 probes.names = ["position"]
-controls = { random = 0, permuted = 0, words = false, arcs = false }
+controls = { random = 0, permuted = 0, orders = 0 }
 [biographies]
 probes = ["position", "dependency"]
 replicates = 10

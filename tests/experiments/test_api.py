@@ -18,7 +18,7 @@ SPLITS = (
 )
 SMALL: dict[str, Any] = {
     "scoring": {"replicates": 10},
-    "controls": {"random": 0, "permuted": 0, "words": False, "arcs": False},
+    "controls": {"random": 0, "permuted": 0, "orders": 0},
     "heads": {"texts": 0, "relations": 0},
     "page": {"examples": 0},
 }

@@ -61,7 +61,7 @@ def test_a_run_needs_no_config_and_ends_with_its_best_heads(
     write_corpus: Callable[[Path, list[str]], Path],
 ) -> None:
     corpus = write_corpus(tmp_path / "my trees.conllu", sentences)
-    few = ("--set", "controls={random=0,permuted=0,words=false}", "--set", "heads={texts=0,relations=0}")
+    few = ("--set", "controls={random=0,permuted=0,orders=0}", "--set", "heads={texts=0,relations=0}")
     said = headscope(
         "run", "--model", tiny, "--corpus", corpus, "--probes", "dependency,position", "--out", tmp_path, *few
     )

@@ -117,8 +117,8 @@ trained = false
 [scoring]
 replicates = 10
 [controls]
-random = 1
-words = true
+random = 2
+orders = 2
 [ablation]
 items = 50
 [page]

@@ -56,7 +56,7 @@ def actions(folder: Path) -> Mapping[str, Callable[[int], object]]:
     subject = Subject.of(str(folder / "model"))
 
     def score(number: int) -> object:
-        config = load_config(run_config, [f"seed={number}", "controls.random=1"])
+        config = load_config(run_config, [f"seed={number}", "controls.random=2"])
         return run(config, out, overwrite=True, resume=number % 2 == 0, first=lambda page: None)
 
     def train(number: int) -> object:

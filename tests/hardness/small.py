@@ -19,7 +19,7 @@ corpus.select = {{ name = "grammar", documents = 6, seed = 1 }}
 corpus.report = {{ name = "grammar", documents = 6, seed = 2 }}
 probes.names = ["position", "dependency"]
 scoring.replicates = 10
-controls = {{ random = 0, permuted = 0, words = false, arcs = false }}
+controls = {{ random = 0, permuted = 0, orders = 0 }}
 heads = {{ texts = 0, relations = 0 }}
 page.examples = 0
 """

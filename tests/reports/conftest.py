@@ -170,6 +170,7 @@ def _verdicts(about: tuple[str, str, str], best: np.ndarray, split: str, *, test
         if about[0] != "classifier"
         else np.nan,
         "grade": grade,
+        "holds": np.where(grade, 1.0, 0.0) if tested else nothing,
         "specialised": (grade > 0) & (about[0] != "position"),
         "verdict": verdict if tested else "",
         "excluded": excluded if tested else np.nan,

@@ -41,7 +41,7 @@ def test_a_run_is_timed_with_its_stages() -> None:
         *("probes.names=['position']", "probes.trained=false", "scoring.metrics=false", "scoring.replicates=10"),
         *("corpus.select.documents=6", "corpus.report.documents=6", "page.examples=1"),
         "heads={texts=0, relations=0}",
-        "controls={random=1, permuted=0, words=false, arcs=false}",
+        "controls={random=2, permuted=0, orders=0}",
     )
     corpus = Corpus.generated(3, seed=0).sentences()
     found = time_runs(1, changes, corpus.take(range(len(corpus))))

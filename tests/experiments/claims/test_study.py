@@ -24,7 +24,7 @@ TRAIN = (
 )  # fmt: skip
 SCORED = (
     "corpus.select.documents=4", "corpus.report.documents=4", "scoring.replicates=10", "scoring.flips=19",
-    'probes.names=["dependency"]', "controls={random=1, permuted=0, permutations_tried=0}",
+    'probes.names=["dependency"]', "controls={random=2, permuted=0}",
 )  # fmt: skip
 TINY = {
     "heads": (*TRAIN, *SCORED, "heads=[1, 2]", "compare=[1, 2]", "pairs=150"),

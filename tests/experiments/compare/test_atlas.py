@@ -35,7 +35,7 @@ def grid(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_text(
         f"""
 name = "tiny"
-controls = {{ random = 1, permuted = 0, words = false, arcs = false }}
+controls = {{ random = 2, permuted = 0, orders = 0 }}
 [models.trained]
 name = "{tiny.as_posix()}"
 [models.drawn]

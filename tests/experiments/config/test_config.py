@@ -57,7 +57,7 @@ def test_the_configs_that_come_with_headscope_are_valid_and_named_as_their_files
         ("model.name=a=b", "model.name", "a=b"),
         ("probes.names=['position', 'agreement']", "probes.names", ["position", "agreement"]),
         ("corpus.select={name='grammar', seed=4}", "corpus.select.seed", 4),
-        ("controls.random=true", "controls.random", 1),
+        ("controls.sample_words=true", "controls.sample_words", 1),
     ],
 )
 def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any, write: Any) -> None:
@@ -73,7 +73,8 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
         ("name=.hidden", "name: String should match pattern"),
         ("model=minilm", "model: expected a table with name, source, step, precision, device, revision; got 'minilm'"),
         ("model.revision=v2", "model: 'revision' is for a model of the hub, called \"hub:owner/name\""),
-        ("controls={permuted=3, permutations_tried=2}", "controls: permuted = 3 of permutations_tried = 2: try at l"),
+        ("controls={permuted=1}", "controls: permuted = 1: how much they vary takes 2 at least; 0 switches them off"),
+        ("controls.arcs=false", "unknown key 'controls.arcs'; known here are random, permuted, orders, sample_words"),
         ("probes.names=['position', 'position']", "probes.names: probe 'position' is named twice"),
         ("corpus.select.name=ewt-dv", "corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?"),
         ("corpus.select.path=x.conllu", "corpus.select: a corpus has either a name, a path or texts"),

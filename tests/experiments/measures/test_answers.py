@@ -50,8 +50,7 @@ flips = 19
 [controls]
 random = 0
 permuted = 0
-words = false
-arcs = false
+orders = 0
 """
 
 

@@ -17,7 +17,7 @@ CHANGES = (
     'name="early"',
     'probes.names=["position", "coreference"]',
     "scoring.window_words=20",
-    "controls={random=1, permuted=1, permutations_tried=2, words=true, arcs=true}",
+    "controls={random=2, permuted=2, orders=2}",
 )
 
 

@@ -7,7 +7,7 @@ import pytest
 from mha import Model
 from reports import Run
 
-CONTROLS = "controls={{random=1, permuted=1, words=true, precision='{}'}}"
+CONTROLS = "controls={{random=2, permuted=2, orders=2, precision='{}'}}"
 OWN = ["probe", "label", "variant", "name", "split", "n", "accuracy", "mass", "share"]
 
 

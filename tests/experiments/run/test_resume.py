@@ -28,7 +28,7 @@ CONTROLS = (
     f"name='{NAME}'",
     'probes.names=["position", "coreference"]',
     "scoring.window_words=20",
-    "controls={random=2, permuted=1, permutations_tried=2, words=true, arcs=true}",
+    "controls={random=2, permuted=2, orders=2}",
 )
 EVERYTHING = (
     *CONTROLS,

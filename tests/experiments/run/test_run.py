@@ -11,6 +11,7 @@ import pytest
 from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
 from experiments.run.config import load_config
+from experiments.run.context import SCOPES
 from experiments.run.run import RunError, run
 from probes import Corpus
 from probes.evidence.results import Split, score_table
@@ -72,20 +73,18 @@ def test_a_run_records_what_it_read_and_each_control_and_has_a_row_a_head_questi
         corpus, scored = record["corpora"][split], record["scored"][split]
         assert corpus["words"] >= scored["sentence"]["words"] > 0
         assert all(part["pieces"] > part["words"] > part["windows"] > 0 for part in scored.values())
-    numbered = (f"{kind} weights{number}" for number in ("", " 2") for kind in ("permuted", "random"))
-    controls = {*numbered, "permuted weights 3", "shuffled word order"}
+    controls = {"random weights", "permuted weights", "shuffled word order"}
     assert {name for name in record["stages"] if name.startswith("control")} == {f"control: {one}" for one in controls}
-    log = [json.loads(line) for line in (whole / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    (chosen,) = (line["seeds"] for line in log if line["what"] == "permutations selected")
-    assert len({*chosen} & {*range(20)}) == 3
+    assert all(any(note.startswith(f"{scope}s: controls read") for note in record["notes"]) for scope in SCOPES)
     scores = Run.open(whole).scores
     assert set(scores.probe) == {"position", "dependency", "agreement", "coreference", "classifier"}
     assert (scores.groupby(["probe", "label", "variant", "split"]).size() == 4).all()
     assert dict(zip(scores.split, scores.corpus, strict=True)) == {"select": "grammar-1", "report": "grammar-2"}
-    assert {"control arcs", "shuffled word order"} & set(scores.baseline)
-    assert any(name.endswith(("weights", "weights 2")) for name in scores.baseline)
-    position = set(scores[scores.probe == "position"].baseline)
-    assert not position & {"control arcs", "shuffled word order", "previous word", "offset"}
+    report = scores[scores.split == "report"]
+    assert controls & set(report.baseline)
+    position = set(report[report.probe == "position"].baseline)
+    assert not position & {"shuffled word order", "previous word", "offset", "likeliest distance"}
+    assert report.loc[report.p_adjusted.notna(), "holds"].between(0, 1).all()
 
 
 def test_one_head_a_question_is_selected_and_it_is_the_best_of_the_selection_split(whole: Path) -> None:
@@ -121,7 +120,7 @@ def test_the_order_of_the_sentences_changes_no_score(
     found = []
     for number, blocks in enumerate((sentences, shuffled)):
         path = write_corpus(tmp_path / str(number) / "sixty.conllu", blocks)
-        changes = (ALL_PROBES, "probes.trained=true", "probes.trained_pairs=20", "controls.random=true")
+        changes = (ALL_PROBES, "probes.trained=true", "probes.trained_pairs=20", "controls.random=2")
         found.append(scored(*changes, "corpus.report.documents=3", by_path(path)))
     same_scores(*(one.scores for one in found))
 
@@ -192,45 +191,39 @@ def test_every_control_is_asked_what_it_may_be_asked_on_the_same_items(
         return score_table(*splits, **options)
 
     monkeypatch.setattr("experiments.run.scope.score_table", table)
-    scored("controls={random=2, permuted=2, words=true, arcs=true}", "seed=3")
-    weights = {f"{kind} weights{number}" for kind in ("random", "permuted") for number in ("", " 2")}
-    always = {"offset", "previous word", "uniform", "lexical table", "nearest word of a tag set"}
-    assert len(seen) == 2
-    for split in seen:
-        assert set(split.baselines) - always == {*weights, "shuffled word order", "control arcs"}
-        for name in {*split.baselines} - always:
-            asked = {question for question in split.heads if question[2] != "broad"}
-            asked = asked if name in weights else {question for question in asked if question[0] != "position"}
-            assert set(split.baselines[name]) == asked
-            for question, sums in split.baselines[name].items():
-                assert sums.hits.shape == (len(split.heads[question].n), 1)
-                assert sums.n.tolist() == split.heads[question].n.tolist()
-                assert sums.clusters == split.heads[question].clusters
+    scored("controls={random=2, permuted=2, orders=2}", "seed=3")
+    kinds = {"random weights", "permuted weights", "shuffled word order"}
+    select, report = seen
+    assert (select.controls, set(report.controls)) == ({}, kinds)
+    asked = {question for question in report.heads if question[2] != "broad"}
+    for name in kinds:
+        of_kind = {question for question in asked if name != "shuffled word order" or question[0] != "position"}
+        assert set(report.controls[name]) == of_kind
+        for question, sums in report.controls[name].items():
+            assert sums.hits.shape == (len(report.heads[question].n), 2), (
+                "two models, and the whole report split is read"
+            )
+            assert sums.n.tolist() == report.heads[question].n.tolist()
+            assert sums.clusters == report.heads[question].clusters
 
 
 def test_control_weights_take_part_as_a_baseline(scored: Callable[..., Run]) -> None:
-    without, beside = scored(), scored("controls.random=true")
+    without, beside = scored(), scored("controls.random=2")
     same_scores(numbers(without, "accuracy", "mass"), numbers(beside, "accuracy", "mass"))
-    assert (beside.scores.baseline == "random weights").any()
     before, after = (
-        numbers(found, "baseline_accuracy").xs("select", level="split").dropna() for found in (without, beside)
+        numbers(found, "baseline_accuracy").xs("report", level="split").dropna() for found in (without, beside)
     )
     gain = after.baseline_accuracy - before.baseline_accuracy.reindex(after.index, fill_value=0)
-    assert (gain >= 0).all(), "the strongest on the selection split is told"
+    assert (gain >= 0).all(), "the strongest is told"
     assert (gain > 0).any()
+    assert not (beside.scores[beside.scores.split == "select"].baseline == "random weights").any()
 
 
-@pytest.mark.slow
-def test_controls_may_read_a_few_documents_of_the_selection_split(scored: Callable[..., Run]) -> None:
-    controls = "controls.random=2", "controls.words=true"
-    whole, few = scored(*controls), scored(*controls, "controls.select_documents=2")
-    same_scores(numbers(whole, "accuracy", "mass"), numbers(few, "accuracy", "mass"))
-    assert not set(few.scores[few.scores.split == "select"].baseline) & {"random weights", "shuffled word order"}
-    report = [found.scores[found.scores.split == "report"].set_index(KEY) for found in (whole, few)]
-    assert (report[1].margin <= report[0].margin + 1e-12).sum() == report[0].margin.notna().sum(), "no lead is larger"
-    assert (report[1].margin < report[0].margin - 1e-12).any()
-    (note,) = [note for note in few.record.notes if "documents of the selection split" in note]
-    assert "all of the report split and 2 documents of the selection" in note
+def test_controls_read_no_more_than_the_sample(scored: Callable[..., Run]) -> None:
+    found = scored("controls.random=2", "controls.sample_words=40")
+    (note,) = [note for note in found.record.notes if note.startswith("sentences: controls read")]
+    read, every = re.findall(r"[\d,]+", note)[:2]
+    assert 0 < int(read) < int(every)
 
 
 @pytest.mark.parametrize(("keys", "sentences_of"), [("", 60), (", first=7", 7)])

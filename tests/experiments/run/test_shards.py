@@ -28,7 +28,7 @@ from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
 
-CHOSEN = (*CONTROLS, "controls={random=2, permuted=2, permutations_tried=5, words=true, arcs=true}")
+CHOSEN = (*CONTROLS, "controls={random=2, permuted=2, orders=2}")
 
 
 def with_workers(config: Config, address: str = "local:2") -> Config:
@@ -71,7 +71,7 @@ class Asked:
 
 @pytest.fixture
 def config(base: Path) -> Config:
-    """Return a config with controls, of which permutations are chosen."""
+    """Return a config with controls."""
     return load_config(base, CHOSEN)
 
 
@@ -113,7 +113,7 @@ def workers_of(folder: Path) -> object:
 @pytest.mark.parametrize(
     "changes",
     [
-        ("controls.select_documents=3", "controls.precision='bf16'", "scoring.maps='norms'", "controls.permuted=5"),
+        ("controls.sample_words=60", "controls.precision='bf16'", "scoring.maps='norms'", "controls.permuted=3"),
         ("model.source='permuted'", "seed=3"),
     ],
 )
@@ -141,14 +141,11 @@ def test_workers_read_every_control_and_begin_before_the_model_of_the_run_reads_
 
     monkeypatch.setattr(Part, "_splits", splits)
     run(with_workers(config), tmp_path)
-    assert begun == [(9, 5), (14, 9)], "five permutations; four controls of sentences, then five of windows"
-    of_both = ["random weights", "random weights 2", "permuted weights", "permuted weights 2"]
+    assert begun == [(4, 0), (10, 4)], "four controls of sentences, which ask for places alone, then six of windows"
+    kinds = ("random weights", "permuted weights", "shuffled word order")
+    names = [f"{kind}{number}" for kind in kinds for number in ("", " 2")]
     read = [call[1:3] for call in here.begun if call[0].startswith("control")]
-    assert read == [(scope, name) for scope in ("sentence", "window") for name in of_both] + [
-        ("window", "shuffled word order")
-    ]
-    tried = [call[2] for call in here.begun if call[0] == "selecting permutations"]
-    assert sorted(seed for part in tried for seed in part) == [*range(config.seed, config.seed + 5)]
+    assert read == [*(("sentence", name) for name in names[:4]), *(("window", name) for name in names)]
 
 
 def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
@@ -177,7 +174,7 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
 
     monkeypatch.setattr(here, "begin", begin)
     run(with_workers(taught), Path("runs"))
-    assert here.waited == ["control: random weights"]
+    assert here.waited == ["control: random weights", "control: random weights 2"]
 
 
 @pytest.mark.slow
@@ -197,7 +194,7 @@ def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(
     here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "small.toml"
-    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 1", "random = 0") + FOLLOWED, encoding="utf-8")
+    path.write_text(TOML.format(seeds="[0]") + RUN.replace("random = 2", "random = 0") + FOLLOWED, encoding="utf-8")
     asked = list[Path]()
 
     def other_at_last(folder: Path) -> str:
@@ -299,7 +296,7 @@ def test_a_worker_with_something_else_is_refused_by_what_it_is(
 def test_the_command_asks_the_cluster_that_it_is_told(
     base: Path, here: Here, tmp_path: Path, headscope: Callable[..., Said]
 ) -> None:
-    words = ("run", base, "--out", tmp_path, "--set", "controls.random=1", "--cluster")
+    words = ("run", base, "--out", tmp_path, "--set", "controls.random=2", "--cluster")
     said = headscope(*words, "local:0")
     expected = "expected local:N for N processes, tcp://HOST:PORT, tls://HOST:PORT or slurm; got 'local:0'"
     assert (said.code, said.err) == (2, f"headscope: {base}: cluster.address: {expected}\n")

@@ -39,9 +39,7 @@ TRAIN: dict[str, Any] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "control", ["controls={random=0, words=false, permuted=0, arcs=false}", "controls={random=1, permuted=0}"]
-)
+@pytest.mark.parametrize("control", ["controls={random=0, orders=0, permuted=0}", "controls={random=2, permuted=0}"])
 def test_specialised_heads_are_those_of_a_run(
     control: str, base: Path, scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

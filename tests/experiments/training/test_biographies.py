@@ -67,7 +67,7 @@ corpus.select = { name = "grammar", documents = 6, seed = 1 }
 corpus.report = { name = "grammar", documents = 6, seed = 2 }
 probes.names = ["position"]
 scoring.replicates = 10
-controls = { random = 0, permuted = 0, words = false, arcs = false }
+controls = { random = 0, permuted = 0, orders = 0 }
 page.examples = 0
 [biographies]
 probes = ["position", "dependency"]

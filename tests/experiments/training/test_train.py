@@ -76,10 +76,9 @@ names = ["position"]
 replicates = 20
 flips = 19
 [controls]
-random = 1
+random = 2
 permuted = 0
-words = false
-arcs = false
+orders = 0
 """
 FOLLOWED = """
 [biographies]

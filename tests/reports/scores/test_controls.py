@@ -19,11 +19,11 @@ def test_controls_come_before_baselines_and_rules_with_what_they_cost():
     scores = frame(("a", "offset"), ("b", "random weights 1"), ("c", "offset"), ("d", "oracle"), rule="first verb")
     seconds = {"random weights 1": 2.5, "random weights 2": 1.5, "shuffled word order": 4.0}
     record = RunRecord(stages={"score": 9.0} | {f"control: {name}": took for name, took in seconds.items()})
-    found = run_baselines(scores, record, {"controls": {"random": 2, "permuted": 0, "arcs": True}})
+    found = run_baselines(scores, record, {"controls": {"random": 2, "permuted": 4, "orders": 0}})
     assert [(one.name, one.strongest, one.is_control, one.seconds, one.switch) for one in found] == [
         ("random weights", 1, True, 4.0, "--set controls.random=0"),
-        ("shuffled word order", 0, True, 4.0, "--set controls.words=false"),
-        ("control arcs", 0, True, None, "--set controls.arcs=false"),
+        ("permuted weights", 0, True, None, "--set controls.permuted=0"),
+        ("shuffled word order", 0, True, 4.0, "--set controls.orders=0"),
         ("offset", 2, False, None, ""),
         ("first verb", 4, False, None, ""),
         ("oracle", 1, False, None, ""),
