@@ -164,7 +164,7 @@ def test_what_is_kept_is_not_measured_again_but_without_resume(
     assert read == []
     assert not kept.exists()
     run(config, interrupted, resume=True)
-    assert len(read) == 7, "three of sentences and of windows, and of sentences alone words in another order"
+    assert len(read) == 10, "four of sentences and of windows, and of one scope alone two word orders"
     same(folder, run(config, interrupted))
 
 
@@ -188,7 +188,7 @@ def test_parts_of_another_config_are_refused_by_name(
 def test_a_part_that_is_damaged_is_named(left: int | None, config: Config, interrupted: Path) -> None:
     """Cut to so many bytes, or one of its files is gone."""
     (part,) = (interrupted / f".{NAME}-kept").glob("random weights 2 *sentences*")
-    path = part / "sums-report.npz"
+    path = part / "sums.npz"
     if left is None:
         path.unlink()
     else:

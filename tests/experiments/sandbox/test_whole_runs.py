@@ -17,12 +17,12 @@ KEY = ["probe", "variant", "label", "split", "layer", "head"]
 
 
 @pytest.fixture
-def few_permutations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try three permutations of a tiny model and keep two, on few documents that are asked one probe of each scope."""
+def few_controls(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have two models of each control, of a tiny model on few documents that are asked one probe of each scope."""
 
     def few(corpus: str, source: str, seed: int, sentences: int) -> object:
         config = null_config(corpus, source, seed, sentences)
-        controls = config.controls.model_copy(update={"permutations_tried": 3, "permuted": 2, "random": 1})
+        controls = config.controls.model_copy(update={"random": 2, "permuted": 2, "orders": 2})
         probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
         heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
         model = config.model.model_copy(update={"name": str(tiny)})
@@ -32,13 +32,13 @@ def few_permutations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_a_whole_run(few_permutations: None, tmp_path: Path) -> None:
+def test_scores_are_those_of_a_whole_run(few_controls: None, tmp_path: Path) -> None:
     check_equal("grammar", 50, tmp_path)
 
 
 @pytest.mark.slow
 def test_scores_of_a_treebank_are_those_of_a_whole_run(
-    data_folder: Path, few_permutations: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data_folder: Path, few_controls: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_DATA", str(data_folder))
     check_equal("gum", 60, tmp_path)
