@@ -192,8 +192,10 @@ class HeadMap:
         places = [int(layer) * shape[1] + int(head) for layer, head in zip(rows["layer"], rows["head"], strict=True)]
         values, texts, dots = np.full(shape, np.nan), [MISSING] * (shape[0] * shape[1]), [False] * (shape[0] * shape[1])
         values.flat[places] = factor * rows[column].to_numpy(np.float64)
-        for place, row, dot in zip(places, rows.to_dict("records"), marked or [False] * len(rows), strict=True):
-            texts[place], dots[place] = text(row) if text else "", dot
+        for place, row in zip(places, rows.to_dict("records") if text else (), strict=bool(text)):
+            texts[place] = text(row)
+        for place, dot in zip(places, marked, strict=bool(marked)):
+            dots[place] = dot
         return cls(title, values.tolist(), unit, texts=texts if text else (), marked=dots, **more)
 
 

@@ -40,10 +40,13 @@ ROLE_FOLDED: Final = 3
 "How many of these columns are folded."
 
 ROLE_READ: Final = (
-    *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "grade", "selected", "p_adjusted", "effective_clusters"),
+    *("corpus", "probe", "label", "variant", "layer", "head", "name", "n", "effective_clusters"),
+    *("accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
+    *("margin", "margin_low", "margin_high", "p_adjusted", "grade", "specialised", "selected"),
 )
 "The columns of the scores that tell a role."
+
+_LABEL: Final = ["probe", "label"]
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,14 @@ class CardSource:
         labels and slices of others after them, and positions; of these the surest margins first.
         """
         rows = page_scores(self.run.scores)[0]
-        rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
-        own = own_labels(rows[["probe", "label"]].itertuples(index=False, name=None))
-        named = {(row.probe, row.label, row.variant, row.name) for row in self.named}
-        keys = rows[["probe", "label", "variant", "name"]].itertuples(index=False, name=None)
+        kept = (rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()
+        rows = rows.loc[kept, [*ROLE_READ]]
+        labels, keys = (pd.MultiIndex.from_frame(rows[key]) for key in (_LABEL, [*_LABEL, "variant", "name"]))
         order: dict[str, Any] = {
             "graded": rows["grade"] > 0,
-            "named": [key in named for key in keys],
+            "named": keys.isin([(row.probe, row.label, row.variant, row.name) for row in self.named]),
             "spoken": rows.index.isin(of_language(rows).index),
-            "own": [pair in own for pair in zip(rows["probe"], rows["label"], strict=True)],
+            "own": labels.isin(own_labels(labels.unique())),
         }
         by = [*order, "margin_low", "label"]
         return rows.assign(**order).sort_values(by, ascending=[False] * 5 + [True], kind="stable")
@@ -115,10 +117,19 @@ class CardSource:
         """The label of each head's main role, of heads that are significant in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
+    @cached_property
+    def _tables(self) -> dict[str, Mapping[str, list[dict[Any, Any]]]]:
+        """Those of the run's measures that were asked for, as the rows of every head by its name."""
+        return {}
+
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
         """Return the rows of a head in a table of the run's measures; none where the run has no such table."""
-        found = self.run.tables.get(table)
-        return [] if found is None else found[found["name"] == name].to_dict("records")
+        if table not in self._tables:
+            heads: dict[str, list[dict[Any, Any]]] = {}
+            for row in self.run.tables.get(table, pd.DataFrame()).to_dict("records"):
+                heads.setdefault(row["name"], []).append(row)
+            self._tables[table] = heads
+        return self._tables[table].get(name, [])
 
 
 def of_language(rows: pd.DataFrame) -> pd.DataFrame:
@@ -154,7 +165,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
         sentences.append(f"The first {MOST} of {len(noted)} such labels and directions, linguistic roles first:")
-    shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
+    shown = noted.head(MOST).to_dict("records")
     cells = tuple(_role(row, source.rule) for row in shown)
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 

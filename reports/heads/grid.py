@@ -139,15 +139,15 @@ def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
     return dict(zip(heads["name"], heads["kind"], strict=True))
 
 
-def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
+def head_grid(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
     """Return the grid of a run, telling `step` of every head; None where it scored no heads.
 
     `measures` are the parts that measures have on cards.
     """
-    cards = head_cards(run, step, measures)
+    cards = head_cards(source, step, measures)
     if cards is None:
         return None
-    source, names = CardSource(run), [card.name for card in cards.cards]
+    run, names = source.run, [card.name for card in cards.cards]
     return HeadGrid(
         layers=run.layers,
         heads=run.heads,

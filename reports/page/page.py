@@ -11,8 +11,10 @@ import pandas as pd
 
 from reports.blocks.block import Block, Code, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, write_page
+from reports.drawing.charts import begin_vega
 from reports.formats import MISSING, day
 from reports.heads.attention import attention_view
+from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
 from reports.heads.grid import head_grid, kinds_of_sinks
 from reports.measures.registry import measures
@@ -108,6 +110,7 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     where anything fails, an older report stays as it was. Raises FileNotFoundError or ValueError where the folder is no
     run folder (`Run.open`).
     """
+    begin_vega()
     run = Run.open(Path(run_folder))
     page, target = run_page(run, step), run.folder / "report"
     with replacing(target) as unfinished:
@@ -138,11 +141,11 @@ def run_page(run: Run, step: Step = silent) -> Page:
 
 def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
-    run = source.run
+    run, cards = source.run, CardSource(source.run)
     yield Section("opening", "Summary", [Raw("opening", first)])
-    if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
+    if (grid := head_grid(cards, step, [one.card for one in measures()])) is not None:
         yield Section("heads", "All heads", [Raw("heads", grid)])
-    if (shown := attention_view(run)) is not None:
+    if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
     yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])

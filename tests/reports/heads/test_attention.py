@@ -9,6 +9,7 @@ import pytest
 
 from reports import Run
 from reports.heads.attention import MOST_WORDS, AttentionView, attention_view
+from reports.heads.card_parts import CardSource
 from reports.run.sentence_attention import SentenceAttention
 
 
@@ -18,7 +19,7 @@ def run(attended_run: Path) -> Run:
 
 
 def view(run: Run) -> AttentionView:
-    found = attention_view(run)
+    found = attention_view(CardSource(run))
     assert found is not None
     return found
 

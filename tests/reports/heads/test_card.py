@@ -9,6 +9,7 @@ import pytest
 from reports import Run
 from reports.formats import percent, signed, signed_interval
 from reports.heads.card import HeadCard, head_cards
+from reports.heads.card_parts import CardSource
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_i
     place = kept[kept["probe"] == "position"].assign(label="place", margin_low=0.9, grade=1)
     role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1)
     other = role.assign(label="other", margin_low=0.8, grade=0, selected=True, p_adjusted=float("nan"))
-    made = head_cards(replace(run, scores=pd.concat([place, role, other], ignore_index=True)))
+    made = head_cards(CardSource(replace(run, scores=pd.concat([place, role, other], ignore_index=True))))
     assert made is not None
     labels = [row[0] for row in part(made.cards[0], "Roles")]
     assert labels == ["dependency: role", "position: place", "dependency: other"]

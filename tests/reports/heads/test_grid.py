@@ -9,6 +9,7 @@ import pytest
 
 from reports import Run
 from reports.formats import percent
+from reports.heads.card_parts import CardSource
 from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.shortest_table import shortest_table
@@ -20,7 +21,7 @@ def run(written_run: Path) -> Run:
 
 
 def grid_of(run: Run) -> HeadGrid:
-    found = head_grid(run)
+    found = head_grid(CardSource(run))
     assert found is not None
     return found
 
@@ -72,7 +73,7 @@ def test_a_head_says_role_accuracy_interval_baseline_and_n(run: Run, grid: HeadG
     untested = grid_of(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
     assert untested.views[0].descriptions["3-5"] == "nothing was tested"
     assert (untested.finding, untested.first, untested.data["up"]) == (None, "1-1", None)
-    assert head_grid(replace(run, scores=run.scores[:0])) is None
+    assert head_grid(CardSource(replace(run, scores=run.scores[:0]))) is None
 
 
 def table(run: Run, **columns: object) -> pd.DataFrame:
