@@ -13,6 +13,7 @@ import pandas as pd
 from reports.heads.card_parts import CardSource
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import page_scores
+from reports.scores.plain_names import role
 
 MOST_WORDS: Final = 254
 "Longer texts are not shown: with the special tokens, keys are numbers of one byte."
@@ -57,7 +58,8 @@ def attention_view(source: CardSource) -> AttentionView | None:
         for row in short.to_dict("records")
         if row["sentence"] in of_sentence
     ]
-    data = {"layers": run.layers, "heads": run.heads, "relations": relations, "sentences": sentences}
+    named = [f"{probe}: {role(probe, label, variant)}" for probe, label, variant in relations]
+    data = {"layers": run.layers, "heads": run.heads, "relations": named, "sentences": sentences}
     kept = max((sentence["keys"] for sentence in sentences), default=0)
     return AttentionView(data | {"roles": _roles(source, relations)}, kept, len(found.sentences) - len(short))
 

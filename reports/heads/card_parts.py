@@ -16,7 +16,16 @@ import pandas as pd
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
-from reports.scores.best_heads import CLASSIFIER, BestHead, layer_attention, leaders, page_scores, run_best_heads
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    BestHead,
+    best_head,
+    layer_attention,
+    leaders,
+    page_scores,
+    run_best_heads,
+)
+from reports.scores.plain_names import rival, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
 from reports.tables.grades import BY_ANSWER, POSITION, own_labels
@@ -31,12 +40,12 @@ NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
 ROLE_COLUMNS: Final = (
-    *("label", "direction", "accuracy, %", "interval", "strongest baseline, %", "significant"),
-    *("margin", "interval", "grade"),
+    *("the head attends", "accuracy, %", "interval", "strongest baseline, %", "significant"),
+    *("label", "direction", "margin, points", "interval", "grade"),
 )
 "What a card tells of a role."
 
-ROLE_FOLDED: Final = 3
+ROLE_FOLDED: Final = 5
 "How many of these columns are folded."
 
 ROLE_READ: Final = (
@@ -92,6 +101,11 @@ class CardSource:
         """The rows of the first screen."""
         return leaders(run_best_heads(self.run.scores))
 
+    @property
+    def finding(self) -> BestHead | None:
+        """Of these the first with a significant head, or the first; None where nothing was selected."""
+        return next((row for row in self.named if row.grade), next(iter(self.named), None))
+
     @cached_property
     def rule(self) -> RunThresholds:
         """The rule by which the run grades heads."""
@@ -106,6 +120,13 @@ class CardSource:
     def surest(self) -> pd.DataFrame:
         """The first row of every head: its main role, where it has one."""
         return self.rows.drop_duplicates("name")
+
+    @property
+    def main_rows(self) -> list[BestHead]:
+        """The same of all heads by layer and head; missing numbers where nothing was tested in one."""
+        known = {row["name"]: row for row in self.surest.to_dict("records")}
+        heads = self.run.scores[["layer", "head", "name"]].drop_duplicates().sort_values(["layer", "head"])["name"]
+        return [best_head(known.get(name, {"name": name})) for name in heads]
 
     @cached_property
     def layer_attention(self) -> Mapping[int, str]:
@@ -173,10 +194,11 @@ def roles(source: CardSource, name: str) -> CardPart | None:
 def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
     numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
     return (
-        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
+        role(str(row["probe"]), str(row["label"]), str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        f"{percent(numbers['baseline_accuracy'])} ({rival(str(row['baseline']))})",
         yes_or_no(row["grade"] > 0) if numbers["p_adjusted"] == numbers["p_adjusted"] else MISSING,
+        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         rule.grade(row) + (", selected" if row["selected"] else ""),
     )
@@ -199,7 +221,7 @@ def nearest(source: CardSource, name: str) -> CardPart | None:
         return None
     others = pairs["other"].where(pairs["name"] == name, pairs["name"])
     ranked = pairs.assign(to=others).sort_values("distance", kind="stable").head(NEAREST)
-    known = source.main_roles
+    known = {name: role_name(*main) for name, main in main_roles(source.rows).items()}
     rows = tuple(
         (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
     )
@@ -239,16 +261,16 @@ def subspaces(source: CardSource, name: str) -> CardPart | None:
 
 
 def ensembles(source: CardSource, name: str) -> CardPart | None:
-    """The chosen ensembles that the head is part of."""
+    """The selected ensembles that the head is part of."""
     table = source.run.tables.get("ensembles")
     if table is None:
         return None
     chosen = table[table["selected"] & (table["size"] > 1)]
     rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
-    columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
+    columns = ("the heads attend", "heads", "accuracy, %", "gain over the first, points", "interval")
     cells = tuple(
         (
-            *(f"{row['probe']}: {row['label']}", str(row["variant"]), str(row["heads"])),
+            *(role(str(row["probe"]), str(row["label"]), str(row["variant"])), str(row["heads"])),
             *(percent(row["accuracy"]), signed(row["gain"]), signed_interval(row["gain_low"], row["gain_high"])),
         )
         for row in rows
@@ -333,12 +355,12 @@ def classifiers(source: CardSource, name: str) -> CardPart | None:
     """What a linear classifier reads off the head, the most selective first."""
     rows = [row for row in source.of_head("classifiers", name) if row["selectivity"] == row["selectivity"]]
     rows = sorted(rows, key=lambda row: (-float(row["selectivity"]), str(row["task"]), str(row["label"])))[:MOST]
-    columns = ("task", "label", "accuracy, %", "control task, %", "selectivity", "interval", "")
+    columns = ("task", "label", "accuracy, %", "control task, %", "selectivity, points", "interval", "")
     cells = tuple(
         (
             *(str(row["task"]), str(row["label"]), percent(row["accuracy"]), percent(row["control_accuracy"])),
             *(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
-            "chosen" if row["selected"] else "",
+            "selected" if row["selected"] else "",
         )
         for row in rows
     )
