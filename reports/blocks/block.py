@@ -139,8 +139,8 @@ class TableBlock(Block):
     "Whether a page sorts it by a press on a heading, and shows it in its full width."
     filter: str = ""
     "Name of the table in its page, if its rows can be filtered there."
-    stacks: bool = False
-    "Whether a narrow screen shows each row as a list of its cells."
+    wraps: bool = False
+    "Whether its texts take several lines rather than scroll sideways."
 
 
 @dataclass(frozen=True)

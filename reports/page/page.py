@@ -142,7 +142,7 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     yield Section("opening", "Summary", [Raw("opening", first)])
     if (grid := head_grid(cards, step, [one.card for one in measures()])) is not None:
         lines = every_head(cards.main_rows, source.verdicts.rule)
-        listed = TableBlock(lines, caption=False, sorts=True, filter="heads", stacks=True)
+        listed = TableBlock(lines, caption=False, sorts=True, filter="heads", wraps=True)
         yield Section(
             "heads", "All heads", [Raw("heads", grid), Fold(f"All {count(len(lines))} heads as a list", [listed])]
         )
@@ -180,7 +180,7 @@ def _best(source: PageSource) -> Iterator[Block]:
         else:
             significant_first = sorted(rows, key=lambda row: not row.grade)
             shown = best_shown(probe, significant_first, source.verdicts.rule, layers=layers)
-        yield TableBlock(shown, caption=False, sorts=True, filter=str(place), stacks=probe != CLASSIFIER)
+        yield TableBlock(shown, caption=False, sorts=True, filter=str(place), wraps=probe != CLASSIFIER)
 
 
 def _heat_maps(source: PageSource, step: Step) -> Mapping[str, Any]:

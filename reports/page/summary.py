@@ -39,8 +39,7 @@ UNKNOWN_SHARE: Final = 0.02
 
 UNMEASURED: Final = (
     "Not measured: a head that attends to the correct word need not be used by the model. To ablate heads, set "
-    '[ablation] behaviours in the config: ["embedding"] for any model, ["loss", "grammar"] for one that predicts '
-    "masked words."
+    '[ablation] behaviours to ["embedding"] in the config; with a masked-LM head ["loss", "grammar"] too.'
 )
 
 EFFECT_WORDS: Final = 70
@@ -207,8 +206,8 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
         alpha = verdicts.rule.alpha
         yield (
             "Multiple testing",
-            "p is corrected for all heads of a label and direction (Holm) and for all of these (Benjamini and "
-            f"Yekutieli 2001): the false discovery rate over labels and directions is at most {points(alpha)} %.",
+            "p is corrected for all heads of a label and direction and for all of these: the false discovery rate over "
+            f"labels and directions is at most {points(alpha)} %.",
         )
     known = [row for row in tested if row.stability == row.stability]
     stable = [[row.stability for row in known if row.grade >= grade] for grade in (1, 0)]
@@ -216,13 +215,13 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
         graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)
         yield (
             STABILITY,
-            f"The same head is selected in so many resamples of the selection split: of significant heads {graded}, of "
-            f"all labels and directions {every}. Where that is low, other heads are about as good.",
+            f"Share of resamples of the selection split that select the same head: of significant heads {graded}, of "
+            f"all labels and directions {every}. Where it is low, other heads are as good.",
         )
     if few := sum(has_few_clusters(row) for row in rows):
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (
             "Few documents",
-            f"{all_of} labels and directions have an effective number of documents below {FEW_CLUSTERS} (⚠): their "
-            "intervals and tests are rough.",
+            f"{all_of} labels and directions have fewer than {FEW_CLUSTERS} effective documents (⚠): their intervals "
+            "and tests are rough.",
         )

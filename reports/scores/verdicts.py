@@ -105,8 +105,8 @@ class Verdicts:
         if self.tests_language:
             yes, no, undecided = (self.answers[answer] for answer in ANSWERS)
             yield (
-                f"Of {yes + no + undecided} linguistic labels and directions, pools and subsets not counted, some head "
-                f"is significant in {yes}, none in {no} (shown by a test), and {undecided} are undecided."
+                f"Of {yes + no + undecided} linguistic labels and directions (without pools and subsets) {yes} have a "
+                f"significant head, {no} have none, by a test, and {undecided} are undecided."
             )
 
     def _others(self, heads: int) -> str:

@@ -1,4 +1,11 @@
-/* Tables: sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
+/* Tables: a narrow screen shows each row as a list of its cells, which then say what column they are of. */
+for (const table of document.querySelectorAll("table.data:has(thead):has(tbody td):not(:has([rowspan]))")) {
+  const titles = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, i) => { cell.dataset.title = cell.matches(".spark") ? "" : `${titles[i]}: `; });
+  table.classList.add("stacks");
+}
+
+/* They sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
 for (const table of document.querySelectorAll("table.data:has(thead)")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
