@@ -138,8 +138,8 @@ class ExplainedHeads:
         having = f"{len(related)} of {len(self.rows)} heads {'is' if len(related) == 1 else 'are'} significant"
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
         beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-        share = f"in their median these explain {percent(own)} % of the attention between words"
-        return f"{having} in relations between words or offsets; {share}{beside}."
+        share = f"which explain {percent(own)} % of attention between words in the median"
+        return f"{having} in relations between words or offsets, {share}{beside}."
 
 
 def kinds_of_sinks(run: RunFolder) -> dict[str, str]:

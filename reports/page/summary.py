@@ -42,7 +42,7 @@ UNMEASURED: Final = (
     '[ablation] behaviours to ["embedding"] in the config; with a masked-LM head ["loss", "grammar"] too.'
 )
 
-EFFECT_WORDS: Final = 70
+EFFECT_WORDS: Final = 50
 "Words that sentences about causal effects have at the most, after the first; their sections have all."
 
 STABILITY: Final = "Stability of selection"
@@ -216,12 +216,12 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
         yield (
             STABILITY,
             f"Share of resamples of the selection split that select the same head: of significant heads {graded}, of "
-            f"all labels and directions {every}. Where it is low, other heads are as good.",
+            f"all labels and directions {every}.",
         )
     if few := sum(has_few_clusters(row) for row in rows):
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (
             "Few documents",
-            f"{all_of} labels and directions have fewer than {FEW_CLUSTERS} effective documents (⚠): their intervals "
-            "and tests are rough.",
+            f"{all_of} labels and directions have fewer than {FEW_CLUSTERS} effective documents (⚠): intervals and "
+            "tests are rough.",
         )

@@ -105,8 +105,8 @@ class Verdicts:
         if self.tests_language:
             yes, no, undecided = (self.answers[answer] for answer in ANSWERS)
             yield (
-                f"Of {yes + no + undecided} linguistic labels and directions (without pools and subsets) {yes} have a "
-                f"significant head, {no} have none, by a test, and {undecided} are undecided."
+                f"Linguistic labels and directions, without pools and subsets: {yes + no + undecided}; a head is "
+                f"significant in {yes}, no head in {no} (by a test), and {undecided} are undecided."
             )
 
     def _others(self, heads: int) -> str:
