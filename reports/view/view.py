@@ -112,7 +112,7 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
         "panels": [_panel(panel, views, [*marks]) for panel, views in zip(panels, of_panels, strict=True)],
         "marks": [{"probe": role[0], "label": role_name(*role)} | asdict(mark) for role, mark in marks.items()],
         "columns": ROLE_COLUMNS,
-        "first": next((name for panel in panels for name in panel.roles), "") or _steadiest(panels[0].views[0]),
+        "first": next((name for panel in panels for name in panel.roles), "") or _steadiest([panel.views[0] for panel in panels]),
     }
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
@@ -155,9 +155,10 @@ def _view(view: TextAttention, path: Path) -> dict[str, Any]:
     }
 
 
-def _steadiest(view: TextAttention) -> str:
-    """Return the head with the least entropy on a text, on average over its words."""
-    maps = np.asarray(view.words.maps, np.float64).clip(1e-9, 1)
+def _steadiest(views: Sequence[TextAttention]) -> str:
+    """Return the head with the least entropy in the first view, on average over its words, of those that all have."""
+    layers, heads = np.min([view.words.maps.shape[:2] for view in views], axis=0)
+    maps = np.asarray(views[0].words.maps, np.float64)[:layers, :heads].clip(1e-9, 1)
     entropy = -(maps * np.log(maps)).sum(-1).mean(-1)
     layer, head = np.unravel_index(entropy.argmin(), entropy.shape)
     return f"{layer + 1}-{head + 1}"
