@@ -192,8 +192,9 @@ class HeadMap:
         places = [int(layer) * shape[1] + int(head) for layer, head in zip(rows["layer"], rows["head"], strict=True)]
         values, texts, dots = np.full(shape, np.nan), [MISSING] * (shape[0] * shape[1]), [False] * (shape[0] * shape[1])
         values.flat[places] = factor * rows[column].to_numpy(np.float64)
-        for place, row in zip(places, rows.to_dict("records") if text else (), strict=bool(text)):
-            texts[place] = text(row)
+        if text:
+            for place, row in zip(places, rows.to_dict("records"), strict=True):
+                texts[place] = text(row)
         for place, dot in zip(places, marked, strict=bool(marked)):
             dots[place] = dot
         return cls(title, values.tolist(), unit, texts=texts if text else (), marked=dots, **more)

@@ -25,7 +25,7 @@ from reports.scores.best_heads import (
     page_scores,
     run_best_heads,
 )
-from reports.scores.plain_names import rival, role, role_name
+from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
 from reports.tables.grades import BY_ANSWER, POSITION, own_labels
@@ -56,6 +56,10 @@ ROLE_READ: Final = (
 "The columns of the scores that tell a role."
 
 _LABEL: Final = ["probe", "label"]
+
+
+Row = dict[Any, Any]
+"Of a table."
 
 
 @dataclass(frozen=True)
@@ -112,9 +116,9 @@ class CardSource:
         return run_thresholds(self.run)
 
     @cached_property
-    def by_head(self) -> Mapping[str, pd.DataFrame]:
+    def by_head(self) -> Mapping[str, Sequence[Row]]:
         """The same by the name of the head."""
-        return {str(name): rows for name, rows in self.rows.groupby("name", sort=False)}
+        return _by_head(self.rows)
 
     @cached_property
     def surest(self) -> pd.DataFrame:
@@ -139,18 +143,23 @@ class CardSource:
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     @cached_property
-    def _tables(self) -> dict[str, Mapping[str, list[dict[Any, Any]]]]:
-        """Those of the run's measures that were asked for, as the rows of every head by its name."""
+    def _tables(self) -> dict[str, Mapping[str, Sequence[Row]]]:
+        """Those of the run's measures that were asked for, by the name of the head."""
         return {}
 
-    def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
+    def of_head(self, table: str, name: str) -> Sequence[Row]:
         """Return the rows of a head in a table of the run's measures; none where the run has no such table."""
         if table not in self._tables:
-            heads: dict[str, list[dict[Any, Any]]] = {}
-            for row in self.run.tables.get(table, pd.DataFrame()).to_dict("records"):
-                heads.setdefault(row["name"], []).append(row)
-            self._tables[table] = heads
-        return self._tables[table].get(name, [])
+            self._tables[table] = _by_head(self.run.tables.get(table, pd.DataFrame()))
+        return self._tables[table].get(name, ())
+
+
+def _by_head(table: pd.DataFrame) -> Mapping[str, Sequence[Row]]:
+    """Return the rows of every head of a table, by its name."""
+    found: dict[str, list[Row]] = {}
+    for row in table.to_dict("records"):
+        found.setdefault(row["name"], []).append(row)
+    return found
 
 
 def of_language(rows: pd.DataFrame) -> pd.DataFrame:
@@ -174,20 +183,16 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     rows = source.by_head.get(name)
     if rows is None:
         return None
-    noted = rows[rows["graded"] | rows["selected"]]
-    kinds = rows[["graded", "selected"]].sum()
-    tests = f"{rows['p_adjusted'].count()} tests, each of a label and direction"
-    sentences = [
-        f"Significantly above every baseline in {kinds['graded']} of {tests}; selected as the best head in "
-        f"{kinds['selected']}."
-    ]
-    if noted.empty:
-        noted = rows.head(1)
+    noted = [row for row in rows if row["graded"] or row["selected"]]
+    graded, selected = (sum(row[kind] for row in rows) for kind in ("graded", "selected"))
+    tests = f"{sum(row['p_adjusted'] == row['p_adjusted'] for row in rows)} tests, each of a label and direction"
+    sentences = [f"Significantly above every baseline in {graded} of {tests}; selected as the best head in {selected}."]
+    if not noted:
+        noted = [rows[0]]
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
         sentences.append(f"The first {MOST} of {len(noted)} such labels and directions, linguistic roles first:")
-    shown = noted.head(MOST).to_dict("records")
-    cells = tuple(_role(row, source.rule) for row in shown)
+    cells = tuple(_role(row, source.rule) for row in noted[:MOST])
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 
 
@@ -196,7 +201,7 @@ def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
     return (
         role(str(row["probe"]), str(row["label"]), str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({rival(str(row['baseline']))})",
+        f"{percent(numbers['baseline_accuracy'])} ({baseline_name(str(row['baseline']))})",
         yes_or_no(row["grade"] > 0) if numbers["p_adjusted"] == numbers["p_adjusted"] else MISSING,
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),

@@ -21,7 +21,7 @@ from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts
 from reports.scores.best_heads import BestHead
 from reports.scores.glossary import MEANING
-from reports.scores.plain_names import rival, role, role_name
+from reports.scores.plain_names import baseline_name, role, role_name
 from reports.tables.grades import POSITION
 from reports.tables.scores import SCORES
 from reports.tables.table import last_step
@@ -213,7 +213,7 @@ def _said(row: Mapping[Any, Any] | None, none: str) -> str:
     found = ("specialised" if row["specialised"] else "significant") if row["grade"] else f"{none}; nearest"
     numbers = (
         f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
-        f"baseline {percent(row['baseline_accuracy'])} % ({rival(row['baseline'])})",
+        f"baseline {percent(row['baseline_accuracy'])} % ({baseline_name(row['baseline'])})",
         f"{count(int(row['n']))} scored words",
     )
     return " · ".join([f"{found}: {role(row['probe'], row['label'], row['variant'])}", *numbers])

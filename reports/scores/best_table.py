@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from reports.formats import MISSING, count, decimal, interval, p_value, percent, signed, signed_interval, tied
 from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
-from reports.scores.plain_names import rival, role
+from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
 from reports.tables.grades import answered
@@ -101,7 +101,7 @@ def _accuracy(row: BestHead) -> Cell:
 
 
 def _strongest(row: BestHead) -> Cell:
-    return Cell(percent(row.baseline_accuracy), rival(row.baseline), sort=float(row.baseline_accuracy))
+    return Cell(percent(row.baseline_accuracy), baseline_name(row.baseline), sort=float(row.baseline_accuracy))
 
 
 def _verdict(row: BestHead) -> Cell:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reports.formats import percent, tenths
 from reports.scores.best_heads import BestHead, leaders
-from reports.scores.plain_names import rival, role
+from reports.scores.plain_names import baseline_name, role
 
 
 def heat_map_data(scores: pd.DataFrame, probe: str, best: Sequence[BestHead]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _map(rows: pd.DataFrame, probe: str, pair: tuple[str, str], layers: int, hea
 def _about(row: pd.Series) -> str:
     """Return what the heads of a map are compared with."""
     known = {
-        rival(row["baseline"]): row["baseline_accuracy"],
+        baseline_name(row["baseline"]): row["baseline_accuracy"],
         "a table of word pairs": row["lexical_accuracy"],
         f"the rule of grammar “{row['rule']}”": row["rule_accuracy"],
     }

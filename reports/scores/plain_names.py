@@ -240,10 +240,10 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-def rival(baseline: str) -> str:
+def baseline_name(baseline: str) -> str:
     """Return a baseline or control in few words.
 
-    >>> rival("offset"), rival("permuted weights 2")
+    >>> baseline_name("offset"), baseline_name("permuted weights 2")
     ('a fixed offset', 'permuted weights')
     """
     named = control_of(baseline)

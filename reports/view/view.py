@@ -108,11 +108,12 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
     every = [view for panel in panels for view in panel.views]
     packed = [_view(view, path) for view in each("texts packed", every, step)]
     of_panels = [packed[start : start + len(titles[0])] for start in range(0, len(packed), len(titles[0]))]
+    first = next((name for panel in panels for name in panel.roles), "")
     data = {
         "panels": [_panel(panel, views, [*marks]) for panel, views in zip(panels, of_panels, strict=True)],
         "marks": [{"probe": role[0], "label": role_name(*role)} | asdict(mark) for role, mark in marks.items()],
         "columns": ROLE_COLUMNS,
-        "first": next((name for panel in panels for name in panel.roles), "") or _steadiest([panel.views[0] for panel in panels]),
+        "first": first or _steadiest([panel.views[0] for panel in panels]),
     }
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))

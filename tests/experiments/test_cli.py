@@ -186,7 +186,7 @@ def test_a_mistake_ends_with_one_line_and_leaves_nothing(
 
 def test_a_folder_that_is_no_run_is_told(mistake: Callable[..., str], whole: Path, tmp_path: Path) -> None:
     assert "no such folder" in mistake("report", tmp_path / "none")
-    assert "not a finished run folder, run.json" in mistake("report", tmp_path)
+    assert "folders with a page hold sandbox.json, */claim.json, " in mistake("report", tmp_path)
     broken = shutil.copytree(whole, tmp_path / "broken")
     (broken / "run.json").write_text("{")
     assert mistake("report", broken).startswith(f"{broken / 'run.json'}:1: not valid JSON")

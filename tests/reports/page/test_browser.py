@@ -92,7 +92,8 @@ def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, pa
     label = page.locator("#table-2 thead th", has_text="Label")
     assert not label.is_visible(), "codes are behind all columns"
     page.locator("#best [data-more]").nth(1).check()
-    assert mass.is_visible() and label.is_visible()
+    assert mass.is_visible()
+    assert label.is_visible()
     assert "of the probe" in (label.locator("button").get_attribute("title") or "")
     page.fill("[data-filter=table-2]", "nsubj head->dep")
     assert page.locator("#table-2 tbody tr:visible").count() == 2

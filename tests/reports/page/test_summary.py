@@ -57,8 +57,8 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
     assert said.results == (
-        "Linguistic labels and directions, without pools and subsets: 4; a head is significant in 1, no head in 1 (by a "
-        "test), and 2 are undecided.",
+        "Linguistic labels and directions, without pools and subsets: 4; a head is significant in 1, no head in 1 (by "
+        "a test), and 2 are undecided.",
     )
     assert said.scope == "72 heads, 1 probe, 1 labels and directions, 64 held-out documents."
 
@@ -84,8 +84,8 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     missed = row(specialised=False, grade=0, p_adjusted=0.31, margin=0.15)
     said = told([missed], dataclasses.replace(FOUND, grades={}), margin=0.2)
     assert said.results[1] == (
-        "Head 3-1 comes nearest, from an object to its verb: more than 20 points above every baseline is not significant "
-        "(adjusted p 0.310, not below 0.05)."
+        "Head 3-1 comes nearest, from an object to its verb: more than 20 points above every baseline is not "
+        "significant (adjusted p 0.310, not below 0.05)."
     )
     assert said.headline == "None of 72 heads is specialised in a linguistic role."
 

@@ -70,6 +70,4 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     assert (verdicts.special, verdicts.position) == ({"3-3", "7-7"}, 2), "2-2 and 3-1"
     line, _ = verdicts.counted(72)
     assert "4 sinks (3 write little, 1 spread what special tokens hold); 2 more significant on a special" in line
-    assert line.endswith(
-        "63 without any of these. Specialised heads also significant in a position: 1; also sinks: 1."
-    )
+    assert line.endswith("63 without any of these. Specialised heads also significant in a position: 1; also sinks: 1.")
