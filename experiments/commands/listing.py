@@ -137,7 +137,10 @@ LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "m
 def listed(what: str) -> Rows:
     """Return the rows of one of LISTS; raises ListError for anything else."""
     if what not in LISTS:
-        raise ListError(f"no list of {what!r}; {nearest_name(what, LISTS)}")
+        hint = nearest_name(what, LISTS)
+        raise ListError(
+            f"no list of {what!r}; {hint}" if what else f"name a list, such as 'headscope list probes'; {hint}"
+        )
     return LISTS[what]()
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.listing import EMBEDDED, LISTS, listed, print_list
+from experiments.commands.listing import EMBEDDED, LISTS, ListError, listed, print_list
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.pairs.corpora import GENERATED_PAIRS
 from probes.pairs.corpora import NAMED_PAIRS as PAIRS
@@ -24,6 +24,14 @@ def test_json_and_table_tell_the_same_names(what: str, capsys: pytest.CaptureFix
     assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
     told = [(key, value) for row in rows for key, value in row.items() if key not in OPTIONAL]
     assert all(isinstance(value, str) and value for _, value in told)
+
+
+@pytest.mark.parametrize(
+    ("what", "said"), [("", "name a list, such as 'headscope list probes'"), ("x", "no list of 'x'")]
+)
+def test_without_a_list_or_with_another_the_lists_are_named(what: str, said: str) -> None:
+    with pytest.raises(ListError, match=f"^{said}; known are probes, corpora, models, findings$"):
+        listed(what)
 
 
 def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
