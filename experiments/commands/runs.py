@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import Talk, Voice, errors, loading, shown, shown_run, working
-from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, named
+from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, divided, named
 
 
 class ReportError(ValueError):
@@ -61,9 +61,7 @@ def run(
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
-    given = config_tables(
-        corpus or None, report or None, annotate, [one for name in probes or () for one in name.split(",")]
-    )
+    given = config_tables(corpus or None, report or None, annotate, divided(probes))
     if model:
         given["model"] = {"name": checkpoint_of(model)}
     loaded = load_config(config, _with_cluster(changes, cluster), given)
@@ -212,18 +210,22 @@ def export(
     to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
     table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a measure such as shapes.")] = "",
     probes: Probes = None,
+    labels: Annotated[
+        list[str] | None, typer.Option("--label", help="Only these labels, with commas or repeated: nsubj,obj.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only so many rows, the first.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:
-    """Write a table or the figures of a run for papers and other tools.
+    """Write a table or the figures of a run, or the changes of a comparison, for papers and other tools.
 
-    Needs a run folder.
+    Needs a run folder, or the folder of a comparison.
     Makes one file, or a folder of figures or of a data set.
 
-    Example: headscope export runs/quickstart --to latex --probe dependency
+    Example: headscope export runs/quickstart --to latex --label nsubj,obj --rows 10
     """
     with loading():
         from experiments.heads.exports import export as do_export
 
     with working(f"writing {to}"):
-        written = do_export(folder, to, out, table=table, probes=probes or ())
+        written = do_export(folder, to, out, table=table, probes=probes or (), labels=divided(labels), rows=rows)
     typer.echo(f"written: {written}")
