@@ -15,7 +15,7 @@ from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
 from experiments.heads.view import write_text_view
 from experiments.inputs.corpora import open_part
-from experiments.run.config import checked, config_tables, corpus_part
+from experiments.run.config import FAST, checked, config_tables, corpus_part
 from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
@@ -75,6 +75,7 @@ def score(
     *,
     report: str | Mapping[str, Any] | Sequence[str] | None = None,
     annotate: str | None = None,
+    fast: bool = False,
     out: str | Path | None = None,
     overwrite: bool = False,
     name: str = "scores",
@@ -88,7 +89,8 @@ def score(
     as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
     documents are divided between both. `annotate` is the pipeline that parses plain text, such as
     "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any,
-    those of a config's default. All other tables of a config can be given by name: `controls={"random": 0}`,
+    those of a config's default. `fast` leaves out controls, attention statistics and relations between heads, so that
+    heads stand beside baselines alone. All other tables of a config can be given by name: `controls={"random": 0}`,
     `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
@@ -97,7 +99,7 @@ def score(
     """
     opened = load(model) if isinstance(model, str) else model
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
-    found |= {**config_tables(corpus, report, annotate, probes), **tables}
+    found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
     if out is not None:

@@ -60,6 +60,17 @@ def shown_run() -> Iterator[Course]:
 
 
 @contextmanager
+def going_on(how: str = "") -> Iterator[None]:
+    """Where Ctrl-C ends the block, say `how` to go on, else what the error notes: nothing else is said of it."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        for note in [how] if how else getattr(error, "__notes__", ()):
+            errors.print(note, markup=False)
+        raise
+
+
+@contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that something is being done whose end cannot be foreseen, with the time that it has taken."""
     started = time.monotonic()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.console import loading, shown
+from experiments.commands.console import going_on, loading, shown
 from experiments.commands.options import Probes, named
 
 
@@ -31,7 +31,7 @@ def sandbox(
     with loading():
         from experiments.sandbox import FULL, QUICK, run_study
 
-    with shown() as progress:
+    with going_on("Parts that are done are kept: the same command with --resume goes on."), shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
         page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress, resume=resume)
     typer.echo(f"page: {page}")
@@ -61,7 +61,7 @@ def claim(
         from experiments.claims.study import load_claim, run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
-    with shown() as progress:
+    with going_on("What is done is kept: the same command with --resume goes on."), shown() as progress:
         page = run_claims(loaded, out, resume=resume, progress=progress)
     typer.echo(f"page: {page}")
 
@@ -111,7 +111,8 @@ def reproduce(
     if not controls:
         for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), ids or ()):
             typer.echo(line, err=True)
-    with shown() as progress:
+    how = "Readings that are done are kept: the same command goes on with them, without --fresh."
+    with going_on(how), shown() as progress:
         if again:
             page = rejudge(out, progress)
         else:

@@ -86,6 +86,14 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     return validated(kind, values, where)
 
 
+FAST: Final[Given] = {
+    "controls": {"random": 0, "permuted": 0, "words": False, "arcs": False},
+    "shapes": {"enabled": False},
+    "heads": {"texts": 0, "relations": 0},
+}
+"What a fast run leaves out: controls, attention statistics, and relations between heads. Heads and baselines stay."
+
+
 def config_tables(
     corpus: str | Mapping[str, Any] | Sequence[str] | None,
     report: str | Mapping[str, Any] | Sequence[str] | None,

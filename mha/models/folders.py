@@ -70,7 +70,7 @@ def find_model(name: str) -> Path:
 
 def _snapshot(name: str, *, cached: bool = False) -> Path:
     """Return the snapshot of a model of the hub; `cached` is one that is there already, without the network."""
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
 
     repository, _, revision = name.removeprefix(HUB).partition("@")
     settings: dict[str, Any] = {"local_files_only": True} if cached else {}
@@ -78,7 +78,9 @@ def _snapshot(name: str, *, cached: bool = False) -> Path:
         files = ["*.json", "*.safetensors", "*.txt", "*.model"]
         folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=files, **settings))
     except Exception as error:  # of the hub, of the network, of the disk
-        raise ModelError(f"model {name!r}: the hub did not give it ({type(error).__name__})") from error
+        why = "HF_HUB_OFFLINE is set, and it is not in the cache" if constants.HF_HUB_OFFLINE else type(error).__name__
+        hint = "check its name and the network, or give the folder of a model"
+        raise ModelError(f"model {name!r}: the hub did not give it ({why}); {hint}") from error
     if not any(next(folder.glob(f"{inner}*.safetensors"), None) for inner in ("", "*/")):
         target = repository.rpartition("/")[2]
         raise ModelError(

@@ -221,17 +221,32 @@ NOTE: Final = (
 )
 
 
-def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
-    """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
+def best_table(run: RunFolder, probe: str | None = None, label: str | Sequence[str] | None = None) -> TextTable:
+    """Return the chosen head of every label and variant, the largest sure margins first.
 
-    Raises ValueError for a probe that the run did not ask.
+    They are those of one probe and of one or several labels where these are given, and have items on the report split;
+    the note counts those that have none. Raises ValueError for a probe or label that the run did not ask.
     """
     scores, _ = page_scores(run.scores)
     rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name)]
+    labels = [] if label is None else [label] if isinstance(label, str) else [*label]
+    for one in labels:
+        _check_label(run, one, rows)
+    rows = [row for row in rows if not labels or row.label in labels]
+    asked = [row for row in rows if row.n]
+    empty = f" Left out: {len(rows) - len(asked)} without an item on the report split." * (len(asked) < len(rows))
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first, rule = 0 if probe is None else 1, run_thresholds(run)
-    return TextTable(title, COLUMNS[first:], tuple(_cells(row, rule)[first:] for row in rows), best_frame(rows), NOTE)
+    cells = tuple(_cells(row, rule)[first:] for row in asked)
+    return TextTable(title, COLUMNS[first:], cells, best_frame(asked), NOTE + empty)
+
+
+def _check_label(run: RunFolder, label: str, rows: Sequence[BestHead]) -> None:
+    """Raise ValueError, with what there is, for a label that no row has."""
+    known = [row.label for row in rows]
+    if label not in known:
+        raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, known)}")
 
 
 def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
@@ -266,9 +281,8 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
     """
     scores, _ = page_scores(run.scores)
     rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
+    _check_label(run, label, rows)
     found = [row for row in rows if row.label == label]
-    if not found:
-        raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, [row.label for row in rows])}")
     kept = [row for row in found if variant in (None, row.variant)]
     if not kept:
         raise ValueError(

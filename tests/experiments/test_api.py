@@ -22,6 +22,7 @@ SMALL: dict[str, Any] = {
     "heads": {"texts": 0, "relations": 0},
     "page": {"examples": 0},
 }
+QUICK = {key: SMALL[key] for key in ("scoring", "page")}
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,14 @@ def test_scores_are_those_of_a_run_of_the_same_config(found: Run, scored: Callab
     pd.testing.assert_frame_equal(found.scores, same.scores)
     assert found.config == same.config
     assert set(found.tables) == set(same.tables)
+
+
+def test_a_fast_run_has_the_accuracies_without_controls_and_statistics(found: Run, tiny: Path) -> None:
+    fast = score(str(tiny), SPLITS[0], ["position", "dependency"], report=SPLITS[1], fast=True, **QUICK)
+    pd.testing.assert_frame_equal(fast.scores, found.scores)
+    assert found.tables.keys() - fast.tables.keys() == {"shapes"}
+    kept = score(str(tiny), SPLITS[0], "position", fast=True, shapes={"enabled": True}, **QUICK)
+    assert "shapes" in kept.tables
 
 
 def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
