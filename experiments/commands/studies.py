@@ -81,6 +81,12 @@ def reproduce(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="READING.key=value in place of that in its config; repeatable.")
     ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--findings", help="A Python file with findings of your own, tested alone unless others are named."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the record, the page and all runs.")] = Path("runs/findings"),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of bootstrap, controls and random weights.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again, also what is done.")] = False,
@@ -101,15 +107,17 @@ def reproduce(
     Example: headscope reproduce htut-2019
     """
     with loading():
-        from experiments.reproduce.registry import print_summary, select_findings
+        from experiments.reproduce.registry import print_summary, select_findings, use
         from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
-    asked = [] if again else select_findings(ids or ())
+    own = [name for file in files or () for name in use(file)]
+    names = [*own, *(ids or ())]
+    asked = [] if again else select_findings(names)
     if not controls:
-        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), ids or ()):
+        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), names):
             typer.echo(line, err=True)
     how = "Readings that are done are kept: the same command goes on with them, without --fresh."
     with going_on(how), shown() as progress:

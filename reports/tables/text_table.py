@@ -222,7 +222,11 @@ def plain_rows(columns: Cells, rows: Sequence[Cells]) -> Iterator[str]:
 
 
 def rich_rows(columns: Cells, rows: Sequence[Cells], width: int) -> Table:
-    """Return a table as `rich` prints it, so laid out that no word and no interval is divided where there is room."""
+    """Return a table as `rich` prints it, so laid out that no word and no interval is divided where there is room.
+
+    Where there is none the widest of the other columns give way, such as the names of runs: the first says what a row
+    is about.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -231,14 +235,21 @@ def rich_rows(columns: Cells, rows: Sequence[Cells], width: int) -> Table:
     for laid, longest in ((cells, _line), (stacked, _line), (stacked, _word)):
         first, *others = zip(*laid, strict=True)
         widths = [longest(column) for column in others]
-        if width - sum(widths) - 2 * len(widths) >= _word(first):
+        if _left(width, widths) >= _word(first):
             break
+    while _left(width, widths) < min(_word(first), width // 3) and max(widths, default=0) > 1:
+        widths[widths.index(max(widths))] -= 1
     table = Table(box=None, pad_edge=False)
     for title, room in zip(laid[0], (None, *widths), strict=True):
         table.add_column(Text(title), overflow="fold", width=room)
     for row in laid[1:]:
         table.add_row(*map(Text, row))
     return table
+
+
+def _left(width: int, widths: Sequence[int]) -> int:
+    """Return what is left of a width beside columns and their gaps."""
+    return width - sum(widths) - 2 * len(widths)
 
 
 def _line(column: Cells) -> int:

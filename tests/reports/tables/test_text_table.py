@@ -68,6 +68,16 @@ def test_no_word_and_no_interval_is_divided_on_a_terminal(width: int, capsys: py
     assert (len(said.splitlines()) == 3) == (width == 200)
 
 
+def test_where_no_room_is_left_the_widest_others_give_way_to_the_first_column() -> None:
+    name = "a-run-of-a-rather-long-name"
+    rows = [("dependency: nsubj", "4-12", "38.0", "4-9", "45.0")]
+    table = rich_rows(("role", f"head in {name}", "accuracy, %", f"head in other-{name}", "accuracy, %"), rows, 60)
+    widths = [column.width for column in table.columns]
+    assert widths[0] is None
+    assert 60 - sum(widths[1:]) - 2 * 4 >= len("dependency:")
+    assert widths[2] == widths[4] == len("accuracy,")
+
+
 def wide(*titles: str, rows: int = 1) -> TextTable:
     """Return a table of rows that are about one label: it, then numbers, the row's in each column."""
     columns = (TextColumn("Label", itemgetter(0), "row"), *(TextColumn(one, itemgetter(1)) for one in titles))
