@@ -100,7 +100,7 @@ def test_the_hub_is_asked_only_for_what_is_said_to_be_there(folder: Path, monkey
     assert asked == []
     assert load_model("hub:nobody/nothing@v2").revision == "0123abcd"
     with pytest.raises(
-        ModelError, match=r"model 'hub:a/b@gone': the hub did not give it \(ConnectionError\); check .* give the folder"
+        ModelError, match=r"model 'hub:a/b@gone': the hub did not give it \(.*\); check .* give the folder"
     ):
         load_model("hub:a/b@gone")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
