@@ -1,6 +1,6 @@
 /* The page: one head is chosen in all panels, one text of the chooser is shown in all. */
 const data = JSON.parse($("data").textContent);
-const page = { head: { layer: 0, head: 0 }, view: 0, pieces: false, hide: false, least: 0.04 };
+const page = { head: data.opens, view: 0, pieces: false, hide: false, least: 0.04 };
 const badge = ({ letter, colour }) => make("b", { class: `badge role-${colour}`, "aria-hidden": "true" }, letter);
 
 /* Panels whose queries are the same words point at the same one. */

@@ -111,6 +111,7 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
         "panels": [_panel(panel, views, [*marks]) for panel, views in zip(panels, of_panels, strict=True)],
         "marks": [{"probe": probe, "label": label} | asdict(mark) for (probe, label), mark in marks.items()],
         "columns": ROLE_COLUMNS,
+        "opens": _opens(panels, [*marks]),
     }
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
@@ -136,6 +137,27 @@ def _panel(panel: Panel, views: Sequence[Any], marked: Sequence[RoleName]) -> di
         for name, role in panel.roles.items()
     }
     return {"model": panel.model, "views": views, "roles": roles}
+
+
+def _opens(panels: Sequence[Panel], marked: Sequence[RoleName]) -> dict[str, int]:
+    """Return the head that is shown first, one that all panels have: of the first role, else the sharpest.
+
+    Roles are those that a run found. Of the sharpest head the words of the first text give most to their strongest
+    other word, special tokens aside.
+    """
+    layers, heads = np.min([view.words.maps.shape[:2] for panel in panels for view in panel.views], axis=0).tolist()
+    of_roles = (name for role in marked for name, known in panels[0].roles.items() if known.main == role)
+    for layer, head in (map(int, name.split("-")) for name in of_roles):
+        if layer <= layers and head <= heads:
+            return {"layer": layer - 1, "head": head - 1}
+    first = panels[0].views[0]
+    maps = np.array(first.words.maps[:layers, :heads])
+    maps[..., list(first.words.keys.special)] = 0
+    queries = np.setdiff1d(np.arange(maps.shape[2]), np.array(first.words.queries.special, int))
+    if not first.crossed:
+        maps[..., queries, queries] = 0
+    layer, head = divmod(int(maps[:, :, queries].max(-1).sum(-1).argmax()), heads)
+    return {"layer": layer, "head": head}
 
 
 def _view(view: TextAttention, path: Path) -> dict[str, Any]:

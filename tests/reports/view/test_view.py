@@ -123,3 +123,16 @@ def test_roles_are_those_of_the_cards_and_share_letters_over_panels(
     marks = [(one["probe"], one["label"], one["letter"]) for one in kept["marks"]]
     assert marks == [("a", "obj", "O"), ("b", "obj", "B"), ("a", "det", "D")]
     assert [[main for main, *_ in panel["roles"].values()] for panel in kept["panels"]] == [[2, 0], [1, 1, 0]]
+
+
+def test_the_page_opens_at_the_head_of_the_first_role_else_at_the_sharpest_on_other_words(tmp_path: Path):
+    maps = np.full((2, 3, 4, 4), 0.25)
+    maps[1, 0, 1:3] = [0.97, 0.01, 0.01, 0.01]  # all to the special token
+    maps[0, 1, 1:3] = [[0, 0.97, 0.03, 0], [0, 0.03, 0.97, 0]]  # all to the word itself
+    maps[1, 2, 1] = [0.2, 0.2, 0.6, 0]
+    words = level(maps, ["[CLS]", "ships", "sink", "[SEP]"])
+    view = TextAttention("", "ships sink", words, words)
+    assert data(write_view(tmp_path / "a.html", [Panel("m", [view])]))["opens"] == {"layer": 1, "head": 2}
+    roles = {"2-1": KnownRole(None, "", ()), "1-2": KnownRole(("dependency", "obj"), "", ())}
+    known = write_view(tmp_path / "b.html", [Panel("m", [view], roles)])
+    assert data(known)["opens"] == {"layer": 0, "head": 1}
