@@ -19,6 +19,7 @@ from experiments.run.config import FAST, checked, config_tables, corpus_part
 from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
+from mha.models.folders import keep
 from probes.corpora.corpus import Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
@@ -33,12 +34,18 @@ CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."
 
 
-def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, device: str = "cpu") -> Model:
+def load(
+    model: Any = "minilm", tokenizer: Any = None, *, source: str = "pretrained", seed: int = 0, device: str = "cpu"
+) -> Model:
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
-    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted within
-    each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
+    A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
+    it is read as it is now, from a copy in the cache, and not changed. `source` is "pretrained", "random" (randomly
+    initialised weights of `seed`) or "permuted" (weights permuted within each matrix); `device` is one of
+    `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
+    given = isinstance(model, str | Path) and tokenizer is None
+    name = str(model) if given else str(keep(model, tokenizer))
     return load_model(checkpoint_of(name), source, seed, device=device)
 
 
@@ -97,7 +104,7 @@ def score(
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
     where the corpus has no question of the probes.
     """
-    opened = load(model) if isinstance(model, str) else model
+    opened = model if isinstance(model, Model) else load(model)
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
     found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
@@ -124,7 +131,8 @@ def view(
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)
-        shown = {"runs": [model]} if isinstance(model, Run) else {"models": [model]}
+        named = model if isinstance(model, Model | Run | str) else load(model)
+        shown = {"runs": [named]} if isinstance(named, Run) else {"models": [named]}
         given = [texts] if isinstance(texts, str) else [*texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
         return NotebookPage(path.read_text(encoding="utf-8"))

@@ -113,6 +113,10 @@ def corpus_part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, An
     if isinstance(corpus, Mapping):
         return dict(corpus)
     if not isinstance(corpus, str):
-        return {"texts": [*corpus]}
+        texts = [] if hasattr(corpus, "columns") else [*corpus]
+        if not all(isinstance(text, str) for text in texts) or not texts:
+            got = type(texts[0]).__name__ if texts else type(corpus).__name__
+            raise ConfigError(f"corpus: expected a name, a file, a table of a config or a list of texts, got {got}")
+        return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -94,6 +94,7 @@ def test_the_hub_is_asked_only_for_what_is_said_to_be_there(folder: Path, monkey
         return str(commit)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with pytest.raises(ModelError, match=r"unknown model 'nobody/nothing': no such folder.*'hub:owner/name'"):
         load_model("nobody/nothing")
     assert load_model(str(folder)).revision is None
