@@ -76,7 +76,7 @@ def open_run(folder: str | Path) -> Run:
 
 
 def score(
-    model: Model | str = "minilm",
+    model: Any = "minilm",
     corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
     probes: str | Sequence[str] | Mapping[str, Any] = (),
     *,
@@ -118,7 +118,7 @@ def score(
 
 def view(
     texts: str | Sequence[str] = (),
-    model: Model | str | Run = "minilm",
+    model: Any = "minilm",
     out: str | Path | None = None,
     *,
     target: str = "",

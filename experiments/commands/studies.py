@@ -124,8 +124,9 @@ def reproduce(
         if again:
             page = rejudge(out, progress)
         else:
-            how = {"fresh": fresh, "controls": controls}
-            page = do_reproduce(asked, subjects, out, changes or (), seed=seed, **how, progress=progress)
+            page = do_reproduce(
+                asked, subjects, out, changes or (), seed=seed, fresh=fresh, controls=controls, progress=progress
+            )
     print_summary(out)
     typer.echo(f"page: {page}")
 
