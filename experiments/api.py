@@ -92,13 +92,13 @@ def score(
 ) -> Run:
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
-    `corpus` is a name of `headscope list corpora`, a file or folder, a list of texts, or a table as in a config, such
-    as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
-    documents are divided between both. `annotate` is the pipeline that parses plain text, such as
-    "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any,
-    those of a config's default. `fast` leaves out controls, attention statistics and relations between heads, so that
-    heads stand beside baselines alone. All other tables of a config can be given by name: `controls={"random": 0}`,
-    `ablation={"behaviours": ["embedding"]}`.
+    `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
+    list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
+    and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
+    parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name,
+    several, or a table; without any, those of a config's default. `fast` leaves out controls, attention statistics and
+    relations between heads, so that heads stand beside baselines alone. All other tables of a config can be given by
+    name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
