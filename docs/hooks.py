@@ -26,7 +26,8 @@ from experiments.claims.study import CLAIMS
 from experiments.cli import app
 from experiments.commands.listing import probes
 from experiments.run.config import RunConfig
-from probes import get_probe
+from experiments.run.measures import measure_types
+from probes import get_probe, probe_names
 from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
@@ -40,8 +41,22 @@ from reports.tables.table import Table
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "reports" / "published"
 
-MOVED = {"reports/published/": "published/", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
-"Where files of the repository stand in the site; pages link to the files, so that their links hold in both."
+MOVED = {
+    **{"reports/published/": "published/", "reports/published)": "published/index.md)"},
+    **{"CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"},
+    **{"experiments/cli.py": "reference/commands.md", "headscope/__init__.py": "reference/python.md"},
+    "experiments/config/sections.py": "reference/config.md",
+    "experiments/config/train_config.py": "reference/config.md#train",
+    **{f"experiments/measures/{one.name}.py": f"reference/config.md#{one.name}" for one in measure_types()},
+    "probes/__init__.py": "reference/probes.md",
+    **{
+        f"{type(get_probe(name)).__module__.replace('.', '/')}.py": f"reference/probes.md#{name}"
+        for name in probe_names()
+    },
+    **{"reports/tables/scores.py": "reference/tables.md", "reports/scores/glossary.py": "reference/terms.md"},
+}
+"""Where files of the repository, or what is made of them, stand in the site; pages link to the files, so that their
+links hold in both."""
 
 SHOWN_FILES = (".png", ".svg", ".csv", ".parquet", ".html")
 "Endings of the files of a published folder that its page or a reader may open."

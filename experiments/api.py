@@ -15,10 +15,11 @@ from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
 from experiments.heads.view import write_text_view
 from experiments.inputs.corpora import open_part
-from experiments.run.config import checked, config_tables, corpus_part
+from experiments.run.config import FAST, checked, config_tables, corpus_part
 from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
+from mha.models.folders import keep
 from probes.corpora.corpus import Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
@@ -33,12 +34,18 @@ CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."
 
 
-def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, device: str = "cpu") -> Model:
+def load(
+    model: Any = "minilm", tokenizer: Any = None, *, source: str = "pretrained", seed: int = 0, device: str = "cpu"
+) -> Model:
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
-    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted within
-    each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
+    A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
+    it is read as it is now, from a copy in the cache, and not changed. `source` is "pretrained", "random" (randomly
+    initialised weights of `seed`) or "permuted" (weights permuted within each matrix); `device` is one of
+    `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
+    given = isinstance(model, str | Path) and tokenizer is None
+    name = str(model) if given else str(keep(model, tokenizer))
     return load_model(checkpoint_of(name), source, seed, device=device)
 
 
@@ -69,12 +76,13 @@ def open_run(folder: str | Path) -> Run:
 
 
 def score(
-    model: Model | str = "minilm",
+    model: Any = "minilm",
     corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
     probes: str | Sequence[str] | Mapping[str, Any] = (),
     *,
     report: str | Mapping[str, Any] | Sequence[str] | None = None,
     annotate: str | None = None,
+    fast: bool = False,
     out: str | Path | None = None,
     overwrite: bool = False,
     name: str = "scores",
@@ -84,20 +92,21 @@ def score(
 ) -> Run:
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
-    `corpus` is a name of `headscope list corpora`, a file or folder, a list of texts, or a table as in a config, such
-    as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
-    documents are divided between both. `annotate` is the pipeline that parses plain text, such as
-    "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name, several, or a table; without any,
-    those of a config's default. All other tables of a config can be given by name: `controls={"random": 0}`,
-    `ablation={"behaviours": ["embedding"]}`.
+    `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
+    list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
+    and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
+    parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name,
+    several, or a table; without any, those of a config's default. `fast` leaves out controls, attention statistics and
+    relations between heads, so that heads stand beside baselines alone. All other tables of a config can be given by
+    name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
     where the corpus has no question of the probes.
     """
-    opened = load(model) if isinstance(model, str) else model
+    opened = model if isinstance(model, Model) else load(model)
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
-    found |= {**config_tables(corpus, report, annotate, probes), **tables}
+    found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
     if out is not None:
@@ -109,7 +118,7 @@ def score(
 
 def view(
     texts: str | Sequence[str] = (),
-    model: Model | str | Run = "minilm",
+    model: Any = "minilm",
     out: str | Path | None = None,
     *,
     target: str = "",
@@ -122,7 +131,8 @@ def view(
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)
-        shown = {"runs": [model]} if isinstance(model, Run) else {"models": [model]}
+        named = model if isinstance(model, Model | Run | str) else load(model)
+        shown = {"runs": [named]} if isinstance(named, Run) else {"models": [named]}
         given = [texts] if isinstance(texts, str) else [*texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
         return NotebookPage(path.read_text(encoding="utf-8"))

@@ -47,7 +47,9 @@ def _check_rooms() -> None:
         spec = find_spec(room) if module is None else module.__spec__
         found = None if spec is None else spec.origin or next(iter(spec.submodule_search_locations or ()), None)
         if found is None or Path(found).resolve().parent not in (beside, beside / room):
-            lies = "is missing" if found is None else f"is hidden by {Path(found).parent}: rename that folder"
+            hides = Path(found or "")
+            hides = hides.parent if hides.name == "__init__.py" else hides
+            lies = "is missing" if found is None else f"is hidden by {hides}: give that another name"
             raise ImportError(f"the package {room} of headscope, in {beside}, {lies}, or start Python elsewhere")
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mha.attention import AttentionError as AttentionError
     from mha.attention import MultiHeadAttention as MultiHeadAttention
     from mha.attention import attend as attend
+    from mha.attention import plain_attention as plain_attention
     from mha.batches import Batch as Batch
     from mha.batches import collate as collate
     from mha.batches import plan as plan
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from mha.watches import Seen as Seen
 
 _NAMES = {
-    "mha.attention": ("AttentionError", "MultiHeadAttention", "attend"),
+    "mha.attention": ("AttentionError", "MultiHeadAttention", "attend", "plain_attention"),
     "mha.batches": ("Batch", "collate", "plan"),
     "mha.causal.interventions": ("Ablate", "Attend", "intervene"),
     "mha.encoder.encoder": ("Encoder", "EncoderConfig"),

@@ -1,4 +1,4 @@
-"""The one attention function, and multi-head attention as in the formula that everybody knows."""
+"""The one attention function, and multi-head attention; `plain_attention` is the formula that everybody knows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ from torch import Tensor, nn
 
 from mha.dropout import dropout as drop
 from mha.watches import Call, call_of, is_watched
+
+
+def plain_attention(
+    attention: MultiHeadAttention,
+    query: Float[Tensor, "batch query model"],
+    key: Float[Tensor, "batch key model"],
+    value: Float[Tensor, "batch key model"],
+    allowed: Bool[Tensor, "batch query key"],
+) -> Float[Tensor, "batch query model"]:
+    """MultiHead(Q, K, V) as Vaswani et al. 2017 print it (section 3.2), a head at a time: to be read, not to be run.
+
+    `attend` computes the same for all heads at once, faster, and shows it to hooks. Every query has a key that is
+    allowed.
+    """
+    heads = []
+    for i in range(attention.heads):
+        Q = query @ attention.W_Q[i] + attention.bias(0)[i]
+        K = key @ attention.W_K[i] + attention.bias(1)[i]
+        V = value @ attention.W_V[i] + attention.bias(2)[i]
+        scores = Q @ K.transpose(1, 2) * attention.scaling
+        weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+        heads.append(weights @ V)
+    W_O = torch.cat([*attention.W_O])
+    output: Tensor = torch.cat(heads, dim=-1) @ W_O + attention.output.bias
+    return output
+
 
 SILENT = frozenset(
     {"is_causal", "sliding_window", "deterministic", "layer_idx", "position_ids", "cache_position", "use_cache"}

@@ -59,6 +59,8 @@ class Sentence:
     mentions: tuple[Mention, ...] = ()
     kind: str = ""
     'What the corpus says that the sentence is, its construction or type; labels may go by it. "" where it is silent.'
+    language: str = ""
+    'Code of its language, such as "de"; "" where the corpus does not say it.'
     space_after: tuple[bool, ...] = ()
     "Whether a blank follows each word in the text as it was written; () where one follows all, or nothing is said."
     remarks: tuple[str, ...] = ()
@@ -109,6 +111,11 @@ class Document:
     "The universal part of speech of every word."
     feats = _joined("feats")
     "The morphology of every word."
+
+    @property
+    def language(self) -> str:
+        """Code of its language, that of its first sentence; "" where the corpus does not say it."""
+        return self.sentences[0].language if self.sentences else ""
 
     @cached_property
     def starts(self) -> IntArray:

@@ -7,10 +7,26 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from numbers import Integral
+from pathlib import PurePath
 from typing import Any, Final
 
 MISSING = "–"
 "Stands for a number that was not measured; never 0."
+
+
+def model_title(name: str) -> str:
+    """Return what pages call a model: its name, of a folder the last part, of a checkpoint its training and step too.
+
+    >>> model_title("minilm"), model_title("hub:owner/name"), model_title("/somewhere/deep/my-bert")
+    ('minilm', 'hub:owner/name', 'my-bert')
+    >>> model_title("/deep/runs/scratch/seed-1/checkpoints/step-500")
+    'scratch@seed-1@step-500'
+    """
+    parts = PurePath(name).parts
+    if name.startswith("hub:") or len(parts) < 2:
+        return name
+    of_training = parts[-2] == "checkpoints" and len(parts) > 3
+    return "@".join([*parts[-4:-2], parts[-1]]) if of_training else parts[-1]
 
 
 def minus(text: str) -> str:
@@ -130,6 +146,15 @@ def signed_interval(low: float, high: float) -> str:
 def count(number: object) -> str:
     """Write a whole number with thousands separated; what is no number is returned as text."""
     return f"{int(number):,}" if isinstance(number, Integral) else MISSING if number is None else str(number)
+
+
+def shape_text(layers: object, heads: object) -> str:
+    """Write how many layers of how many heads a model has.
+
+    >>> shape_text(6, 12), shape_text(3, 1)
+    ('6 layers of 12 heads', '3 layers of 1 head')
+    """
+    return f"{layers} layer{'s' * (layers != 1)} of {heads} head{'s' * (heads != 1)}"
 
 
 def duration(seconds: object) -> str:

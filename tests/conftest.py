@@ -48,6 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def valid_charts() -> None:
+    """Hold every chart that a test makes against the schema of Vega-Lite."""
+    from reports.drawing.charts import Chart
+
+    Chart.validates = True
+
+
 class NetworkError(BaseException):
     """Something wanted the network; no handler of errors hides it."""
 

@@ -14,10 +14,10 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 83450,
-    "lines of tests": 47700,
+    "lines of source": 83850,
+    "lines of tests": 48130,
     "files of Python": 546,
-    "files of Python under 60 lines": 83,
+    "files of Python under 60 lines": 84,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 15,

@@ -60,6 +60,17 @@ def shown_run() -> Iterator[Course]:
 
 
 @contextmanager
+def going_on(how: str = "") -> Iterator[None]:
+    """Where Ctrl-C ends the block, say `how` to go on, else what the error notes: nothing else is said of it."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        for note in [how] if how else getattr(error, "__notes__", ()):
+            errors.print(note, markup=False)
+        raise
+
+
+@contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that something is being done whose end cannot be foreseen, with the time that it has taken."""
     started = time.monotonic()
@@ -80,23 +91,36 @@ def loading() -> AbstractContextManager[None]:
     return working("loading the program")
 
 
+COUNTS = 28
+"Columns that the count, the time left and the gaps of a bar take."
+
+
 @contextmanager
 def _bars() -> Iterator[Step]:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeLeft())
-    note_column = TextColumn("{task.fields[note]}", markup=False)
-    with Progress(*columns, note_column, console=errors, speed_estimate_period=PACE_SECONDS) as bar:
+    bar_width = 40 if errors.width >= 120 else 10
+    columns = (BarColumn(bar_width), MofNCompleteColumn(), TimeLeft())
+    name_column, note_column = (TextColumn(f"{{task.{of}}}", markup=False) for of in ("description", "fields[note]"))
+    with Progress(name_column, *columns, note_column, console=errors, speed_estimate_period=PACE_SECONDS) as bar:
         tasks: dict[str, TaskID] = {}
         last: dict[str, int] = {}
+        room = errors.width - bar_width - COUNTS
 
         def step(what: str, done: int, of: int, note: str = "") -> None:
+            name = _cut(what, room)
+            note = _cut(note, room - len(name))
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of, note=note)
+                tasks[what] = bar.add_task(name, total=of, note=note)
             elif done < last[what]:  # the stage is done once more, such as a page that is made after every model
                 bar.reset(tasks[what], total=of)
             last[what] = done
             bar.update(tasks[what], completed=done, note=note)
 
         yield step
+
+
+def _cut(text: str, room: int) -> str:
+    """Return a text that fits: what is cut is a name or a note, never a count or a time."""
+    return text if len(text) <= room else f"{text[: room - 1]}…" if room > 1 else ""
 
 
 class _Lines:

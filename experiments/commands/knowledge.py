@@ -11,7 +11,9 @@ from experiments.commands.options import AsJson, named
 
 
 def list_(
-    what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=named("lists"))],
+    what: Annotated[
+        str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=named("lists"))
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the probes, corpora, models or findings with their names.

@@ -28,8 +28,11 @@ HELD = {
 }
 "What a probe needs -> the words that titles of corpora have for it, and which files have it; all else is in any text."
 
-LACKING = {"subjects": ("pud-chinese",)}
-"What a probe needs -> corpora that lack it although their titles have the words: Chinese verbs show no number."
+SUBJECTS = {
+    **{"ewt-train": 61, "ewt-dev": 67, "gum-train": 65, "gum-dev": 65, "pud-english": 55},
+    **{"pud-german": 99, "pud-spanish": 99, "pud-russian": 91, "pud-finnish": 95, "pud-turkish": 59, "pud-chinese": 0},
+}
+"Treebank -> percent of its subjects whose verb shows number; other verbs are not finite, or FEATS give them no Number."
 
 EMBEDDED = {
     "grammar": "embedded grammar: trees, coreference, minimal pairs of agreement",
@@ -77,9 +80,13 @@ def _holding(needs: str) -> str:
     if needs not in HELD:
         return "any"
     words, files = HELD[needs]
-    rows = [row for row in corpora() if row["name"] not in LACKING.get(needs, ())]
-    known = [row["name"] for row in rows if any(word in row["what"].partition(": ")[2] for word in words)]
-    return ", ".join(known) + files
+    known = [row["name"] for row in corpora() if any(word in row["what"].partition(": ")[2] for word in words)]
+    if needs != "subjects":
+        return ", ".join(known) + files
+    shown = [f"{name} {SUBJECTS[name]} %" if name in SUBJECTS else name for name in known if SUBJECTS.get(name) != 0]
+    lack = [name for name in known if SUBJECTS.get(name) == 0]
+    share = "percent: of its subjects those whose verb shows number"
+    return f"{', '.join(shown)}{files} ({share}); not {', '.join(lack)}, whose verbs have no Number in FEATS"
 
 
 def corpora() -> Rows:
@@ -137,7 +144,10 @@ LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "m
 def listed(what: str) -> Rows:
     """Return the rows of one of LISTS; raises ListError for anything else."""
     if what not in LISTS:
-        raise ListError(f"no list of {what!r}; {nearest_name(what, LISTS)}")
+        hint = nearest_name(what, LISTS)
+        raise ListError(
+            f"no list of {what!r}; {hint}" if what else f"name a list, such as 'headscope list probes'; {hint}"
+        )
     return LISTS[what]()
 
 

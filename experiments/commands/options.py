@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -44,6 +44,11 @@ NAMES: Final[dict[str, Callable[[], Iterable[str]]]] = {
 def named(what: str) -> Callable[[str], list[str]]:
     """Return what completes the beginning of a name, one of `NAMES`."""
     return lambda incomplete: [name for name in NAMES[what]() if name.startswith(incomplete)]
+
+
+def divided(given: Sequence[str] | None) -> list[str]:
+    """Return what an option was given, with commas or repeated, one by one."""
+    return [one for names in given or () for one in names.split(",")]
 
 
 Changes = Annotated[

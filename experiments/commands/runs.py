@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.console import Talk, Voice, errors, loading, shown, shown_run, working
-from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, named
+from experiments.commands.console import Talk, Voice, errors, going_on, loading, shown, shown_run, working
+from experiments.commands.options import Changes, Cluster, Open, Out, Probes, RunFolder, divided, named
 
 
 class ReportError(ValueError):
@@ -34,6 +34,9 @@ def run(
         typer.Option("--probes", help="Names of probes, with commas or repeated.", autocompletion=named("probes")),
     ] = None,
     annotate: Annotated[str, typer.Option("--annotate", help="What parses plain text: spacy:en_core_web_sm.")] = "",
+    fast: Annotated[
+        bool, typer.Option("--fast", help="No controls, attention statistics or relations of heads: baselines alone.")
+    ] = False,
     changes: Changes = None,
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
@@ -53,7 +56,7 @@ def run(
     with loading():
         from experiments.record.job import kept_folder
         from experiments.record.provenance import typed
-        from experiments.run.config import config_tables, load_config
+        from experiments.run.config import FAST, config_tables, load_config
         from experiments.run.run import run as do_run
         from experiments.training.train import checkpoint_of
         from reports import Run
@@ -61,23 +64,17 @@ def run(
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
-    given = config_tables(
-        corpus or None, report or None, annotate, [one for name in probes or () for one in name.split(",")]
-    )
+    given = dict(FAST) if fast else {}
+    given |= config_tables(corpus or None, report or None, annotate, divided(probes))
     if model:
         given["model"] = {"name": checkpoint_of(model)}
     loaded = load_config(config, _with_cluster(changes, cluster), given)
     if kept_folder(out / loaded.name).is_dir() and not resume:
         errors.print("An interrupted run is here; without --resume it begins anew.")
-    with shown_run() as progress:
-        try:
-            folder = do_run(
-                loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_show_first
-            )
-        except KeyboardInterrupt as error:  # of which nothing else is said
-            for note in getattr(error, "__notes__", ()):
-                errors.print(note)
-            raise
+    with going_on(), shown_run() as progress:
+        folder = do_run(
+            loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_show_first
+        )
     if Voice.talk is not Talk.QUIET:
         typer.echo(f"{shortest_table(Run.open(folder))}\n")
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
@@ -118,7 +115,7 @@ def atlas(
         from experiments.compare.grid import load_atlas
 
     loaded = load_atlas(grid, _with_cluster(changes, cluster))
-    with shown() as progress:
+    with going_on("Runs that are done are kept: the same command goes on."), shown() as progress:
         page = make_atlas(loaded, out, overwrite=overwrite, progress=progress)
     typer.echo(f"page: {page}")
 
@@ -145,7 +142,8 @@ def train(
         from experiments.training.train import noted, train_seeds
 
     loaded = load_training(config, changes or ())
-    with shown() as progress:
+    how = "Checkpoints are kept: the same command with --resume continues the training."
+    with going_on(how), shown() as progress:
         folders = train_seeds(loaded, out, resume=resume, on_progress=noted(progress))
     for folder in folders.values():
         typer.echo(f"checkpoints: {folder / 'checkpoints'}")
@@ -212,18 +210,22 @@ def export(
     to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
     table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a measure such as shapes.")] = "",
     probes: Probes = None,
+    labels: Annotated[
+        list[str] | None, typer.Option("--label", help="Only these labels, with commas or repeated: nsubj,obj.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only so many rows, the first.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:
-    """Write a table or the figures of a run for papers and other tools.
+    """Write a table or the figures of a run, or the changes of a comparison, for papers and other tools.
 
-    Needs a run folder.
+    Needs a run folder, or the folder of a comparison.
     Makes one file, or a folder of figures or of a data set.
 
-    Example: headscope export runs/quickstart --to latex --probe dependency
+    Example: headscope export runs/quickstart --to latex --label nsubj,obj --rows 10
     """
     with loading():
         from experiments.heads.exports import export as do_export
 
     with working(f"writing {to}"):
-        written = do_export(folder, to, out, table=table, probes=probes or ())
+        written = do_export(folder, to, out, table=table, probes=probes or (), labels=divided(labels), rows=rows)
     typer.echo(f"written: {written}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.console import loading, shown
+from experiments.commands.console import going_on, loading, shown
 from experiments.commands.options import Probes, named
 
 
@@ -31,7 +31,7 @@ def sandbox(
     with loading():
         from experiments.sandbox import FULL, QUICK, run_study
 
-    with shown() as progress:
+    with going_on("Parts that are done are kept: the same command with --resume goes on."), shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
         page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress, resume=resume)
     typer.echo(f"page: {page}")
@@ -61,7 +61,7 @@ def claim(
         from experiments.claims.study import load_claim, run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
-    with shown() as progress:
+    with going_on("What is done is kept: the same command with --resume goes on."), shown() as progress:
         page = run_claims(loaded, out, resume=resume, progress=progress)
     typer.echo(f"page: {page}")
 
@@ -80,6 +80,12 @@ def reproduce(
     ] = None,
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="READING.key=value in place of that in its config; repeatable.")
+    ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--findings", help="A Python file with findings of your own, tested alone unless others are named."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the record, the page and all runs.")] = Path("runs/findings"),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of bootstrap, controls and random weights.")] = 0,
@@ -101,22 +107,26 @@ def reproduce(
     Example: headscope reproduce htut-2019
     """
     with loading():
-        from experiments.reproduce.registry import print_summary, select_findings
+        from experiments.reproduce.registry import print_summary, select_findings, use
         from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
-    asked = [] if again else select_findings(ids or ())
+    own = [name for file in files or () for name in use(file)]
+    names = [*own, *(ids or ())]
+    asked = [] if again else select_findings(names)
     if not controls:
-        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), ids or ()):
+        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), names):
             typer.echo(line, err=True)
-    with shown() as progress:
+    how = "Readings that are done are kept: the same command goes on with them, without --fresh."
+    with going_on(how), shown() as progress:
         if again:
             page = rejudge(out, progress)
         else:
-            how = {"fresh": fresh, "controls": controls}
-            page = do_reproduce(asked, subjects, out, changes or (), seed=seed, **how, progress=progress)
+            page = do_reproduce(
+                asked, subjects, out, changes or (), seed=seed, fresh=fresh, controls=controls, progress=progress
+            )
     print_summary(out)
     typer.echo(f"page: {page}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,10 +44,12 @@ def read_toml(path: Path, changes: Sequence[str], given: Given = MappingProxyTyp
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.toml")))
-        raise ConfigError(f"{path}: no such config; headscope comes with {shipped}, in {CONFIGS}") from None
+        shipped = sorted(file.stem for file in CONFIGS.glob("*.toml"))
+        hint = nearest_name(path.stem, shipped, f"headscope comes with {', '.join(shipped)}, in {CONFIGS}")
+        raise ConfigError(f"{path}: no such config; {hint}") from None
     except IsADirectoryError:
-        raise ConfigError(f"{path}: is a folder, expected a file") from None
+        run = "; headscope report makes the page of a run again" if (path / "run.json").is_file() else ""
+        raise ConfigError(f"{path}: is a folder, expected a file, or the name of a config{run}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
     return toml_of(text, path, changes, given)
@@ -198,20 +201,70 @@ def _one_line(error: ValidationError, kind: type[BaseModel]) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        known = _known_keys(first["loc"][:-1], kind)
-        hint = nearest_name(str(first["loc"][-1]), known, f"known here are {', '.join(known)}")
-        return f"unknown key {place!r}; {hint}"
+        return f"unknown key {place!r}; {_other_key(first['loc'], kind)}"
     if first["type"] == "missing":
         return f"{place!r} is missing"
     if first["type"] == "model_type":
         return f"{place}: expected a table with {', '.join(_known_keys(first['loc'], kind))}; got {first['input']!r}"
-    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] in _EXPECTED or first["msg"].startswith(_SHOULD):
+        message = f"expected {_expected(first['type'], first['msg'], first['input'])}; got {first['input']!r}"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
 
+_SHOULD: Final = "Input should be "
+
+_EXPECTED: Final = {
+    "string_type": "text",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "path_type": "the path of a file or folder",
+}
+"What pydantic found wrong with a value -> what TOML has there."
+
+
+def _expected(kind: str, message: str, value: Any) -> str:
+    """Return what is expected in place of a value, in the words of TOML."""
+    if kind == "tuple_type":
+        return f"a list, such as [{json.dumps(value, default=str)}]"
+    said = message.removeprefix(_SHOULD)
+    return _EXPECTED.get(kind) or (f"a number {said}" if said.startswith(("greater", "less")) else said)
+
+
+def _other_key(place: tuple[int | str, ...], kind: type[BaseModel]) -> str:
+    """Return which key was meant: one of the same name in a table below or the nearest one, else all that there are."""
+    *tables, key = place
+    known = _known_keys(tuple(tables), kind)
+    below = {
+        f"{table}.{key}"
+        for table in known
+        if (section := _section(_annotation((*tables, table), kind))) and str(key) in section.model_fields
+    }
+    if len(below) == 1:
+        return f"did you mean {'.'.join([*map(str, tables), *below])!r}?"
+    return nearest_name(str(key), known, f"known here are {', '.join(known)}")
+
+
 def _known_keys(place: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
-    for part in place:
-        annotation: Any = section.model_fields[str(part)].annotation
-        options = getattr(annotation, "__args__", (annotation,))
-        section = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
-    return list(section.model_fields)
+    """Return the keys of the table at a place below a section."""
+    found = _section(_annotation(place, section)) if place else section
+    assert found is not None, place
+    return list(found.model_fields)
+
+
+def _annotation(place: tuple[int | str, ...], section: type[BaseModel]) -> Any:
+    """Return the type of the key at a place below a section."""
+    *tables, key = place
+    for table in tables:
+        inner = _section(section.model_fields[str(table)].annotation)
+        assert inner is not None, place
+        section = inner
+    return section.model_fields[str(key)].annotation
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    """Return the table that a type is, None where it is none."""
+    options = getattr(annotation, "__args__", (annotation,))
+    return next((one for one in options if isinstance(one, type) and issubclass(one, BaseModel)), None)

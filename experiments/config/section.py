@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from mha.messages import OneLineError
-from probes import get_probe
+from probes import get_probe, probe_names
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
+from probes.registry import UnknownProbeError
 
 GRAMMAR = "grammar"
 "Name of the embedded corpus, which is generated."
@@ -41,10 +42,26 @@ class Placed:
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
-        get_probe(name)
+        try:
+            get_probe(name)
+        except UnknownProbeError as error:
+            raise ValueError(f"{error}{_as_label(name)}") from None
         if names.count(name) > 1:
             raise ValueError(f"probe {name!r} is named twice")
     return names
+
+
+def _as_label(name: str) -> str:
+    """Say which probe has a label of this name in a little text of the embedded grammar; "" unless it is one alone."""
+    from probes.grammar import generate
+
+    documents = list(generate(12, 0))
+    having = []
+    for probe in map(get_probe, probe_names()):
+        if probe.needs != "frequencies":  # of a file
+            found = (targets for text in documents for targets in probe.targets(text).values())
+            having += [probe.name] * any(name in probe.pool(label) for targets in found for label in targets.label)
+    return f" ({name!r} is a label of {having[0]}: name that probe)" if len(having) == 1 else ""
 
 
 ProbeNames = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_known)]

@@ -10,6 +10,7 @@ import torch
 from experiments.heads.typed_text import TypedError, cut, find_head, find_word
 from mha import CLS, Model, Pieces, load_model
 from mha.reading.head_steps import Walk, walk
+from reports.formats import model_title
 from reports.view.explain import AXES, Explained, write_explanation
 
 MOST_PIECES = 64
@@ -33,7 +34,7 @@ def explain_head(text: str, model_name: str, name: str, path: Path, *, word: str
     place = find_word(words, word) if word else None
     found = walk(model, torch.from_numpy(pieces.ids), layer, head)
     explained = Explained(
-        model=model.name,
+        model=model_title(model.name),
         sentence=" ".join(text.split()),
         layer=layer,
         layers=model.layers,

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 
 from reports import Run
 from reports.blocks.block import Charts, every_block
+from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.drawing.charts import FORMATS, save_pictures
 from reports.measures.registry import measures
 from reports.notebook.run_charts import run_pictures
@@ -41,15 +43,20 @@ def export(
     *,
     table: str = "",
     probes: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    rows: int | None = None,
 ) -> Path:
-    """Write a table of a run, or its figures, and return the file or folder.
+    """Write a table of a run, its figures, or the changes of a comparison, and return the file or folder.
 
     `to` is csv, parquet, latex (booktabs), markdown, dataset (a `datasets.DatasetDict` with a card), or, for the
     charts of all probes and of the page's sections, pdf, png or svg. `table` is "best" (as papers print it: the default
-    of latex and markdown), "scores" (of every head: the default of the others), or that of a measure. `probes` keeps
-    only theirs. Without `out` it is named after the run, in the current folder. Raises ExportError with what there is,
-    and what `Run.open` raises for what is no run folder; no folder is replaced.
+    of latex and markdown), "scores" (of every head: the default of the others), or that of a measure. `probes` and
+    `labels` keep only theirs, `rows` the first so many. Of a comparison latex and markdown have the roles that changed
+    and every significant difference. Without `out` it is named after the run, in the current folder. Raises ExportError
+    with what there is, and what `Run.open` raises for what is no run folder; no folder is replaced.
     """
+    if not isinstance(run, Run) and (Path(run) / COMPARISON_PAGE.file).is_file():
+        return _export_comparison(Path(run), to, out, rows)
     opened = run if isinstance(run, Run) else Run.open(Path(run))
     try:
         if to in FORMATS:
@@ -59,7 +66,7 @@ def export(
         if to not in SUFFIXES:
             raise ExportError(f"unknown form {to!r}; known are {', '.join((*SUFFIXES, *FORMATS))}")
         name = table or (BEST if to in ("latex", "markdown") else SCORES)
-        found = _table(opened, name, probes)
+        found = _table(opened, name, probes, labels)[:rows]
     except ValueError as error:
         raise ExportError(str(error)) from error
     path = Path(out or f"{opened.name}-{name}{SUFFIXES[to]}")
@@ -85,10 +92,25 @@ def _pictures(run: Run, probes: Sequence[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
-    """Return a table of the run, of these probes alone where any are named."""
+def _export_comparison(folder: Path, to: str, out: str | Path | None, rows: int | None) -> Path:
+    """Write what changed between the runs of a comparison, a table for each pair."""
+    if to not in ("latex", "markdown"):
+        raise ExportError(f"{folder}: a comparison is exported as latex or markdown; its CSV files lie there")
+    record = COMPARISON_PAGE.read(folder)
+    tables = [
+        replace(change_table(pair), title=f"{pair.one} → {pair.other}", note=" ".join(pair.sentences))[:rows]
+        for pair in record.each_pair
+    ]
+    path = Path(out or f"{folder.resolve().name}{SUFFIXES[to]}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(one.latex() if to == "latex" else one.markdown() for one in tables), encoding="utf-8")
+    return path
+
+
+def _table(run: Run, name: str, probes: Sequence[str], labels: Sequence[str]) -> TextTable:
+    """Return a table of the run, of these probes and labels alone where any are named."""
     if name == BEST:
-        best = run.best(probes[0] if len(probes) == 1 else None)
+        best = run.best(probes[0] if len(probes) == 1 else None, labels or None)
         keep = [place for place, row in enumerate(best.frame["probe"]) if not probes or row in probes]
         rows = tuple(best.rows[place] for place in keep)
         return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
@@ -96,11 +118,11 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
     if name not in tables:
         raise ExportError(f"{run.folder}: no table {name!r}; there are {', '.join((BEST, *tables))}")
     frame = tables[name]
-    if probes:
-        for probe in probes:
-            if "probe" not in frame or not (frame["probe"] == probe).any():
-                raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
-        frame = frame[frame["probe"].isin(probes)]
+    for column, wanted in (("probe", probes), ("label", labels)):
+        for one in wanted:
+            if column not in frame or not (frame[column] == one).any():
+                raise ExportError(f"{run.folder}: table {name!r} has no rows of {column} {one!r}")
+        frame = frame[frame[column].isin(wanted)] if wanted else frame
     return run_tables()[name].shown(frame, f"{run.name}: {name}")
 
 

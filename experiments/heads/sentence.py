@@ -20,7 +20,7 @@ from mha.causal.interventions import WAYS
 from mha.pieces import Pieces
 from probes.evidence.examples import word_level
 from probes.scoring.score import Settings
-from reports.formats import MISSING, decimal3, percent
+from reports.formats import MISSING, decimal3, model_title, percent
 from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
@@ -85,7 +85,9 @@ def attention(model: Model, text: str, maps: str = "weights") -> Attention:
     check_maps(maps)
     words, pieces = cut(model, text)
     found = word_level(model, pieces, Settings(maps=maps))
-    return Attention(model.name, tuple(words), np.roll(found, 1, axis=3))  # [SEP] and [CLS] stand at the end
+    return Attention(
+        model_title(model.name), tuple(words), np.roll(found, 1, axis=3)
+    )  # [SEP] and [CLS] stand at the end
 
 
 def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> TextTable:
@@ -118,7 +120,7 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
         (str(word), *(decimal3(float(number)) for number in numbers))
         for word, *numbers in frame[shown].itertuples(index=False)
     )
-    title = f"{model.name} without {', '.join(names) or MISSING} ({how})"
+    title = f"{model_title(model.name)} without {', '.join(names) or MISSING} ({how})"
     return TextTable(title, tuple(shown), rows, frame, note)
 
 

@@ -63,6 +63,10 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     tokenizer turns into nothing or into a special token, and more pieces than the model reads.
     """
     name = "target" if is_target else "text"
+    if not isinstance(model, Model):
+        raise TypedError(f"expected a model of hs.load, which takes objects too, got {type(model).__name__}")
+    if not isinstance(text, str):
+        raise TypedError(f"the {name} is no text: expected a sentence, got {type(text).__name__}")
     if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
         raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
     words, blanks = typed_words(text)

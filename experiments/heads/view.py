@@ -23,6 +23,7 @@ from probes.corpora.readers import reader_by_content
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
+from reports.formats import model_title
 from reports.progress import Progress, counter, each, silent
 from reports.view.view import KnownRole, Level, MapSide, Panel, TextAttention, known_roles
 
@@ -88,7 +89,9 @@ def write_text_view(
     shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
     for model, roles, told in opened:
-        of_model = [Panel(model.name, [*_views(model, named, target, maps, read)], roles) for named in shown]
+        of_model = [
+            Panel(model_title(model.name), [*_views(model, named, target, maps, read)], roles) for named in shown
+        ]
         panels += of_model
         as_ordinary = as_text(model, [target, *(text for named in shown for _, text in named)])
         notes += [*_notes(model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
@@ -161,15 +164,16 @@ def _source(run: Run) -> str:
 
 def _notes(model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
     """Say what model is shown, and how its attention is bound."""
-    sentences = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
+    name = model_title(model.name)
+    sentences = [f"{name}: {model.layers} layers x {model.heads} heads"]
     if target:
         sentences.append(
             "The decoder reads its start token and then the target; in the row of a word it predicts the next."
         )
     elif has_decoder(model):
-        sentences.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
+        sentences.append(f"Of {name} the encoder is shown; --target TEXT shows its decoder too.")
     elif not any(np.triu(view.words.maps, 1).any() for view in views):
-        sentences.append(f"{model.name} is a decoder: no word attends to a later one.")
+        sentences.append(f"{name} is a decoder: no word attends to a later one.")
     return sentences
 
 

@@ -295,8 +295,8 @@ def _sentences(
             for row in onsets.iloc[[0, -1]].to_dict("records")
         )
         yield (
-            f"{count(len(onsets))} of {tested} roles had an onset, the first {first}, the last {last}. The interval "
-            f"excludes “never” in {count(int(np.isfinite(onsets['high']).sum()))} of {count(len(onsets))}."
+            f"{count(len(onsets))} of {tested} roles had an onset, the earliest is {first}, the latest {last}. The "
+            f"interval excludes “never” in {count(int(np.isfinite(onsets['high']).sum()))} of {count(len(onsets))}."
         )
         if kinds := " ".join(_kinds(tables["biography_order"], steps)):
             yield kinds

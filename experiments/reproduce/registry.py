@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from experiments import findings
 from experiments.statements.finding import Finding, FindingError, PaperFindings
 from experiments.statements.rule import CONTROLS
 from mha.messages import nearest_name
+from reports.measures.registry import MeasureError, module_of
 from reports.statements.finding_record import PUBLISHED, UNMEASURED, VERDICTS, Findings, read_findings
 
 NOT_RUN: Mapping[str, dict[str, Any]] = {
@@ -25,16 +27,44 @@ NOT_RUN: Mapping[str, dict[str, Any]] = {
 "Results of untrained weights of a record that has none of them."
 
 
+_USED: dict[Path, ModuleType] = {}
+"Files of findings of one's own that were named, as they were named."
+
+
+def use(path: Path) -> list[str]:
+    """Load a Python file with PAPER and FINDINGS, as those of `experiments.findings` are, and return the ids.
+
+    Raises FindingError for a file that cannot be loaded, lacks either, or has a finding whose id another has.
+    """
+    if path not in _USED:
+        try:
+            _USED[path] = module_of(path.resolve(), "headscope_finding_", "PAPER and FINDINGS")
+            papers.cache_clear()
+            papers()
+        except (MeasureError, FindingError) as error:
+            _USED.pop(path, None)
+            papers.cache_clear()
+            raise FindingError(str(error)) from error
+    return [finding.id for finding in _USED[path].FINDINGS]
+
+
+def used(ids: Sequence[str]) -> list[Path]:
+    """Return the files in use that have any of these findings."""
+    return [path for path, module in _USED.items() if any(one.id in ids for one in module.FINDINGS)]
+
+
 @cache
 def papers() -> tuple[PaperFindings, ...]:
-    """Return the papers with their findings, by year and then by name.
+    """Return the papers with their findings, by year and then by name, those of files that are in use too.
 
     Files with one PAPER are of one paper. Raises FindingError where a file lacks PAPER or FINDINGS, and where two
     findings have one id.
     """
     told: dict[str, PaperFindings] = {}
-    for module in pkgutil.iter_modules(findings.__path__):
-        loaded = importlib.import_module(f"{findings.__name__}.{module.name}")
+    modules = [
+        importlib.import_module(f"{findings.__name__}.{one.name}") for one in pkgutil.iter_modules(findings.__path__)
+    ]
+    for loaded in (*modules, *_USED.values()):
         if not (hasattr(loaded, "PAPER") and hasattr(loaded, "FINDINGS")):
             raise FindingError(f"{loaded.__name__}: expected PAPER, a Paper, and FINDINGS")
         before = told.setdefault(loaded.PAPER.key, PaperFindings(loaded.PAPER))

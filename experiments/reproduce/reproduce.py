@@ -25,7 +25,7 @@ from experiments.reproduce.record import (
     updated,
     write_record,
 )
-from experiments.reproduce.registry import all_findings
+from experiments.reproduce.registry import all_findings, used
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
 from experiments.statements.rule import CONTROLS, SEEDS, LearnedRule
@@ -57,6 +57,7 @@ class Invocation:
         """Return the command line that measures findings on a model beside untrained weights."""
         words = ["headscope", "reproduce", *ids, "--model", subject.typed, "--controls", "--out", str(self.out)]
         words += [word for change in self.changes for word in ("--set", change)]
+        words += [word for file in used(ids) for word in ("--findings", str(file))]
         return shlex.join([*words, *(["--seed", str(self.seed)] if self.seed else [])])
 
 

@@ -86,6 +86,14 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     return validated(kind, values, where)
 
 
+FAST: Final[Given] = {
+    "controls": {"random": 0, "permuted": 0, "orders": 0},
+    "shapes": {"enabled": False},
+    "heads": {"texts": 0, "relations": 0},
+}
+"What a fast run leaves out: controls, attention statistics, and relations between heads. Heads and baselines stay."
+
+
 def config_tables(
     corpus: str | Mapping[str, Any] | Sequence[str] | None,
     report: str | Mapping[str, Any] | Sequence[str] | None,
@@ -105,6 +113,10 @@ def corpus_part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, An
     if isinstance(corpus, Mapping):
         return dict(corpus)
     if not isinstance(corpus, str):
-        return {"texts": [*corpus]}
+        texts = [] if hasattr(corpus, "columns") else [*corpus]
+        if not all(isinstance(text, str) for text in texts) or not texts:
+            got = type(texts[0]).__name__ if texts else type(corpus).__name__
+            raise ConfigError(f"corpus: expected a name, a file, a table of a config or a list of texts, got {got}")
+        return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -39,7 +39,6 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.drawing.charts import begin_vega
 from reports.progress import Course, Progress, silent
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
@@ -97,7 +96,6 @@ def run(
                 _work(config, around, record, unfinished, started, shards, opening.of(around), page=page)
             if page:
                 course.begin("page")
-                begin_vega()
                 write_report(unfinished, course)
         except RunError:  # which would come again
             delete_parts(folder)

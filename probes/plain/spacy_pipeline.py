@@ -124,7 +124,7 @@ PREFIX: Final = "spacy:"
 NOTE: Final = "# headscope: "
 "Before what a run says of the file, in its first lines."
 
-PARSED_LAYOUT: Final = 1
+PARSED_LAYOUT: Final = 2
 "Part of every kept file's name: raise it when something below changes what is written."
 
 
@@ -171,7 +171,8 @@ def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -
         f"{source.name}: parsed by {pipeline.title}, whose labels are {pipeline.scheme}{ABOUT[pipeline.scheme]}",
         *(f"{source.name}: {count} {what}" for what, count in lost.items()),
     ]
-    text = "".join(f"{NOTE}{note}\n" for note in notes) + "\n".join(parsed)
+    text = "".join(f"{NOTE}{note}\n" for note in notes)
+    text += f"# global.language = {pipeline.nlp.lang}\n" + "\n".join(parsed)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

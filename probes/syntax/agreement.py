@@ -21,6 +21,9 @@ UNASKED = "subject that is not asked about, since its verb shows no number"
 NOUNS: Final = ("NOUN", "PROPN", "PRON")
 "Parts of speech that a subject has."
 
+INFLECTED: Final = ("DET", "ADJ", "NOUN")
+"Parts of speech that no English treebank gives case, and of which it gives gender to nouns alone."
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -54,8 +57,9 @@ class Agreement:
 class SubjectVerbAgreement(TreeProbe):
     """The most attended other word of a finite verb is its subject (or the reverse), by attractors and distance.
 
-    The verb is the word that shows number: in English present tense, or was and were; in languages that inflect nouns,
-    adjectives or articles every finite verb to which FEATS give a number. For an auxiliary or copula the subject is
+    The verb is the word that shows number: in English present tense, or was and were; in other languages every finite
+    verb to which FEATS give a number. Where the corpus does not say its language, a sentence is taken for English if
+    no noun, adjective or article in it is inflected. For an auxiliary or copula the subject is
     that of its head. Of several subjects (nsubj and nsubj:outer) it is the nearest before the verb, else the nearest
     after it. Where it is a relative pronoun ("the keys that are"), the pronoun and the noun that its clause modifies
     are both right; in reverse the pronoun alone is asked. `among nouns` has the subject and all other nouns and
@@ -226,28 +230,30 @@ def _of_other_number(document: Document, verb: int, subject: int, places: range)
 
 
 def number_verbs(document: Document) -> list[int]:
-    """Return the verbs of a text whose form shows number: in English by tense, in inflected languages by FEATS."""
-    inflected = _inflected(document)
-    known = zip(document.words, document.upos, document.feats, strict=True)
-    return [i for i, word in enumerate(known) if (has_number(*word[1:]) if inflected else shows_number(*word))]
+    """Return the verbs of a text whose form shows number: in English by tense, in other languages by FEATS."""
+    known = enumerate(zip(document.words, document.upos, document.feats, strict=True))
+    if is_english(document):
+        return [i for i, (word, upos, feats) in known if shows_number(word, upos, feats)]
+    return [i for i, (_, upos, feats) in known if has_number(upos, feats)]
 
 
-def _inflected(document: Document) -> bool:
-    """Return whether articles, adjectives or nouns show case, or the former two gender, as in no English treebank.
+def is_english(document: Document) -> bool:
+    """Return whether a text is English, whose treebanks give number also to a past tense that has one form for both.
 
-    Treebanks of English give number to every finite verb, also to a past tense that has one form for both.
+    Where the corpus does not say the language it is, if no article, adjective or noun shows case, or one of the former
+    two gender, as in no English treebank.
     """
-    for tag, feats in zip(document.upos, document.feats, strict=True):
-        shown = morphology(feats) if tag in ("DET", "ADJ", "NOUN") else {}
-        if "Case" in shown or ("Gender" in shown and tag != "NOUN"):
-            return True
-    return False
+    if document.language:
+        return document.language == "en"
+    shown = ((tag, morphology(feats)) for tag, feats in zip(document.upos, document.feats, strict=True))
+    inflected = ("Case" in one or ("Gender" in one and tag != "NOUN") for tag, one in shown if tag in INFLECTED)
+    return not any(inflected)
 
 
 def has_number(upos: str, feats: str) -> bool:
-    """Return whether FEATS give a number to a finite verb; VerbForm may be missing where there is a mood."""
+    """Return whether FEATS give a number to a finite verb; without VerbForm one has a mood or a person."""
     shown = morphology(feats)
-    finite = shown.get("VerbForm") == "Fin" or ("VerbForm" not in shown and "Mood" in shown)
+    finite = shown.get("VerbForm", "" if shown.keys() & {"Mood", "Person"} else "none") in ("Fin", "")
     return upos in ("VERB", "AUX") and finite and shown.get("Mood") != "Imp" and "Number" in shown
 
 

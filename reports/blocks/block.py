@@ -139,8 +139,8 @@ class TableBlock(Block):
     "Whether a page sorts it by a press on a heading, and shows it in its full width."
     filter: str = ""
     "Name of the table in its page, if its rows can be filtered there."
-    stacks: bool = False
-    "Whether a narrow screen shows each row as a list of its cells."
+    wraps: bool = False
+    "Whether its texts take several lines rather than scroll sideways."
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,11 @@ class HeadMap:
         places = [int(layer) * shape[1] + int(head) for layer, head in zip(rows["layer"], rows["head"], strict=True)]
         values, texts, dots = np.full(shape, np.nan), [MISSING] * (shape[0] * shape[1]), [False] * (shape[0] * shape[1])
         values.flat[places] = factor * rows[column].to_numpy(np.float64)
-        for place, row, dot in zip(places, rows.to_dict("records"), marked or [False] * len(rows), strict=True):
-            texts[place], dots[place] = text(row) if text else "", dot
+        if text:
+            for place, row in zip(places, rows.to_dict("records"), strict=True):
+                texts[place] = text(row)
+        for place, dot in zip(places, marked, strict=bool(marked)):
+            dots[place] = dot
         return cls(title, values.tolist(), unit, texts=texts if text else (), marked=dots, **more)
 
 

@@ -25,7 +25,7 @@ def short_table(table: TextTable, file: str) -> TableBlock:
     more = len(table) - ROWS
     if more > 0:
         table = replace(table, rows=table.rows[:ROWS], note=f"… and {more} more in {file}.")
-    return TableBlock(table, caption=False, stacks=True)
+    return TableBlock(table, caption=False, wraps=True)
 
 
 def short_form(

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import altair as alt
 import pandas as pd
@@ -131,6 +131,8 @@ Rows = Sequence[Mapping[str, Any]]
 class Chart:
     """One panel of a page."""
 
+    validates: ClassVar[bool] = False
+    "Whether a specification is held against the schema of Vega-Lite: tests do, for it takes as long again."
     title: str
     description: str
     "What the panel shows, for those who do not see it, and where its numbers are."
@@ -139,8 +141,8 @@ class Chart:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """The specification in Vega-Lite. Raises SchemaValidationError where it is none."""
-        spec: dict[str, Any] = self.drawn.properties(width="container").to_dict()
+        """The specification in Vega-Lite. Raises SchemaValidationError where it is none, if it `validates`."""
+        spec: dict[str, Any] = self.drawn.properties(width="container").to_dict(validate=self.validates)
         return spec
 
     @property

@@ -12,7 +12,6 @@ function headsAtWork(root) {
   const word = (i) => i < text.words.length ? text.words[i] : text.ends[i - text.words.length];
   const isolated = (i) => `\u2068${word(i)}\u2069`;
   const rightOf = () => relation.value === NONE ? undefined : relation.value === MAIN ? roles[head] : Number(relation.value);
-  const named = (i) => `${relations[i][0]}: ${relations[i][1]}, ${relations[i][2]}`;
 
   /* What the head does with a word: its kept keys, the strongest first. */
   function row(query) {
@@ -113,7 +112,7 @@ function headsAtWork(root) {
     }
     const asked = [...right.keys()].filter((one) => one < text.words.length), hits = asked.filter((one) => right.get(one).includes(row(one)[0]?.key));
     const main = rightOf();
-    const found = main === undefined ? (relation.value === MAIN ? "it has no main role on these sentences, so no arcs are marked" : "no arcs are marked") : asked.length ? `${named(main)}: the strongest key is correct for ${hits.length} of ${asked.length} words` : `${named(main)}: this sentence has none`;
+    const found = main === undefined ? (relation.value === MAIN ? "it has no main role on these sentences, so no arcs are marked" : "no arcs are marked") : asked.length ? `${relations[main]}: the strongest key is correct for ${hits.length} of ${asked.length} words` : `${relations[main]}: this sentence has none`;
     readout.textContent = `Head ${head} · ${found}`;
   }
 
@@ -133,7 +132,7 @@ function headsAtWork(root) {
   const option = (label, value) => element("option", label, { value });
   headSelect.append(...Array.from({ length: data.layers * data.heads }, (_, i) => { const name = `${Math.floor(i / data.heads) + 1}-${i % data.heads + 1}`; return option(name, name); }));
   sentence.append(...sentences.map((one, i) => { const said = [...one.words.join(" ")]; return option(`${i + 1}. ${said.slice(0, 70).join("")}${said.length > 70 ? "…" : ""} (${one.source})`, i); }));
-  relation.append(option("the head’s main role", MAIN), option("nothing", NONE), ...relations.map((_, i) => option(named(i), i)));
+  relation.append(option("the head’s main role", MAIN), option("nothing", NONE), ...relations.map(option));
   turn(0);
   document.addEventListener("head", ({ detail }) => { head = headSelect.value = detail; if (relation.value === MAIN) find(); draw(); });
   headSelect.addEventListener("change", () => document.dispatchEvent(new CustomEvent("choose", { detail: headSelect.value })));

@@ -13,6 +13,7 @@ import pandas as pd
 from reports.heads.card_parts import CardSource
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import page_scores
+from reports.scores.plain_names import role
 
 MOST_WORDS: Final = 254
 "Longer texts are not shown: with the special tokens, keys are numbers of one byte."
@@ -34,13 +35,13 @@ class AttentionView:
     "Texts of more than MOST_WORDS words."
 
 
-def attention_view(run: RunFolder) -> AttentionView | None:
+def attention_view(source: CardSource) -> AttentionView | None:
     """Return the view of a run's example sentences, with the relations that were scored; None where the run kept none.
 
     A word's keys and weights are bytes in turn, the strongest key first, for every head and every word; the special
     tokens before (-1) and after (-2) the words become the two keys that follow the last word.
     """
-    found = run.attention
+    run, found = source.run, source.run.attention
     if found is None or found.sentences.empty:
         return None
     scores = page_scores(run.scores)[0]
@@ -57,9 +58,10 @@ def attention_view(run: RunFolder) -> AttentionView | None:
         for row in short.to_dict("records")
         if row["sentence"] in of_sentence
     ]
-    data = {"layers": run.layers, "heads": run.heads, "relations": relations, "sentences": sentences}
+    named = [f"{probe}: {role(probe, label, variant)}" for probe, label, variant in relations]
+    data = {"layers": run.layers, "heads": run.heads, "relations": named, "sentences": sentences}
     kept = max((sentence["keys"] for sentence in sentences), default=0)
-    return AttentionView(data | {"roles": _roles(run, relations)}, kept, len(found.sentences) - len(short))
+    return AttentionView(data | {"roles": _roles(source, relations)}, kept, len(found.sentences) - len(short))
 
 
 def _text(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -87,10 +89,9 @@ def _weights(rows: pd.DataFrame, words: int, run: RunFolder) -> dict[str, Any]:
     return {"keys": keys.shape[2], "weights": base64.b64encode(kept.tobytes()).decode("ascii")}
 
 
-def _roles(run: RunFolder, relations: Sequence[Relation]) -> dict[str, int]:
+def _roles(source: CardSource, relations: Sequence[Relation]) -> dict[str, int]:
     """Return the main role of each head that has one, as an index into `relations`."""
-    surest = CardSource(run).surest
-    rows = surest[surest["graded"]]
+    rows = source.surest[source.surest["graded"]]
     places = {relation: place for place, relation in enumerate(relations)}
     found = zip(rows["name"], rows[_RELATION].itertuples(index=False, name=None), strict=True)
     return {name: places[relation] for name, relation in found if relation in places}

@@ -101,9 +101,9 @@ class HeadCards:
         return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
 
 
-def head_cards(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()) -> HeadCards | None:
+def head_cards(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> HeadCards | None:
     """Return the cards of a run with the parts of `measures`, telling `step` of each; None where it scored no heads."""
-    source, makers = CardSource(run), [*FIRST, *measures, *(part for part in LAST if part is not examples)]
+    run, makers = source.run, [*FIRST, *measures, *(part for part in LAST if part is not examples)]
     heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
     cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
     return HeadCards(run.name, cards) if cards else None

@@ -16,7 +16,16 @@ import pandas as pd
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
-from reports.scores.best_heads import CLASSIFIER, BestHead, layer_attention, leaders, page_scores, run_best_heads
+from reports.scores.best_heads import (
+    CLASSIFIER,
+    BestHead,
+    best_head,
+    layer_attention,
+    leaders,
+    page_scores,
+    run_best_heads,
+)
+from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
 from reports.tables.grades import BY_ANSWER, POSITION, own_labels
@@ -31,19 +40,26 @@ NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
 ROLE_COLUMNS: Final = (
-    *("label", "direction", "accuracy, %", "interval", "strongest baseline, %", "significant"),
-    *("margin", "interval", "grade"),
+    *("the head attends", "accuracy, %", "interval", "strongest baseline, %", "significant"),
+    *("label", "direction", "margin, points", "interval", "grade"),
 )
 "What a card tells of a role."
 
-ROLE_FOLDED: Final = 3
+ROLE_FOLDED: Final = 5
 "How many of these columns are folded."
 
 ROLE_READ: Final = (
-    *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "grade", "holds", "selected", "p_adjusted", "effective_clusters"),
+    *("corpus", "probe", "label", "variant", "layer", "head", "name", "n", "effective_clusters"),
+    *("accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
+    *("margin", "margin_low", "margin_high", "p_adjusted", "grade", "holds", "specialised", "selected"),
 )
 "The columns of the scores that tell a role."
+
+_LABEL: Final = ["probe", "label"]
+
+
+Row = dict[Any, Any]
+"Of a table."
 
 
 @dataclass(frozen=True)
@@ -72,15 +88,14 @@ class CardSource:
         labels and slices of others after them, and positions; of these the surest margins first.
         """
         rows = page_scores(self.run.scores)[0]
-        rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
-        own = own_labels(rows[["probe", "label"]].itertuples(index=False, name=None))
-        named = {(row.probe, row.label, row.variant, row.name) for row in self.named}
-        keys = rows[["probe", "label", "variant", "name"]].itertuples(index=False, name=None)
+        kept = (rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()
+        rows = rows.loc[kept, [*ROLE_READ]]
+        labels, keys = (pd.MultiIndex.from_frame(rows[key]) for key in (_LABEL, [*_LABEL, "variant", "name"]))
         order: dict[str, Any] = {
             "graded": rows["grade"] > 0,
-            "named": [key in named for key in keys],
+            "named": keys.isin([(row.probe, row.label, row.variant, row.name) for row in self.named]),
             "spoken": rows.index.isin(of_language(rows).index),
-            "own": [pair in own for pair in zip(rows["probe"], rows["label"], strict=True)],
+            "own": labels.isin(own_labels(labels.unique())),
         }
         by = [*order, "margin_low", "label"]
         return rows.assign(**order).sort_values(by, ascending=[False] * 5 + [True], kind="stable")
@@ -90,20 +105,32 @@ class CardSource:
         """The rows of the first screen."""
         return leaders(run_best_heads(self.run.scores))
 
+    @property
+    def finding(self) -> BestHead | None:
+        """Of these the first with a significant head, or the first; None where nothing was selected."""
+        return next((row for row in self.named if row.grade), next(iter(self.named), None))
+
     @cached_property
     def rule(self) -> RunThresholds:
         """The rule by which the run grades heads."""
         return run_thresholds(self.run)
 
     @cached_property
-    def by_head(self) -> Mapping[str, pd.DataFrame]:
+    def by_head(self) -> Mapping[str, Sequence[Row]]:
         """The same by the name of the head."""
-        return {str(name): rows for name, rows in self.rows.groupby("name", sort=False)}
+        return _by_head(self.rows)
 
     @cached_property
     def surest(self) -> pd.DataFrame:
         """The first row of every head: its main role, where it has one."""
         return self.rows.drop_duplicates("name")
+
+    @property
+    def main_rows(self) -> list[BestHead]:
+        """The same of all heads by layer and head; missing numbers where nothing was tested in one."""
+        known = {row["name"]: row for row in self.surest.to_dict("records")}
+        heads = self.run.scores[["layer", "head", "name"]].drop_duplicates().sort_values(["layer", "head"])["name"]
+        return [best_head(known.get(name, {"name": name})) for name in heads]
 
     @cached_property
     def layer_attention(self) -> Mapping[int, str]:
@@ -115,10 +142,24 @@ class CardSource:
         """The label of each head's main role, of heads that are significant in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
-    def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
+    @cached_property
+    def _tables(self) -> dict[str, Mapping[str, Sequence[Row]]]:
+        """Those of the run's measures that were asked for, by the name of the head."""
+        return {}
+
+    def of_head(self, table: str, name: str) -> Sequence[Row]:
         """Return the rows of a head in a table of the run's measures; none where the run has no such table."""
-        found = self.run.tables.get(table)
-        return [] if found is None else found[found["name"] == name].to_dict("records")
+        if table not in self._tables:
+            self._tables[table] = _by_head(self.run.tables.get(table, pd.DataFrame()))
+        return self._tables[table].get(name, ())
+
+
+def _by_head(table: pd.DataFrame) -> Mapping[str, Sequence[Row]]:
+    """Return the rows of every head of a table, by its name."""
+    found: dict[str, list[Row]] = {}
+    for row in table.to_dict("records"):
+        found.setdefault(row["name"], []).append(row)
+    return found
 
 
 def of_language(rows: pd.DataFrame) -> pd.DataFrame:
@@ -142,30 +183,27 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     rows = source.by_head.get(name)
     if rows is None:
         return None
-    noted = rows[rows["graded"] | rows["selected"]]
-    kinds = rows[["graded", "selected"]].sum()
-    tests = f"{rows['p_adjusted'].count()} tests, each of a label and direction"
-    sentences = [
-        f"Significantly above every baseline in {kinds['graded']} of {tests}; selected as the best head in "
-        f"{kinds['selected']}."
-    ]
-    if noted.empty:
-        noted = rows.head(1)
+    noted = [row for row in rows if row["graded"] or row["selected"]]
+    graded, selected = (sum(row[kind] for row in rows) for kind in ("graded", "selected"))
+    tests = f"{sum(row['p_adjusted'] == row['p_adjusted'] for row in rows)} tests, each of a label and direction"
+    sentences = [f"Significantly above every baseline in {graded} of {tests}; selected as the best head in {selected}."]
+    if not noted:
+        noted = [rows[0]]
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
         sentences.append(f"The first {MOST} of {len(noted)} such labels and directions, linguistic roles first:")
-    shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
-    cells = tuple(_role(row, source.rule) for row in shown)
+    cells = tuple(_role(row, source.rule) for row in noted[:MOST])
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 
 
 def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
     numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
     return (
-        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
+        role(str(row["probe"]), str(row["label"]), str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        f"{percent(numbers['baseline_accuracy'])} ({baseline_name(str(row['baseline']))})",
         yes_or_no(row["grade"] > 0) if numbers["p_adjusted"] == numbers["p_adjusted"] else MISSING,
+        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         rule.grade(row) + (", selected" if row["selected"] else ""),
     )
@@ -188,7 +226,7 @@ def nearest(source: CardSource, name: str) -> CardPart | None:
         return None
     others = pairs["other"].where(pairs["name"] == name, pairs["name"])
     ranked = pairs.assign(to=others).sort_values("distance", kind="stable").head(NEAREST)
-    known = source.main_roles
+    known = {name: role_name(*main) for name, main in main_roles(source.rows).items()}
     rows = tuple(
         (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
     )
@@ -228,16 +266,16 @@ def subspaces(source: CardSource, name: str) -> CardPart | None:
 
 
 def ensembles(source: CardSource, name: str) -> CardPart | None:
-    """The chosen ensembles that the head is part of."""
+    """The selected ensembles that the head is part of."""
     table = source.run.tables.get("ensembles")
     if table is None:
         return None
     chosen = table[table["selected"] & (table["size"] > 1)]
     rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
-    columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
+    columns = ("the heads attend", "heads", "accuracy, %", "gain over the first, points", "interval")
     cells = tuple(
         (
-            *(f"{row['probe']}: {row['label']}", str(row["variant"]), str(row["heads"])),
+            *(role(str(row["probe"]), str(row["label"]), str(row["variant"])), str(row["heads"])),
             *(percent(row["accuracy"]), signed(row["gain"]), signed_interval(row["gain_low"], row["gain_high"])),
         )
         for row in rows
@@ -322,12 +360,12 @@ def classifiers(source: CardSource, name: str) -> CardPart | None:
     """What a linear classifier reads off the head, the most selective first."""
     rows = [row for row in source.of_head("classifiers", name) if row["selectivity"] == row["selectivity"]]
     rows = sorted(rows, key=lambda row: (-float(row["selectivity"]), str(row["task"]), str(row["label"])))[:MOST]
-    columns = ("task", "label", "accuracy, %", "control task, %", "selectivity", "interval", "")
+    columns = ("task", "label", "accuracy, %", "control task, %", "selectivity, points", "interval", "")
     cells = tuple(
         (
             *(str(row["task"]), str(row["label"]), percent(row["accuracy"]), percent(row["control_accuracy"])),
             *(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
-            "chosen" if row["selected"] else "",
+            "selected" if row["selected"] else "",
         )
         for row in rows
     )

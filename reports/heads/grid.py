@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
@@ -16,9 +18,12 @@ from reports.heads.numbers import ENTROPY, accuracy_title, head_numbers, number_
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
+from reports.run.record import ModelFacts
 from reports.scores.best_heads import BestHead
 from reports.scores.glossary import MEANING
+from reports.scores.plain_names import baseline_name, role, role_name
 from reports.tables.grades import POSITION
+from reports.tables.scores import SCORES
 from reports.tables.table import last_step
 
 ANY: Final = "any probe"
@@ -27,7 +32,10 @@ ANY: Final = "any probe"
 LANGUAGE: Final = "linguistic roles"
 "Stands for all probes but that of positions."
 
-FOLDED: Final = tuple((term, meaning) for term, meaning in MEANING if term in ("margin", "interval", "grade"))
+FOLDED: Final = (
+    *(("label", SCORES.meaning("label")), ("direction", SCORES.meaning("variant"))),
+    *((term, meaning) for term, meaning in MEANING if term in ("margin", "interval", "grade")),
+)
 "What the columns of a card mean that are folded."
 
 
@@ -37,6 +45,8 @@ class HeadRole:
 
     probe: str
     label: str
+    text: str
+    "The label in words."
     letter: str
     colour: int
     "As in `RoleMark`."
@@ -72,12 +82,14 @@ class HeadGrid:
     "The first finding of the page, whose card opens; None where nothing was selected."
     layer_attention: tuple[str, ...]
     "Of every layer; empty where all are global."
+    ablate: str
+    "A command that ablates the head called HEAD on a sentence; empty where the model cannot be loaded by its name."
 
     @property
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
         titles = [one.title for one in self.numbers]
-        wanted = accuracy_title(self.finding.label, self.finding.variant) if self.finding else ""
+        wanted = accuracy_title(self.finding.probe, self.finding.label, self.finding.variant) if self.finding else ""
         data = {
             "layers": self.layers,
             "heads": self.heads,
@@ -87,6 +99,7 @@ class HeadGrid:
             "up": titles.index(wanted) if wanted in titles else None,
             "first": self.first,
             "folded": FOLDED,
+            "ablate": self.ablate,
             "cards": self.cards.data,
         }
         return data | ({"attention": self.layer_attention} if self.layer_attention else {})
@@ -122,13 +135,11 @@ class ExplainedHeads:
         related = self.rows[self.rows["explained"] > 0]
         if related.empty:
             return ""
-        scope = f"{self.rows['scope'].iloc[0]}s"
-        having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a grade"
-        heads = f"{having} on a relation between words in {scope} (fixed offsets count, spans such as within=4 do not)"
+        having = f"{len(related)} of {len(self.rows)} heads {'is' if len(related) == 1 else 'are'} significant"
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
         beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-        share = f"In the median of these heads the relations explain {percent(own)} % of the attention between words"
-        return f"{heads}. {share}{beside}."
+        share = f"which explain {percent(own)} % of attention between words in the median"
+        return f"{having} in relations between words or offsets, {share}{beside}."
 
 
 def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
@@ -139,24 +150,33 @@ def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
     return dict(zip(heads["name"], heads["kind"], strict=True))
 
 
-def head_grid(run: RunFolder, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
+def head_grid(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
     """Return the grid of a run, telling `step` of every head; None where it scored no heads.
 
     `measures` are the parts that measures have on cards.
     """
-    cards = head_cards(run, step, measures)
+    cards = head_cards(source, step, measures)
     if cards is None:
         return None
-    source, names = CardSource(run), [card.name for card in cards.cards]
+    run, names = source.run, [card.name for card in cards.cards]
     return HeadGrid(
         layers=run.layers,
         heads=run.heads,
         views=tuple(_views(source, names)),
         cards=cards,
         numbers=head_numbers(source),
-        finding=next((row for row in source.named if row.grade), next(iter(source.named), None)),
+        finding=source.finding,
         layer_attention=tuple(source.layer_attention.values()),
+        ablate=_ablate(run.record.model),
     )
+
+
+def _ablate(model: ModelFacts) -> str:
+    if not model.name or model.source not in (None, "pretrained"):
+        return ""
+    text = "The keys to the cabinet are on the table ."
+    code = f'import headscope as hs; print(hs.ablate(hs.load({json.dumps(model.name)}), "HEAD", "{text}"))'
+    return f"python -c {shlex.quote(code)}"
 
 
 def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:
@@ -177,10 +197,12 @@ def _views(source: CardSource, names: Sequence[str]) -> Iterator[Roles]:
 def _roles(main: Mapping[str, RoleName], marks: Mapping[RoleName, RoleMark]) -> tuple[HeadRole, ...]:
     """Return the roles of heads, given by name, with their marks."""
     heads: dict[RoleName, list[str]] = {}
-    for name, role in main.items():
-        heads.setdefault(role, []).append(name)
+    for name, one in main.items():
+        heads.setdefault(one, []).append(name)
     return tuple(
-        HeadRole(*role, mark.letter, mark.colour, tuple(heads[role])) for role, mark in marks.items() if role in heads
+        HeadRole(*one, role_name(*one), mark.letter, mark.colour, tuple(heads[one]))
+        for one, mark in marks.items()
+        if one in heads
     )
 
 
@@ -188,10 +210,10 @@ def _said(row: Mapping[Any, Any] | None, none: str) -> str:
     """Say a head's main role, or where it came nearest to one if it has `none`, with its numbers."""
     if row is None:
         return "nothing was tested"
-    role = ("specialised" if row["specialised"] else "significant") if row["grade"] else f"{none}; nearest"
+    found = ("specialised" if row["specialised"] else "significant") if row["grade"] else f"{none}; nearest"
     numbers = (
         f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
-        f"baseline {percent(row['baseline_accuracy'])} % ({row['baseline']})",
-        f"n {count(int(row['n']))}",
+        f"baseline {percent(row['baseline_accuracy'])} % ({baseline_name(row['baseline'])})",
+        f"{count(int(row['n']))} scored words",
     )
-    return " · ".join([f"{role} in {row['label']} ({row['probe']}, {row['variant']})", *numbers])
+    return " · ".join([f"{found}: {role(row['probe'], row['label'], row['variant'])}", *numbers])

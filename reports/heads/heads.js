@@ -5,7 +5,7 @@ function everyHead(root) {
   const cards = new Map(data.cards.map((card) => [card.name, card.parts]));
   const [select, colour] = ["head", "colour"].map((name) => root.querySelector(`[data-role=${name}]`));
   const [place, readout, scale, rolekeys] = [".card", ".readout", ".scale", ".rolekeys"].map((name) => root.querySelector(name));
-  const NAMING = 2; // columns that name a row where some are folded
+  const NAMING = 1; // columns that name a row where some are folded
   let chosen = data.first, view = views[0], number = null, all = false;
 
   /* Cells without letters are numbers, which do not break; a table of many columns stands one under the other where it is narrow. */
@@ -37,6 +37,7 @@ function everyHead(root) {
   };
   const card = (name) => {
     const parts = cards.get(name).flatMap(told);
+    if (data.ablate) parts.push(element("h4", "Ablate it"), element("pre", data.ablate.replace("HEAD", name), { tabIndex: 0 }));
     place.replaceChildren(element("h3", `Head ${name}`), ...(parts.length ? parts : [element("p", "No label was tested in this head.")]));
     select.value = name;
   };
@@ -58,6 +59,7 @@ function everyHead(root) {
     name.title = said;
     if (said !== "global") name.append(element("span", " local", { className: "muted" }));
   });
+  const headCount = (n) => `${n} head${n === 1 ? "" : "s"}`;
   const key = (look, letter, text, more) => {
     const item = document.createElement("li");
     item.append(element("i", letter, { className: look, ariaHidden: "true" }), ` ${text} `, element("span", more, { className: "muted" }));
@@ -73,8 +75,8 @@ function everyHead(root) {
       cell.title = "";
       cell.setAttribute("aria-label", said(i));
     });
-    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label === "all" ? "any label" : one.label, `${one.probe}, ${one.heads.length}`));
-    rolekeys.replaceChildren(...keys, key("", "·", view.none, cards.size - role.size));
+    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.text, `${one.probe}, ${headCount(one.heads.length)}`));
+    rolekeys.replaceChildren(...keys, key("", "·", view.none, headCount(cards.size - role.size)));
   };
   /* The scatter has the colours of the grid. */
   const colourDots = () => {

@@ -8,7 +8,7 @@ from typing import Any, Final
 from reports.blocks.block import HeadMap
 from reports.heads.card_parts import SHAPES, CardSource
 from reports.scores.effects import behaviour_text, scale_of
-from reports.tables.grades import own_labels
+from reports.scores.plain_names import role
 
 ENTROPY: Final = SHAPES["entropy", "all tokens"].rpartition(", ")[0]
 "The number that a scatter has across where the run measured it."
@@ -19,9 +19,9 @@ def head_numbers(source: CardSource) -> tuple[HeadMap, ...]:
     return (*_attention(source), *_effects(source), *_accuracies(source))
 
 
-def accuracy_title(label: str, variant: str) -> str:
+def accuracy_title(probe: str, label: str, variant: str) -> str:
     """Return what the accuracy on a label, read as a variant says, is called."""
-    return f"accuracy on {label}, {variant}"
+    return f"accuracy: {role(probe, label, variant)}"
 
 
 def number_data(numbers: Sequence[HeadMap]) -> list[dict[str, Any]]:
@@ -82,8 +82,6 @@ def _effects(source: CardSource) -> Iterator[HeadMap]:
 def _accuracies(source: CardSource) -> Iterator[HeadMap]:
     """Yield the accuracy on every label and direction that was tested, but for pools and slices of labels."""
     rows, shape = source.rows, (source.run.layers, source.run.heads)
-    own = own_labels(zip(rows["probe"], rows["label"], strict=True))
-    for (probe, label, variant), heads in rows.groupby(["probe", "label", "variant"]):
-        if (probe, label) in own:
-            title = accuracy_title(str(label), str(variant))
-            yield HeadMap.of(title, heads, "accuracy", shape, unit="%", factor=100, group=f"accuracy, {probe}")
+    for (probe, label, variant), heads in rows[rows["own"]].groupby(["probe", "label", "variant"]):
+        title = accuracy_title(str(probe), str(label), str(variant))
+        yield HeadMap.of(title, heads, "accuracy", shape, unit="%", factor=100, group=f"accuracy, {probe}")

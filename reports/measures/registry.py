@@ -58,22 +58,31 @@ def use(path: Path) -> tuple[type[Reported], ...]:
     """
     path = Path(path).resolve()
     if path not in _USED:
-        if not path.is_file():
-            raise MeasureError(f"{path}: no such file; expected a Python file with a measure")
-        name = f"{OF_FILE}{path.stem}"
-        spec = spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise MeasureError(f"{path}: not a Python file; its name must end in .py")
-        module = module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:  # whatever the file does
-            raise MeasureError(one_line(f"{path}: it cannot be loaded ({type(error).__name__}: {error})")) from error
-        found = _USED[path] = tuple(_of(module))
+        found = tuple(_of(module_of(path, OF_FILE, "a measure")))
         if not found:
             raise MeasureError(f"{path}: no measure in it; expected a class with a `name` that derives from Measure")
+        _USED[path] = found
     return _USED[path]
+
+
+def module_of(path: Path, prefix: str, what: str) -> ModuleType:
+    """Load a Python file with `what` as a module whose name begins with `prefix`.
+
+    Raises MeasureError for a file that is not there or cannot be loaded.
+    """
+    if not path.is_file():
+        raise MeasureError(f"{path}: no such file; expected a Python file with {what}")
+    name = f"{prefix}{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise MeasureError(f"{path}: not a Python file; its name must end in .py")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the file does
+        raise MeasureError(one_line(f"{path}: it cannot be loaded ({type(error).__name__}: {error})")) from error
+    return module
 
 
 def measure_tables() -> Mapping[str, Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,12 +32,13 @@ class Run(RunFolder):
         """
         return cls.read(path, measure_tables())
 
-    def best(self, probe: str | None = None) -> TextTable:
+    def best(self, probe: str | None = None, label: str | Sequence[str] | None = None) -> TextTable:
         """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
 
-        Raises ValueError for a probe that the run did not ask.
+        `label` keeps one label, or several; labels without an item on the report split are left out. Raises ValueError
+        for a probe or label that the run did not ask.
         """
-        return best_table(self, probe)
+        return best_table(self, probe, label)
 
     def plot(
         self, label: str | None = None, probe: str | None = None, variant: str | None = None, *, ax: Any = None

@@ -68,4 +68,4 @@ def _best(best: Mapping[str, Sequence[BestHead]]) -> Iterator[Block]:
         if rows:
             shown = best_shown(probe, rows, None)
             yield Heading(shown.title)
-            yield TableBlock(shown, caption=False, sorts=True, filter=str(place))
+            yield TableBlock(shown, caption=False, sorts=True, filter=str(place), wraps=True)

@@ -11,8 +11,10 @@ import pandas as pd
 
 from reports.blocks.block import Block, Code, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, write_page
-from reports.formats import MISSING, day
+from reports.drawing.charts import begin_vega
+from reports.formats import MISSING, count, day
 from reports.heads.attention import attention_view
+from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
 from reports.heads.grid import head_grid, kinds_of_sinks
 from reports.measures.registry import measures
@@ -27,7 +29,6 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import (
     CLASSIFIER,
-    FEW_CLUSTERS,
     BestHead,
     alternates,
     best_heads,
@@ -36,7 +37,7 @@ from reports.scores.best_heads import (
     page_scores,
     probes,
 )
-from reports.scores.best_table import best_shown, trained_shown
+from reports.scores.best_table import best_shown, every_head, trained_shown
 from reports.scores.controls import ComparedBaseline, baseline_table, run_baselines
 from reports.scores.glossary import LIMITS, MAPS_TEXT, MEANING
 from reports.scores.heat_maps import heat_map_data
@@ -44,10 +45,8 @@ from reports.scores.thresholds import run_thresholds
 from reports.scores.verdicts import Verdicts, find_all
 
 BEST: Final = (
-    "Each row has the head selected on the selection split and its percentages on the report split. The grade also "
-    "names other heads with a grade, the most accurate first. Where no head has a grade, it gives the verdict on all "
-    "heads (“any head”) and the leads that are excluded. Rows are sorted by the lower end of the margin’s interval; "
-    f"rows with an effective number of documents below {FEW_CLUSTERS} (⚠) come last."
+    "For each label and direction the head selected on the selection split, evaluated on the report split: significant "
+    "ones first, those with few documents (⚠) last. All columns have the codes of labels and what else was measured."
 )
 
 TRAINED: Final = (
@@ -59,14 +58,14 @@ MEASURES, ABOUT = "Measures", "About"
 "Links on top that lead to several sections."
 
 UNCONTROLLED: Final = (
-    "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do as well. "
+    "This run had no controls: significant means above the baselines only. A model without knowledge might do as well. "
     "Controls are asked for in the config’s table [controls]."
 )
 
 CONTROLLED: Final = (
-    "For grade 1 a head must lead all of these, but for the lexical table (grade 2) and the rules of grammar (grade "
-    "3). Controls of this run: {}. A control is represented by a head that is selected with the report split in view, "
-    "which favours it."
+    "A significant head is above all of these but the table of word pairs and the rules of grammar, which are "
+    "compared apart. Controls of this run: {}. A control is represented by a head that is selected with the report "
+    "split in view, which favours it."
 )
 
 
@@ -108,6 +107,7 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     where anything fails, an older report stays as it was. Raises FileNotFoundError or ValueError where the folder is no
     run folder (`Run.open`).
     """
+    begin_vega()
     run = Run.open(Path(run_folder))
     page, target = run_page(run, step), run.folder / "report"
     with replacing(target) as unfinished:
@@ -123,7 +123,7 @@ def run_page(run: Run, step: Step = silent) -> Page:
     splits = {"select": "selected on", "report": "evaluated on"}
     byline = [(splits.get(split, split), name) for split, name in corpora.items()]
     byline += [("maps", source.maps)] * (source.maps in MAPS_TEXT)
-    model = record.model.name or str(source.scores["model"].iloc[0])
+    model = record.model.title or str(source.scores["model"].iloc[0])
     first = opening(source.best, run, source.verdicts, source.baselines)
     sections = tuple(_sections(source, first, step))
     return Page(
@@ -138,11 +138,15 @@ def run_page(run: Run, step: Step = silent) -> Page:
 
 def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
-    run = source.run
+    run, cards = source.run, CardSource(source.run)
     yield Section("opening", "Summary", [Raw("opening", first)])
-    if (grid := head_grid(run, step, [one.card for one in measures()])) is not None:
-        yield Section("heads", "All heads", [Raw("heads", grid)])
-    if (shown := attention_view(run)) is not None:
+    if (grid := head_grid(cards, step, [one.card for one in measures()])) is not None:
+        lines = every_head(cards.main_rows, source.verdicts.rule)
+        listed = TableBlock(lines, caption=False, sorts=True, filter="heads", wraps=True)
+        yield Section(
+            "heads", "All heads", [Raw("heads", grid), Fold(f"All {count(len(lines))} heads as a list", [listed])]
+        )
+    if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
     yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])
@@ -174,18 +178,18 @@ def _best(source: PageSource) -> Iterator[Block]:
             yield Paragraph(TRAINED)
             shown = trained_shown(probe, rows)
         else:
-            shown = best_shown(probe, rows, source.verdicts.rule, layers=layers)
-        yield TableBlock(shown, caption=False, sorts=True, filter=str(place))
+            significant_first = sorted(rows, key=lambda row: not row.grade)
+            shown = best_shown(probe, significant_first, source.verdicts.rule, layers=layers)
+        yield TableBlock(shown, caption=False, sorts=True, filter=str(place), wraps=probe != CLASSIFIER)
 
 
 def _heat_maps(source: PageSource, step: Step) -> Mapping[str, Any]:
     """Return what the template of heat maps shows: a map of all heads a probe."""
-    controlled = source.verdicts.rule.controlled
     shown = {
-        probe: heat_map_data(source.scores, probe, rows, controlled=controlled)
+        probe: heat_map_data(source.scores, probe, rows)
         for probe, rows in each("page: probes", tuple(source.best.items()), step)
     }
-    return {"broad": int(source.scores["head"].max()) >= 12, "maps": shown, "trained": CLASSIFIER}
+    return {"broad": int(source.scores["head"].max()) >= 12, "maps": shown}
 
 
 def _controls(source: PageSource) -> Iterator[Block]:
@@ -198,7 +202,7 @@ def _controls(source: PageSource) -> Iterator[Block]:
 def _coverage(source: PageSource) -> Iterator[Block]:
     yield from coverage_tables(source.run.record)
     if unscored := [row for rows in source.best.values() for row in rows if row.n == 0]:
-        title = f"Pairs with nothing to score or no head to select: {len(unscored)}"
+        title = f"Labels and directions with nothing to score or no head to select: {len(unscored)}"
         yield Fold(title, [Points([f"{row.probe}: {row.label} ({row.variant})" for row in unscored])])
 
 

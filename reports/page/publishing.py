@@ -60,9 +60,17 @@ class FolderKind:
 
 
 def kind_of(folder: Path) -> FolderKind:
-    """Return what kind of folder it is; that of a run where no file tells."""
-    *others, run = kinds()
-    return next((kind for kind in others if any(folder.glob(kind.mark))), run)
+    """Return what kind of folder it is; that of a run where it has a file of one, or is none.
+
+    Raises FileNotFoundError, which says what folders there are, for a folder of another kind.
+    """
+    *others, run = every = kinds()
+    found = next((kind for kind in others if any(folder.glob(kind.mark))), run)
+    if found is run and folder.is_dir() and not any((folder / name).exists() for name in (run.mark, *run.records)):
+        marks = ", ".join(kind.mark for kind in every)
+        one_claim = f"; this is one claim, take {folder.parent}" * (folder / "claim.json").is_file()
+        raise FileNotFoundError(f"{folder}: no page is made of it; folders with a page hold {marks}{one_claim}")
+    return found
 
 
 def kinds() -> tuple[FolderKind, ...]:

@@ -18,9 +18,6 @@ from reports.scores.verdicts import Verdicts
 if TYPE_CHECKING:
     from reports.drawing.charts import Chart
 
-EFFECT_WORDS: Final = 70
-"Words that its sentences about causal effects have at the most, after the first."
-
 NAMED: Final = 5
 "Baselines, and sections that are not shown, that it names."
 
@@ -38,7 +35,12 @@ def short_blocks(
     others = names([section.title for section in sections if section.name not in ("opening", "best")], NAMED)
     return short_form(
         [Paragraph(first.headline), TableBlock(first.table, caption=False)],
-        [dict(first.uncertainty).get(STABILITY, ""), compared, _fitting(first), first.scope],
+        [
+            dict(first.uncertainty).get(STABILITY, ""),
+            compared,
+            " ".join((first.effect, *first.first_effects[1:])),
+            first.scope,
+        ],
         " ".join((run.record.command or "headscope run config.toml").splitlines()),
         f"other labels and directions, and sections such as {others}; scores.parquet has every head",
         _effect_charts(run, verdicts, sections),
@@ -59,13 +61,3 @@ def _effect_charts(run: RunFolder, verdicts: Verdicts, sections: Sequence[Sectio
     told = {measure.anchor or measure.name for measure in measures() if any(measure.effects(run, verdicts))}
     blocks = (block for section in sections if section.name in told for block in section.blocks)
     return next((block.charts[:1] for block in blocks if isinstance(block, Charts)), ())
-
-
-def _fitting(first: Opening) -> str:
-    """Return the first sentence about causal effects, and those that follow while there is room."""
-    kept = [first.effect]
-    for sentence in first.effects[1:]:
-        if len(" ".join((*kept, sentence)).split()) > EFFECT_WORDS:
-            break
-        kept.append(sentence)
-    return " ".join(kept)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 from typing import Final
 
 from reports.formats import count, p_value, percent, points
 from reports.heads.grid import ExplainedHeads
 from reports.measures.registry import measures
-from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import (
@@ -24,8 +24,8 @@ from reports.scores.best_heads import (
     leaders,
 )
 from reports.scores.controls import ComparedBaseline
+from reports.scores.plain_names import role
 from reports.scores.shortest_table import answers
-from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from reports.tables.grades import POSITION
 from reports.tables.text_table import TextTable
@@ -37,10 +37,12 @@ UNKNOWN_SHARE: Final = 0.02
 "Share of words with an unknown piece above which the first screen says it."
 
 UNMEASURED: Final = (
-    "This run did not measure causal effects. A head that attends to the correct word need not be used by the model; "
-    "testing that needs an intervention, such as ablation. To ablate heads, set [ablation] behaviours in the config: "
-    '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
+    "Not measured: a head that attends to the correct word need not be used by the model. To ablate heads, set "
+    '[ablation] behaviours to ["embedding"] in the config; with a masked-LM head ["loss", "grammar"] too.'
 )
+
+EFFECT_WORDS: Final = 50
+"Words that sentences about causal effects have at the most, after the first; their sections have all."
 
 STABILITY: Final = "Stability of selection"
 "The reason that says how often the same head is selected."
@@ -61,13 +63,17 @@ class Opening:
     "What was run, in one line."
     results: tuple[str, ...]
     uncertainty: tuple[Reason, ...]
-    terms: tuple[Reason, ...]
-    "The rule of grades and verdicts."
 
     @property
     def effect(self) -> str:
         """The first sentence about causal effects, or that none were measured."""
         return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
+
+    @property
+    def first_effects(self) -> tuple[str, ...]:
+        """Those about causal effects that have no more than EFFECT_WORDS together, but for the first."""
+        words = list(accumulate(len(sentence.split()) for sentence in self.effects))
+        return tuple(one for one, n in zip(self.effects, words, strict=True) if n <= max(EFFECT_WORDS, words[0]))
 
 
 def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[ComparedBaseline]) -> Opening:
@@ -82,7 +88,6 @@ def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[
         scope=_scope(rows, record, heads),
         results=tuple(_results(rows, verdicts, heads, run, best.get(CLASSIFIER, ()))),
         uncertainty=tuple(_uncertainty(rows, verdicts)),
-        terms=verdicts.rule.terms(),
     )
 
 
@@ -120,8 +125,7 @@ def _weights(model: ModelFacts) -> str:
     """Return architecture, shape and origin of the weights, in brackets; empty where the run did not write them."""
     if not model.architecture or not model.layers or not model.heads:
         return ""
-    origin = SOURCES.get(str(model.source), str(model.source))
-    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
+    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {model.weights})"
 
 
 def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
@@ -171,35 +175,24 @@ def _results(
 
 
 def _found(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> Iterator[str]:
-    """Yield heads by grade and labels by verdict; where no head is specialised, how near the nearest comes."""
+    """Yield other heads and labels by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
-        yield "Nothing on this page was tested, so no head has a grade here."
+        yield "Nothing on this page was tested, so no head is significant here."
         return
     yield from verdicts.counted(heads)
-    if verdicts.grades:
-        rule = verdicts.rule
-        yield (
-            f"A grade is tested: the head leads every baseline of the grade by more than {points(rule.margin)} points "
-            f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are reported, not tested."
-        )
-    else:
+    if not verdicts.grades:
         yield from (_short_of(row, verdicts) for row in sorted(rows, key=by_margin)[:1] if not row.grade)
 
 
 def _short_of(row: BestHead, verdicts: Verdicts) -> str:
-    """Say why the head that is named first has no grade."""
+    """Say why the head that is named first is not significant."""
     lead, alpha = points(verdicts.rule.margin), verdicts.rule.alpha
     if row.p_adjusted != row.p_adjusted:
         return ""
     return (
-        f"The margin with the highest lower end is that of head {row.name} in {row.label} ({row.variant}): a lead of "
-        f"more than {lead} points is not significant (adjusted p {p_value(row.p_adjusted)}, not below {alpha:g})."
+        f"Head {row.name} comes nearest, {role(row.probe, row.label, row.variant)}: more than {lead} points above "
+        f"every baseline is not significant (adjusted p {p_value(row.p_adjusted)}, not below {alpha:g})."
     )
-
-
-def _strongest(rule: RunThresholds) -> str:
-    """Return what margins are over, behind "the strongest"."""
-    return "baseline or control" if rule.controlled else "baseline"
 
 
 def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
@@ -209,10 +202,8 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
         alpha = verdicts.rule.alpha
         yield (
             "Multiple testing",
-            "p is corrected for all heads of a label and direction, and for all labels and directions of the run, "
-            "which may depend on each other (Benjamini and Yekutieli 2001): for each grade the false discovery rate "
-            f"over label–direction pairs is at most {points(alpha)} %. Each verdict “no” has an error rate of 5 % by "
-            "itself.",
+            "p is corrected for all heads of a label and direction and for all of these: the false discovery rate over "
+            f"labels and directions is at most {points(alpha)} %.",
         )
     known = [row for row in tested if row.stability == row.stability]
     stable = [[row.stability for row in known if row.grade >= grade] for grade in (1, 0)]
@@ -220,36 +211,13 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
         graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)
         yield (
             STABILITY,
-            f"The same head is selected in so many resamples of the selection split: of significant heads {graded}, of "
-            f"all labels and directions {every}. Where that is low, other heads are about as good.",
+            f"Share of resamples of the selection split that select the same head: of significant heads {graded}, of "
+            f"all labels and directions {every}.",
         )
-    judged = [row for row in rows if row.baseline and row.margin_low == row.margin_low]
-    if judged:
-        above = sum(row.margin_low > 0 for row in judged)
-        below = sum(row.margin_high < 0 for row in judged)
-        yield (
-            "Margins",
-            f"The 95 % interval of the margin over the strongest {_strongest(verdicts.rule)} lies above 0 in {above} "
-            f"of {len(judged)} pairs, below 0 in {below} and contains 0 in {len(judged) - above - below} (not "
-            "corrected).",
-        )
-    yield from _little(rows, verdicts)
-
-
-def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
-    """Yield what is weak: too few documents, no controls."""
-    few = sum(has_few_clusters(row) for row in rows)
-    if few:
+    if few := sum(has_few_clusters(row) for row in rows):
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (
             "Few documents",
-            f"{all_of} label–direction pairs have an effective number of documents below {FEW_CLUSTERS} (⚠). Their "
-            "intervals and tests are rough, and they are not named here.",
-        )
-    if none := sum(row.n == 0 for row in rows):
-        yield "Nothing to score", f"Pairs with nothing to score or no head to select, shown as “–”: {none}."
-    if not verdicts.rule.controlled:
-        yield (
-            "No controls",
-            "A model without knowledge might do as well. The table [controls] of a config adds such models.",
+            f"{all_of} labels and directions have fewer than {FEW_CLUSTERS} effective documents (⚠): intervals and "
+            "tests are rough.",
         )

@@ -88,7 +88,7 @@ def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
     named = others.groupby(["label", "variant"])["name"].agg(tuple).to_dict()
     chosen = {(row["label"], row["variant"]): row for row in report[report["selected"]].to_dict("records")}
     best = []
-    for label, variant in dict.fromkeys(zip(rows["label"], rows["variant"], strict=True)):
+    for label, variant in rows[["label", "variant"]].drop_duplicates().itertuples(index=False, name=None):
         row: dict[Any, Any] = {"probe": probe, "label": label, "variant": variant}
         more = {"others": named.get((label, variant), ())}
         best.append(best_head(row | chosen.get((label, variant), {}) | more))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 from markupsafe import Markup
 
-from reports.formats import count, decimal, interval, p_value, percent, signed, signed_interval
+from reports.formats import MISSING, count, decimal, interval, p_value, percent, signed, signed_interval, tied
 from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
+from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
-from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
-from reports.tables.grades import answered
+from reports.tables.cells import Cell, TextColumn, head_cell
+from reports.tables.grades import STABLE, answered
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -29,20 +30,37 @@ OTHERS: Final = 2
 
 
 def best_shown(probe: str, rows: Sequence[BestHead], rule: RunThresholds | None, *, layers: bool = False) -> TextTable:
-    """Return a probe's best heads: eight columns, and behind them those that are folded.
+    """Return a probe's best heads: in words, and behind "all columns" the codes of labels, grades and further numbers.
 
     With `layers` one of those says whether the head's layer is local or global. Where nothing was tested there is no
-    `rule`, and there are no grades and no p.
+    `rule`, and there are no results, no grades and no p.
     """
-    grades = (
-        []
-        if rule is None
-        else [
-            TextColumn("Grade", partial(_grade, rule), "verdict", tip="Grade of the head by the rule in the summary.")
-        ]
+    grade = [] if rule is None else [TextColumn("Grade", partial(_grade, rule), "verdict", tip=SCORES.meaning("grade"))]
+    more = (*_LABEL, *grade, *[LAYER] * layers, *(MORE if rule else UNTESTED))
+    folded = (replace(column, folded=True, kind=column.kind.replace("row", "text")) for column in more)
+    return TextTable.of(probe, (*answer_columns(rule, does), *folded), rows)
+
+
+def answer_columns(rule: RunThresholds | None, does: Callable[[BestHead], Cell]) -> tuple[TextColumn, ...]:
+    """Return the columns that a reader sees first: what a head does, how accurately, beside what, with what result."""
+    verdicts = [] if rule is None else [TextColumn("Result", _verdict, "verdict")]
+    return (TextColumn("The head attends", does, "row"), _HEAD, *_numbers(rule), *verdicts)
+
+
+def _numbers(rule: RunThresholds | None) -> tuple[TextColumn, ...]:
+    """Return the columns of a head's accuracy beside its strongest baseline."""
+    rivals = "baseline so far" if rule is None else "baseline or control" if rule.controlled else "baseline"
+    return (
+        TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
+        TextColumn("Accuracy, %", _accuracy, css="strong", tip=SCORES.meaning("accuracy")),
+        TextColumn(f"Strongest {rivals}, %", _strongest, "text", tip=SCORES.meaning("baseline")),
     )
-    more = UNTESTED if rule is None else MORE
-    return TextTable.of(probe, (*NAMED, *grades, *FIRST, *[LAYER] * layers, *more), rows)
+
+
+def every_head(rows: Sequence[BestHead], rule: RunThresholds) -> TextTable:
+    """Return a line for each head: the role in which it is most clearly significant, or comes nearest to that."""
+    first, last = (TextColumn("Main role, or the nearest", does, "text"), TextColumn("Result", _result, "verdict"))
+    return TextTable.of("Main roles of all heads", (replace(_HEAD, kind="row"), first, *_numbers(rule), last), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -71,13 +89,68 @@ def _grade(rule: RunThresholds, row: BestHead) -> Cell:
     return Cell(said, sort="" if math.isnan(row.p_adjusted) else str(row.grade), page=badge + beside)
 
 
-def _effective(row: BestHead) -> Cell:
-    shown = decimal(row.effective_clusters, 1)
-    return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
+def does(row: BestHead) -> Cell:
+    """Return what the head does, such as "from an object to its verb", and among which candidates."""
+    text, _, among = role(row.probe, row.label, row.variant).partition(" (candidates: ")
+    return Cell(text if row.probe else MISSING, f"among {among.removesuffix(')')}" if among else "")
 
 
 def _accuracy(row: BestHead) -> Cell:
-    return replace(cell_of(_ACCURACY.write(row)), marks=few_documents(row.effective_clusters))
+    marks, between = few_documents(row.effective_clusters), interval(row.ci_low, row.ci_high)
+    return Cell(percent(row.accuracy), between, sort=float(row.accuracy), marks=marks)
+
+
+def _strongest(row: BestHead) -> Cell:
+    return Cell(percent(row.baseline_accuracy), baseline_name(row.baseline), sort=float(row.baseline_accuracy))
+
+
+def _verdict(row: BestHead) -> Cell:
+    """Return the verdict in words, and what finds more than the head where that is a word table or a rule."""
+    better = _better(row)
+    return _badge(row, verdict(row), f"{', but' if row.grade else ';'} {better}" if better else "")
+
+
+def _result(row: BestHead) -> Cell:
+    return _badge(row, result(row))
+
+
+def _badge(row: BestHead, found: str, more: str = "") -> Cell:
+    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", found)
+    sort = "" if math.isnan(row.p_adjusted) else str(row.grade)
+    return Cell(f"{found}{more}", sort=sort, page=badge + tied(more.removeprefix(",")))
+
+
+def _better(row: BestHead) -> str:
+    """Return what a rule of grammar or a table of word pairs finds, the better one; "" where the head finds as much."""
+    named = {"a rule of grammar": row.rule_accuracy, "a table of word pairs": row.lexical_accuracy}
+    known = {name: accuracy for name, accuracy in named.items() if accuracy > row.accuracy}
+    best = max(known, key=lambda name: known[name], default="")
+    shown = percent(known[best]) if best else ""
+    return f"{best} finds {shown} %" if best and shown != percent(row.accuracy) else ""
+
+
+def verdict(row: BestHead) -> str:
+    """Return what was shown of the best head of a label and direction, in a word or two."""
+    found = result(row)
+    if found != "not significant":
+        return found
+    if row.others:
+        return f"not significant; head {row.others[0]} is"
+    if 1 - STABLE < row.holds < STABLE:
+        return "borderline"
+    return "undecided" if row.verdict == "undecided" else "no head is significant"
+
+
+def result(row: BestHead) -> str:
+    """Return what was shown of a head in a label and direction, in a word or two."""
+    if math.isnan(row.p_adjusted):
+        return "not tested"
+    return ("specialised" if row.specialised else "significant") if row.grade else "not significant"
+
+
+def _effective(row: BestHead) -> Cell:
+    shown = decimal(row.effective_clusters, 1)
+    return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
 
 
 def _spark(row: BestHead) -> Cell:
@@ -93,10 +166,6 @@ def _margin(row: BestHead) -> str:
     return "up" if row.margin_low > 0 else "down" if row.margin_high < 0 else ""
 
 
-def _baseline(row: BestHead) -> Cell:
-    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
-
-
 def _rule(row: BestHead) -> Cell:
     return Cell(percent(row.rule_accuracy), row.rule, "rival", sort=float(row.rule_accuracy))
 
@@ -104,39 +173,25 @@ def _rule(row: BestHead) -> Cell:
 _LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(css="muted"))
 _HEAD: Final = SCORES["name"].shown("Head", css="head", write=lambda row: head_cell(row.name))
 
-NAMED: Final = (*_LABEL, _HEAD)
+LAYER: Final = SCORES["layer_attention"].shown()
 
-_ACCURACY: Final = SCORES["accuracy"].shown_beside(css=lambda row: "strong")
-
-FIRST: Final = (
-    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
-    replace(_ACCURACY, write=_accuracy),
-    SCORES["baseline"].shown(kind="num", write=_baseline),
-    SCORES["margin"].shown_beside(css=_margin),
-)
-"With label, variant, head and grade the columns that a reader sees first: eight on a page."
-
-LAYER: Final = SCORES["layer_attention"].shown(folded=True)
-
-MORE: Final = tuple(
-    replace(column, folded=True)
-    for column in (
-        SCORES["n"].shown(),
-        SCORES["effective_clusters"].shown("Effective documents", write=_effective),
-        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
-        SCORES["p_words"].shown("Adj. p, words"),
-        SCORES["p_rules"].shown("Adj. p, rules"),
-        SCORES["stability"].shown(unit=False),
-        SCORES["lexical_accuracy"].shown("Lexical table"),
-        BEST["lexical_margin"].shown_beside("Margin over table"),
-        SCORES["rule"].shown("Rule", write=_rule, kind="num"),
-        BEST["rule_margin"].shown_beside("Margin over rule"),
-        SCORES["mass"].shown_beside(),
-        SCORES["coverage"].shown(unit=False),
-        SCORES["share"].shown(unit=False),
-        *(column.shown(unit=False) for column in WHOLE_ATTENTION),
-        SCORES["near_ties"].shown(),
-    )
+MORE: Final = (
+    SCORES["margin"].shown_beside("Margin, points", css=_margin),
+    SCORES["n"].shown("Scored words"),
+    SCORES["effective_clusters"].shown("Effective documents", write=_effective),
+    SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
+    SCORES["p_words"].shown("Adj. p, words"),
+    SCORES["p_rules"].shown("Adj. p, rules"),
+    SCORES["stability"].shown(),
+    SCORES["lexical_accuracy"].shown("Table of word pairs, %"),
+    BEST["lexical_margin"].shown_beside("Margin over table, points"),
+    SCORES["rule"].shown("Rule of grammar, %", write=_rule, kind="num"),
+    BEST["rule_margin"].shown_beside("Margin over rule, points"),
+    SCORES["mass"].shown_beside("Mass, %"),
+    SCORES["coverage"].shown(),
+    SCORES["share"].shown(),
+    *(column.shown() for column in WHOLE_ATTENTION),
+    SCORES["near_ties"].shown(),
 )
 
 UNTESTED: Final = tuple(column for column in MORE if not column.title.startswith("Adj. p"))
@@ -147,10 +202,10 @@ TRAINED: Final = (
     SCORES["n"].shown(),
     clusters_shown(),
     TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
-    *SCORES["accuracy"].shown_with_interval("Balanced accuracy", css=lambda row: "strong"),
-    SCORES["baseline_accuracy"].shown("Control accuracy", plain="control", tip="Accuracy on the control task."),
+    *SCORES["accuracy"].shown_with_interval("Balanced accuracy, %", css=lambda row: "strong"),
+    SCORES["baseline_accuracy"].shown("Control task, %", tip="Accuracy on the control task."),
     *SCORES["margin"].shown_with_interval(
-        "Selectivity", css=_margin, tip="Accuracy minus control accuracy, percentage points."
+        "Selectivity, points", css=_margin, tip="Accuracy minus that on the control task."
     ),
 )
 
@@ -168,17 +223,32 @@ NOTE: Final = (
 )
 
 
-def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
-    """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
+def best_table(run: RunFolder, probe: str | None = None, label: str | Sequence[str] | None = None) -> TextTable:
+    """Return the chosen head of every label and variant, the largest sure margins first.
 
-    Raises ValueError for a probe that the run did not ask.
+    They are those of one probe and of one or several labels where these are given, and have items on the report split;
+    the note counts those that have none. Raises ValueError for a probe or label that the run did not ask.
     """
     scores, _ = page_scores(run.scores)
     rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name)]
+    labels = [] if label is None else [label] if isinstance(label, str) else [*label]
+    for one in labels:
+        _check_label(run, one, rows)
+    rows = [row for row in rows if not labels or row.label in labels]
+    asked = [row for row in rows if row.n]
+    empty = f" Left out: {len(rows) - len(asked)} without an item on the report split." * (len(asked) < len(rows))
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first, rule = 0 if probe is None else 1, run_thresholds(run)
-    return TextTable(title, COLUMNS[first:], tuple(_cells(row, rule)[first:] for row in rows), best_frame(rows), NOTE)
+    cells = tuple(_cells(row, rule)[first:] for row in asked)
+    return TextTable(title, COLUMNS[first:], cells, best_frame(asked), NOTE + empty)
+
+
+def _check_label(run: RunFolder, label: str, rows: Sequence[BestHead]) -> None:
+    """Raise ValueError, with what there is, for a label that no row has."""
+    known = [row.label for row in rows]
+    if label not in known:
+        raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, known)}")
 
 
 def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
@@ -213,9 +283,8 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
     """
     scores, _ = page_scores(run.scores)
     rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
+    _check_label(run, label, rows)
     found = [row for row in rows if row.label == label]
-    if not found:
-        raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, [row.label for row in rows])}")
     kept = [row for row in found if variant in (None, row.variant)]
     if not kept:
         raise ValueError(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from reports.scores.controls import control_of
+from reports.scores.controls import CONTROLS, control_of
 
 RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
     "all": ("word", "syntactic head"),
@@ -179,6 +179,33 @@ def task(probe: str, label: str, variant: str) -> str:
     return f"attends to {_a(asked)} most from the {reader}{more}" if column else f"does best on {label} ({variant})"
 
 
+def role(probe: str, label: str, variant: str) -> str:
+    """Return the same behind "the head attends".
+
+    >>> role("dependency", "obj", "dependent->head")
+    'from an object to its verb'
+    """
+    return task(probe, label, variant).removeprefix("attends ")
+
+
+def role_name(probe: str, label: str) -> str:
+    """Return what a label is called, in whatever direction it is read.
+
+    >>> role_name("dependency", "obl:agent"), role_name("position", "offset=-2"), role_name("coreference", "proper")
+    ('adverbial phrase (obl:agent)', 'the word 2 places before', 'name')
+    """
+    if label == "all":
+        return "any label"
+    if probe in ("position", "rare"):
+        return _place(label).removeprefix("attends to ")
+    if probe == "coreference":
+        return MENTIONS.get(label, label)
+    base = label if label in RELATIONS else label.partition(":")[0]
+    if probe != "dependency" or base not in RELATIONS:
+        return label
+    return RELATIONS[base][0] + ("" if base == label else f" ({label})")
+
+
 def _mention(label: str, variant: str) -> str:
     """Return what a head does that is right on a label of coreference, with bands of distance behind it.
 
@@ -211,6 +238,16 @@ def _relation(label: str, variant: str) -> str:
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def baseline_name(baseline: str) -> str:
+    """Return a baseline or control in few words.
+
+    >>> baseline_name("offset"), baseline_name("permuted weights 2")
+    ('a fixed offset', 'permuted weights')
+    """
+    named = control_of(baseline)
+    return named if named in CONTROLS else guess(baseline)
 
 
 def guess(baseline: str) -> str:

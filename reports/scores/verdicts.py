@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.scores.best_heads import CLASSIFIER, probes
 from reports.scores.thresholds import RunThresholds
-from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, counted, grade_names
+from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, counted
 
 
 @dataclass(frozen=True)
@@ -98,38 +98,29 @@ class Verdicts:
         most = self.answers["undecided"] > sum(self.answers.values()) / 2
         return "Most labels are undecided: this does not show that there is none." if most else ""
 
-    def counted(self, heads: int) -> tuple[str, ...]:
-        """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""
-        said = []
-        if self.tests_language:
-            names = grade_names(controlled=self.rule.controlled)
-            grades = ", ".join(f"{n} {name}" for n, name in zip(self.by_grade, names[:0:-1], strict=True))
-            said.append(f"Heads by highest grade in a linguistic role: {grades}, of {heads}.")
+    def counted(self, heads: int) -> Iterator[str]:
+        """Yield what the other heads are, and labels by verdict, in sentences; `heads` is how many the model has."""
         if any(not one.of_language for one in self.finds):
-            said.append(self._others(heads))
+            yield self._others(heads)
         if self.tests_language:
-            answers = ", ".join(f"{n} {answer}" for answer, n in self.answers.items())
-            total = sum(self.answers.values())
-            said.append(
-                f"Does any head have a grade? Of {total} label–direction pairs (pooled labels, subsets and position "
-                f"not counted): {answers}."
+            yes, no, undecided = (self.answers[answer] for answer in ANSWERS)
+            yield (
+                f"Linguistic labels and directions, without pools and subsets: {yes + no + undecided}; a head is "
+                f"significant in {yes}, no head in {no} (by a test), and {undecided} are undecided."
             )
-        return tuple(said)
 
     def _others(self, heads: int) -> str:
         """Return what the heads without a linguistic role are, and how many with one are position heads or sinks."""
-        special, kinds = len(self.special), [f"{self.position} with a grade in position only"]
+        special, kinds = len(self.special), [f"{self.position} significant in a position only"]
         if self.kinds:
             number, (little, spread) = len(self.sinks), ([*self.sinks.values()].count(kind) for kind in SINK_KINDS)
             which = f" ({little} write little, {spread} spread what special tokens hold)" if number else ""
-            few = "with a grade on a special token but no sinks"
-            kinds += [f"{number} sink{'s' * (number != 1)}{which}", f"{special} {few}"]
-        else:
-            kinds.append(f"{special} with a grade on a special token")
+            kinds.append(f"{number} sink{'s' * (number != 1)}{which}")
+        kinds.append(f"{special}{' more' * bool(self.kinds)} significant on a special token")
         kinds.append(f"{heads - len(self.grades) - self.position - len(self.sinks) - special} without any of these")
         both = {
-            "that also have a grade in position": len(self.placed & self.grades.keys()),
-            "that are also sinks": sum(bool(self.kinds.get(head)) for head in self.grades),
+            "also significant in a position": len(self.placed & self.grades.keys()),
+            "also sinks": sum(bool(self.kinds.get(head)) for head in self.grades),
         }
         also = "; ".join(f"{said}: {number}" for said, number in both.items() if number)
         told = f"{'Other heads' if self.tests_language else 'Heads'}: {'; '.join(kinds)}."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from reports.formats import count, percent, points
 from reports.statements.sandbox_record import (
@@ -253,8 +253,8 @@ def _difference(difference: float, error: float, simulated_runs: int) -> tuple[t
         return (difference, math.nan, math.nan), math.nan
     if not error:
         return (difference, difference, difference), float(difference == 0)
-    far = float(stats.t.ppf(0.975, simulated_runs - 1)) * error
-    p = 2 * float(stats.t.sf(abs(difference) / error, simulated_runs - 1))
+    far = float(scipy.stats.t.ppf(0.975, simulated_runs - 1)) * error
+    p = 2 * float(scipy.stats.t.sf(abs(difference) / error, simulated_runs - 1))
     return (difference, difference - far, difference + far), p
 
 
@@ -263,11 +263,11 @@ def _p_of_shares(one: Estimate, runs: int, other: Estimate, other_runs: int) -> 
         return math.nan
     found = round(one.value * runs), round(other.value * other_runs)
     table = np.array([[found[0], runs - found[0]], [found[1], other_runs - found[1]]])
-    return float(stats.fisher_exact(table).pvalue)
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 def _p_of_sds(sd: float, runs: int, other: float, other_runs: int) -> float:
     if math.isnan(sd) or math.isnan(other) or not other:
         return math.nan
-    ratio = stats.f(runs - 1, other_runs - 1)
+    ratio = scipy.stats.f(runs - 1, other_runs - 1)
     return min(1.0, 2 * float(min(ratio.cdf((sd / other) ** 2), ratio.sf((sd / other) ** 2))))

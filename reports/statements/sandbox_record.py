@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
-from scipy import stats
+import scipy
 
 from reports.formats import interval, moment, percent
 from reports.statements.statement import Made, read_json_record
@@ -256,7 +256,7 @@ def counted(share: float, runs: int) -> Estimate:
     """
     if not runs or math.isnan(share):
         return Estimate()
-    far = float(stats.norm.ppf(0.975))
+    far = float(scipy.stats.norm.ppf(0.975))
     middle = (share + far**2 / (2 * runs)) / (1 + far**2 / runs)
     half = far * math.sqrt(share * (1 - share) / runs + (far / (2 * runs)) ** 2) / (1 + far**2 / runs)
     return Estimate(share, max(middle - half, 0), min(middle + half, 1), runs)

@@ -42,6 +42,7 @@ LATEX: Final = str.maketrans(
         "−": "$-$",
         "–": "--",
         "×": r"$\times$",
+        "→": r"$\rightarrow$",
         "†": r"\dag{}",
         "…": r"\ldots{}",
         "\u00a0": "~",
@@ -54,6 +55,10 @@ Bare, a [ or * at the beginning of a row would belong to the end of the row befo
 
 NARROWEST: Final = 79
 "Columns that a note may have under any table."
+
+
+FLOATING: Final = 40
+"Rows of a table that fits on a page of a paper, at the most."
 
 
 @dataclass(frozen=True)
@@ -180,13 +185,17 @@ class TextTable:
     def latex(self) -> str:
         """Return the table in LaTeX, everything in it escaped; its preamble needs the packages booktabs and textcomp.
 
-        It is a floating table whose caption is the title and the note.
+        It is a floating table, or with more than `FLOATING` rows a longtable, which needs the package of that name. Its
+        caption is the title and the note, and its label the title.
         """
         numeric = numeric_columns(self.titles, self.texts)
         cells = pd.DataFrame([map(latex, row) for row in self.texts], columns=[*map(latex, self.titles)])
         said = f"{latex(self.title)}. {latex(self.note)}" if self.note else latex(self.title)
         columns = "".join("r" if right else "l" for right in numeric)
-        return str(cells.to_latex(index=False, escape=False, column_format=columns, caption=said, position="tb"))
+        label = f"tab:{re.sub(r'[^a-z0-9]+', '-', self.title.lower()).strip('-')}"
+        long = len(self) > FLOATING
+        how = {"longtable": True} if long else {"position": "tb"}
+        return str(cells.to_latex(index=False, escape=False, column_format=columns, caption=said, label=label, **how))
 
 
 def latex(text: str) -> str:
@@ -213,7 +222,11 @@ def plain_rows(columns: Cells, rows: Sequence[Cells]) -> Iterator[str]:
 
 
 def rich_rows(columns: Cells, rows: Sequence[Cells], width: int) -> Table:
-    """Return a table as `rich` prints it, so laid out that no word and no interval is divided where there is room."""
+    """Return a table as `rich` prints it, so laid out that no word and no interval is divided where there is room.
+
+    Where there is none the widest of the other columns give way, such as the names of runs: the first says what a row
+    is about.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -222,14 +235,21 @@ def rich_rows(columns: Cells, rows: Sequence[Cells], width: int) -> Table:
     for laid, longest in ((cells, _line), (stacked, _line), (stacked, _word)):
         first, *others = zip(*laid, strict=True)
         widths = [longest(column) for column in others]
-        if width - sum(widths) - 2 * len(widths) >= _word(first):
+        if _left(width, widths) >= _word(first):
             break
+    while _left(width, widths) < min(_word(first), width // 3) and max(widths, default=0) > 1:
+        widths[widths.index(max(widths))] -= 1
     table = Table(box=None, pad_edge=False)
     for title, room in zip(laid[0], (None, *widths), strict=True):
         table.add_column(Text(title), overflow="fold", width=room)
     for row in laid[1:]:
         table.add_row(*map(Text, row))
     return table
+
+
+def _left(width: int, widths: Sequence[int]) -> int:
+    """Return what is left of a width beside columns and their gaps."""
+    return width - sum(widths) - 2 * len(widths)
 
 
 def _line(column: Cells) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ PACKED: Final = 10_000
 _FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 
 
+@cache
 def environment(*, html: bool = True) -> jinja2.Environment:
     """Return the template environment; a name that does not exist is an error, and HTML is escaped everywhere."""
     made = jinja2.Environment(

@@ -1,4 +1,11 @@
-/* Tables: sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
+/* Tables: a narrow screen shows each row as a list of its cells, which then say what column they are of. */
+for (const table of document.querySelectorAll("table.data:has(thead):has(tbody td):not(:has([rowspan]))")) {
+  const titles = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, i) => { cell.dataset.title = cell.matches(".spark") ? "" : `${titles[i]}: `; });
+  table.classList.add("stacks");
+}
+
+/* They sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
 for (const table of document.querySelectorAll("table.data:has(thead)")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
@@ -34,7 +41,7 @@ for (const input of document.querySelectorAll("[data-filter]")) {
   input.addEventListener("input", filter);
 }
 
-/* Heat maps: numbers are whole tenths of a percent, null where nothing was measured. */
+/* Whole tenths of a percent, null where nothing was measured. */
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
 const minus = (value) => `${value}`.replace("-", "−");
 const named = ({ title, unit }) => unit ? `${title}, ${unit}` : title;
@@ -178,83 +185,45 @@ function headScatter(root, names, numbers, first, show, choose) {
 
 /* One of several maps of all heads, to be chosen: `paint` fills the cells of a map and returns what stands at the ends of its scale, `describe` says a head of it. */
 function chosenMap(root, describe, paint) {
-  const { layers, heads, maps } = JSON.parse(root.querySelector("script").textContent);
+  const { layers, heads, maps, first } = JSON.parse(root.querySelector("script").textContent);
   const choice = root.querySelector("[data-role=map]"), readout = root.querySelector(".readout");
   const [low, , high] = root.querySelector(".scale").children;
-  let map = maps[0];
+  let map = maps[first];
 
   const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1}${describe(map, i)}`;
   const show = (i) => readout.replaceChildren(element("b", said(i)), document.createElement("br"), element("span", map.about, { className: "muted" }));
   const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
 
   function draw() {
+    grid.focus = map.selected ?? 0;
     [low.textContent, high.textContent] = paint(map, grid.cells, said);
     grid.cells.forEach((cell, i) => { cell.tabIndex = i === grid.focus ? 0 : -1; });
     show(grid.focus);
   }
 
   choice.append(...maps.map((one, i) => element("option", one.title, { value: i })));
+  choice.value = first;
   choice.addEventListener("change", () => { map = maps[choice.value]; draw(); });
   draw();
+  return draw;
 }
 
+/* Accuracies are whole tenths of a percent, null where nothing was measured. */
 function heatMap(root) {
-  const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, maps } = data;
-  const role = (name) => root.querySelector(`[data-role=${name}]`);
-  const [label, variant, column, stretch] = ["label", "variant", "column", "stretch"].map(role);
-  const readout = root.querySelector(".readout"), [low, , high] = root.querySelector(".scale").children;
-  let map = maps[data.first];
-
-  const at = (list, i) => Array.isArray(list) ? list[i] : list;
-  const name = (i) => `${Math.floor(i / heads) + 1}-${(i % heads) + 1}`;
-  const describe = (i) => {
-    const grade = map.grade[i] ? `grade ${map.grade[i]}: ${data.grades[map.grade[i]]}` : "";
-    const noted = [i === map.selected ? "chosen" : "", grade].filter(Boolean).join(", ");
-    const parts = [`Head ${name(i)}${noted ? ` (${noted})` : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
-    if (map.accuracy[i] === null) return `${parts[0]}: nothing measured, n = ${at(map.n, i)}`;
-    if (map.mass[i] !== null) parts.push(`mass ${percent(map.mass[i])} %`, `share ${percent(map.share[i])} %`);
-    parts.push(`n\u00a0${at(map.n, i).toLocaleString("en")}`, `clusters\u00a0${at(map.clusters, i).toLocaleString("en")}`);
-    return parts.join(" · ");
+  const stretch = root.querySelector("[data-role=stretch]"), said = (map, i) => {
+    if (map.accuracy[i] === null) return ": nothing measured";
+    const noted = [i === map.selected && "selected", map.significant.includes(i) && map.result].filter(Boolean).join(", ");
+    return `${noted && ` (${noted})`} · accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}] · ${map.n.toLocaleString("en")}\u00a0scored words`;
   };
-  const about = () => {
-    const said = [`${map.label}, ${map.variant}`];
-    if (map.baseline_accuracy !== null) said.push(`${map.baseline} ${percent(map.baseline_accuracy)} %`);
-    if (map.lexical_accuracy !== null) said.push(`lexical table ${percent(map.lexical_accuracy)} %`);
-    if (map.rule_accuracy !== null) said.push(`${map.rule} ${percent(map.rule_accuracy)} %`);
-    return said.join(" · ");
-  };
-  const show = (i) => readout.replaceChildren(element("b", describe(i)), document.createElement("br"), element("span", about(), { className: "muted" }));
-
-  const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
-
-  function draw() {
-    const values = map[column.value], most = Math.max(1, ...values.filter((v) => v !== null)), least = Math.min(1000, ...values.filter((v) => v !== null));
+  const draw = chosenMap(root, said, (map, cells, describe) => {
+    const known = map.accuracy.filter((value) => value !== null), most = Math.max(1, ...known), least = Math.min(1000, ...known);
     const [from, to] = stretch.checked && most > least ? [least, most] : [0, 1000];
-    grid.focus = map.selected ?? 0;
-    grid.cells.forEach((cell, i) => {
-      const value = values[i], fraction = value === null ? 0 : (value - from) / (to - from);
-      fill(cell, value, fraction, describe(i), map.grade[i] > 0 && "specialised", i === map.selected && "selected");
-      cell.tabIndex = i === grid.focus ? 0 : -1;
+    cells.forEach((cell, i) => {
+      const value = map.accuracy[i], fraction = value === null ? 0 : (value - from) / (to - from);
+      fill(cell, value, fraction, describe(i), map.significant.includes(i) && "specialised", i === map.selected && "selected");
     });
-    low.textContent = `${percent(from)} %`;
-    high.textContent = `${percent(to)} %`;
-    show(grid.focus);
-  }
-
-  function choose(wanted) {
-    const offered = maps.filter((one) => one.label === label.value);
-    map = offered.find((one) => one.variant === wanted) ?? offered[0];
-    variant.replaceChildren(...offered.map((one) => element("option", one.variant, { value: one.variant })));
-    variant.value = map.variant;
-    draw();
-  }
-
-  label.append(...[...new Set(maps.map((one) => one.label))].map((text) => element("option", text, { value: text })));
-  label.value = map.label;
-  choose(map.variant);
-  label.addEventListener("change", () => choose(variant.value));
-  variant.addEventListener("change", () => choose(variant.value));
-  column.addEventListener("change", draw);
+    return [from, to].map((end) => `${percent(end)} %`);
+  });
   stretch.addEventListener("change", draw);
 }
 document.querySelectorAll("[data-heat]").forEach(heatMap);

@@ -1,6 +1,6 @@
 /* The page: one head is chosen in all panels, one text of the chooser is shown in all. */
 const data = JSON.parse($("data").textContent);
-const page = { head: { layer: 0, head: 0 }, view: 0, pieces: false, hide: false, least: 0.04 };
+const page = { head: headAt(data.first), view: 0, pieces: false, hide: false, least: 0.04 };
 const badge = ({ letter, colour }) => make("b", { class: `badge role-${colour}`, "aria-hidden": "true" }, letter);
 
 /* Panels whose queries are the same words point at the same one. */
@@ -26,7 +26,7 @@ function choose(head, focused = null) {
   if (location.hash !== `#${headName(head)}`) history.replaceState(null, "", `#${headName(head)}`);
 }
 function fromHash() {
-  const [layer, head] = location.hash.slice(1).split("-").map((part) => Number(part) - 1);
+  const { layer, head } = headAt(location.hash.slice(1));
   const has = data.panels.some(({ views }) => views.some((view) => layer >= 0 && head >= 0 && layer < view.layers && head < view.heads));
   choose(has && Number.isInteger(layer) && Number.isInteger(head) ? { layer, head } : page.head);
 }

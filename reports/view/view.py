@@ -17,6 +17,7 @@ from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.run.replacing import replace_text
+from reports.scores.plain_names import role_name
 from reports.templates.environment import assets, environment
 
 LONG: Final = 128
@@ -84,7 +85,7 @@ class Panel:
     views: Sequence[TextAttention]
     "Shown one at a time; all panels of a page have the same titles in the same order."
     roles: Mapping[str, KnownRole] = field(default_factory=dict)
-    "By name of a head; empty where no run is known of the model."
+    "By name of a head, the one that a page opens on first; empty where no run is known of the model."
 
 
 def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), step: Step = silent) -> Path:
@@ -107,10 +108,12 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
     every = [view for panel in panels for view in panel.views]
     packed = [_view(view, path) for view in each("texts packed", every, step)]
     of_panels = [packed[start : start + len(titles[0])] for start in range(0, len(packed), len(titles[0]))]
+    first = next((name for panel in panels for name in panel.roles), "")
     data = {
         "panels": [_panel(panel, views, [*marks]) for panel, views in zip(panels, of_panels, strict=True)],
-        "marks": [{"probe": probe, "label": label} | asdict(mark) for (probe, label), mark in marks.items()],
+        "marks": [{"probe": role[0], "label": role_name(*role)} | asdict(mark) for role, mark in marks.items()],
         "columns": ROLE_COLUMNS,
+        "first": first or _steadiest([panel.views[0] for panel in panels]),
     }
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
@@ -151,6 +154,15 @@ def _view(view: TextAttention, path: Path) -> dict[str, Any]:
         "words": _side(view.words) | {"weights": _packed(words)},
         "pieces": _side(view.pieces) | ({} if same else {"weights": _packed(pieces)}),
     }
+
+
+def _steadiest(views: Sequence[TextAttention]) -> str:
+    """Return the head with the least entropy in the first view, on average over its words, of those that all have."""
+    layers, heads = np.min([view.words.maps.shape[:2] for view in views], axis=0)
+    maps = np.asarray(views[0].words.maps, np.float64)[:layers, :heads].clip(1e-9, 1)
+    entropy = -(maps * np.log(maps)).sum(-1).mean(-1)
+    layer, head = np.unravel_index(entropy.argmin(), entropy.shape)
+    return f"{layer + 1}-{head + 1}"
 
 
 def _side(level: Level) -> dict[str, Any]:
@@ -202,18 +214,18 @@ def _checked(level: Level, path: Path) -> npt.NDArray[np.floating]:
 
 
 def known_roles(run: RunFolder) -> dict[str, KnownRole]:
-    """Return what a run says of every head that it scored, by name."""
+    """Return what a run says of every head that it scored, by name: the head of its first finding first."""
     source = CardSource(run)
+    first = source.finding.name if source.finding else ""
     main, language = main_roles(source.rows), main_roles(of_language(source.rows))
     found = {}
-    for name in source.rows["name"].unique():
+    for name in sorted(source.rows["name"].unique(), key=lambda name: name != first):
         if (part := roles(source, name)) is not None:
             found[name] = KnownRole(main.get(name), _role_text(part.rows[0]), part.rows, language.get(name))
     return found
 
 
 def _role_text(row: tuple[str, ...]) -> str:
-    label, variant, accuracy, interval, baseline, _, margin, margin_interval, grade = row
-    numbers = f"accuracy {accuracy} % {interval}".rstrip()
-    above = f"margin {margin} {margin_interval}".rstrip()
-    return f"{label}, {variant}: {numbers}; strongest baseline {baseline}; {above}; {grade}"
+    does, accuracy, interval, baseline, significant, *_ = row
+    found = {"yes": "significant", "no": "not significant"}.get(significant, "not tested")
+    return f"{does}: accuracy {accuracy} % {interval}".rstrip() + f"; strongest baseline {baseline}; {found}"

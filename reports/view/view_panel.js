@@ -1,6 +1,7 @@
 /* One model on one text: the grid of its heads, and one of them large. */
 const THUMBNAIL = 46, MOST_LINES = 3000, LABELLED = 64;
 const headName = ({ layer, head }) => `${layer + 1}-${head + 1}`;
+const headAt = (name) => { const [layer, head] = name.split("-").map((part) => Number(part) - 1); return { layer, head }; };
 const count = (number) => number.toLocaleString("en-US");
 
 class Panel {

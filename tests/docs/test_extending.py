@@ -13,9 +13,13 @@ import pandas as pd
 import pytest
 import torch
 
+from experiments.reproduce import registry as findings
 from experiments.reproduce.judge import judge
+from experiments.reproduce.reproduce import Invocation
 from experiments.run.config import load_config
 from experiments.run.run import run
+from experiments.statements.finding import FindingError
+from experiments.statements.subject import Subject
 from mha import load_model, record
 from probes import registry
 from probes.corpora.corpus import Corpus
@@ -62,6 +66,34 @@ def test_the_finding_of_the_page_holds_on_its_planted_tables_and_fails_on_the_ot
     holds, fails = shown["tests/experiments/findings/somebody_2020.py"].PLANTED[finding.id]
     assert judge(finding, finding.numbers(holds)).verdict == REPRODUCED
     assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
+
+
+def test_the_finding_of_the_page_is_known_by_its_file_and_forgotten_where_its_id_is_taken(
+    module: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = module("commands").blocks(ROOT / "docs" / "extending.md")
+    (text,) = (one.text for one in pages if one.title == "experiments/findings/somebody_2020.py")
+    monkeypatch.setattr(findings, "_USED", {})
+    file = tmp_path / "mine.py"
+    file.write_text(text, encoding="utf-8")
+    try:
+        assert findings.use(file) == ["somebody-objects"]
+        assert [one.id for one in findings.select_findings(["somebody-2020"])] == ["somebody-objects"]
+        call = Invocation(Path("runs/mine")).with_controls(["somebody-objects"], Subject.of("minilm"))
+        assert call.endswith(f"--controls --out runs/mine --findings {file}")
+        (tmp_path / "again.py").write_text(text, encoding="utf-8")
+        with pytest.raises(FindingError, match="two findings are called 'somebody-objects'"):
+            findings.use(tmp_path / "again.py")
+        (tmp_path / "none.py").write_text("PAPER = 1", encoding="utf-8")
+        with pytest.raises(FindingError, match=r"headscope_finding_none: expected PAPER, a Paper, and FINDINGS"):
+            findings.use(tmp_path / "none.py")
+        with pytest.raises(
+            FindingError, match=r"gone\.py: no such file; expected a Python file with PAPER and FINDINGS"
+        ):
+            findings.use(tmp_path / "gone.py")
+        assert "somebody-objects" in findings.all_findings()
+    finally:
+        findings.papers.cache_clear()
 
 
 @pytest.fixture(scope="module")

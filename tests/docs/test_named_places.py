@@ -75,6 +75,16 @@ def test_every_path_that_is_named_exists(texts: dict[str, str]) -> None:
     assert sorted(f"{page}: {path}" for page, path in lost) == []
 
 
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+
+
+def test_every_link_of_a_page_leads_to_a_file_of_the_repository(texts: dict[str, str]) -> None:
+    pages = {page: text for page, text in texts.items() if page.endswith(".md")}
+    linked = [(page, link) for page, text in pages.items() for link in LINK.findall(text) if "://" not in link]
+    assert len(linked) > 100
+    assert [(page, link) for page, link in linked if not (ROOT / page).parent.joinpath(link).exists()] == []
+
+
 def test_no_published_page_names_a_folder_of_a_machine() -> None:
     """A published command is one that a reader can type; its run was made under some folder of ours."""
     pages = [path for kind in ("md", "toml", "json", "csv") for path in (ROOT / "reports/published").rglob(f"*.{kind}")]

@@ -6,9 +6,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import torch
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 from experiments.config.config import ConfigError
-from headscope import compare, corpus, load, open_run, probe, score, view
+from experiments.heads.typed_text import TypedError
+from headscope import attention, compare, corpus, load, open_run, probe, score, view
+from mha.models.packages import ModelError
 from probes import registry
 from reports import Run
 
@@ -22,6 +26,7 @@ SMALL: dict[str, Any] = {
     "heads": {"texts": 0, "relations": 0},
     "page": {"examples": 0},
 }
+QUICK = {key: SMALL[key] for key in ("scoring", "page")}
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +39,14 @@ def test_scores_are_those_of_a_run_of_the_same_config(found: Run, scored: Callab
     pd.testing.assert_frame_equal(found.scores, same.scores)
     assert found.config == same.config
     assert set(found.tables) == set(same.tables)
+
+
+def test_a_fast_run_has_the_accuracies_without_controls_and_statistics(found: Run, tiny: Path) -> None:
+    fast = score(str(tiny), SPLITS[0], ["position", "dependency"], report=SPLITS[1], fast=True, **QUICK)
+    pd.testing.assert_frame_equal(fast.scores, found.scores)
+    assert found.tables.keys() - fast.tables.keys() == {"shapes"}
+    kept = score(str(tiny), SPLITS[0], "position", fast=True, shapes={"enabled": True}, **QUICK)
+    assert "shapes" in kept.tables
 
 
 def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
@@ -58,6 +71,55 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
         score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, **SMALL)
     again = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, overwrite=True, **SMALL)
     assert again.record.seed == 1
+
+
+def test_a_model_object_with_a_head_of_its_task_is_read_with_controls_and_stays_as_it_is(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+
+    class Mine(BertForSequenceClassification):
+        """A classifier of one's own."""
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny)
+    mine = Mine.from_pretrained(tiny, num_labels=3).train()
+    before = {name: weight.clone() for name, weight in mine.state_dict().items()}
+    model = load(mine, tokenizer)
+    assert (model.name, Path(model.name).name[:5]) == (load(mine, tokenizer).name, "Mine-")
+    assert [path.name for path in (tmp_path / "objects").iterdir()] == [Path(model.name).name]
+    assert any("left out: classifier" in note for note in model.notes)
+    controls = {**SMALL["controls"], "permuted": 1, "permutations_tried": 1}
+    run = score(model, SPLITS[0], "position", report=SPLITS[1], **SMALL | {"controls": controls})
+    same = score(str(tiny), SPLITS[0], "position", report=SPLITS[1], **SMALL | {"controls": controls})
+    pd.testing.assert_frame_equal(run.scores.drop(columns="model"), same.scores.drop(columns="model"))
+    assert mine.training
+    assert all(torch.equal(before[name], weight) for name, weight in mine.state_dict().items())
+    with torch.no_grad():
+        mine.bert.embeddings.word_embeddings.weight[5] += 1
+    assert load(mine, tokenizer).name != model.name
+
+
+@pytest.mark.parametrize("take", [load, lambda one: score(one), lambda one: view("The dog sees .", one)])
+def test_an_object_without_its_tokenizer_is_refused_with_what_takes_it(take: Callable[[Any], object]) -> None:
+    model = BertForSequenceClassification(
+        BertConfig(vocab_size=60, hidden_size=8, num_hidden_layers=1, num_attention_heads=2)
+    )
+    with pytest.raises(ModelError, match=r"expected its tokenizer, got NoneType: hs.load\(model, tokenizer\)"):
+        take(model)
+    with pytest.raises(ModelError, match="expected a name, a folder, or a model of transformers, got dict"):
+        take({})
+    with pytest.raises(TypedError, match=r"expected a model of hs\.load, which takes objects too, got Bert"):
+        attention(model, "The dog sees .")
+
+
+@pytest.mark.parametrize("texts", [pd.DataFrame({"text": ["a b"]}), [1, 2], [["a"], ["b"]], []])
+def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
+    with pytest.raises(
+        ConfigError, match="corpus: expected a name, a file, a table of a config or a list of texts, got"
+    ):
+        score(str(tiny), texts, "position")
+    with pytest.raises(TypedError, match="the text is no text: expected a sentence, got"):
+        attention(load(str(tiny)), texts)
 
 
 def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_asked(tiny: Path) -> None:
@@ -86,7 +148,9 @@ def test_a_pipeline_gives_a_list_of_texts_its_trees_and_the_run_keeps_them(
 def test_runs_in_memory_are_compared(found: Run, tiny: Path) -> None:
     same = compare(found, found)
     assert (len(same.rows), set(same.frame["difference"].dropna())) == (0, {0.0})
-    permuted = score(load(str(tiny), "permuted"), SPLITS[0], ["position", "dependency"], report=SPLITS[1], **SMALL)
+    permuted = score(
+        load(str(tiny), source="permuted"), SPLITS[0], ["position", "dependency"], report=SPLITS[1], **SMALL
+    )
     other = compare(found, permuted)
     assert other.title == "quick → scores"
     chosen = permuted.scores[permuted.scores["selected"] & (permuted.scores["split"] == "report")]

@@ -15,6 +15,7 @@ import torch
 
 from experiments import cli
 from experiments.commands import options
+from experiments.config.config import Config
 from mha import HookError
 from reports import Run
 from reports.scores.shortest_table import shortest_table
@@ -186,7 +187,7 @@ def test_a_mistake_ends_with_one_line_and_leaves_nothing(
 
 def test_a_folder_that_is_no_run_is_told(mistake: Callable[..., str], whole: Path, tmp_path: Path) -> None:
     assert "no such folder" in mistake("report", tmp_path / "none")
-    assert "not a finished run folder, run.json" in mistake("report", tmp_path)
+    assert "folders with a page hold sandbox.json, */claim.json, " in mistake("report", tmp_path)
     broken = shutil.copytree(whole, tmp_path / "broken")
     (broken / "run.json").write_text("{")
     assert mistake("report", broken).startswith(f"{broken / 'run.json'}:1: not valid JSON")
@@ -273,6 +274,52 @@ def test_an_interrupted_run_leaves_nothing_and_ends_with_130(
     assert (said.code, said.out) == (130, "")
     assert "Traceback" not in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_fast_leaves_out_what_takes_long_and_set_takes_it_back(
+    headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Config] = []
+
+    def stop(config: Config, *anything: Any, **more: Any) -> None:
+        asked.append(config)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.run.run.run", stop)
+    headscope("run", "quickstart", "--fast", "--set", "controls.arcs=true", "--out", tmp_path)
+    config: Any = asked[0]  # has the tables of measures too
+    controls = config.controls
+    assert (controls.random, controls.permuted, controls.words, controls.arcs) == (0, 0, False, True)
+    assert (config.heads.texts, config.heads.relations, config.shapes.enabled) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "works", "how"),
+    [
+        ("train scratch", "experiments.training.train.train_seeds", "with --resume continues the training."),
+        (
+            "atlas atlas",
+            "experiments.compare.atlas.make_atlas",
+            "Runs that are done are kept: the same command goes on.",
+        ),
+        ("claim claims/heads", "experiments.claims.study.run_claims", "the same command with --resume goes on."),
+        ("sandbox --quick", "experiments.sandbox.run_study", "the same command with --resume goes on."),
+        ("reproduce vig-2021", "experiments.reproduce.reproduce.reproduce", "goes on with them, without --fresh."),
+    ],
+)
+def test_what_is_interrupted_ends_with_130_and_how_to_go_on(
+    words: str, works: str, how: str, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*anything: Any, **more: Any) -> None:
+        error = KeyboardInterrupt()
+        error.add_note("the same command with --resume continues the run")  # of the run within a reproduction
+        raise error
+
+    monkeypatch.setattr(works, interrupt)
+    said = headscope(*words.split())
+    assert (said.code, said.out) == (130, "")
+    assert said.err.splitlines()[-1].endswith(how)
+    assert "continues the run" not in said.err
 
 
 def test_a_memory_that_is_full_is_no_fault_of_headscope(

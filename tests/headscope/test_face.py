@@ -38,14 +38,17 @@ def test_importing_it_loads_nothing_heavy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("room", ["experiments", "reports", "probes", "mha"])
-def test_a_package_of_the_same_name_is_told_by_its_folder(room: str, tmp_path: Path) -> None:
-    (tmp_path / room).mkdir()
-    (tmp_path / room / "__init__.py").touch()
+@pytest.mark.parametrize("ending", ["", ".py"])
+def test_a_package_or_file_of_the_same_name_is_told_by_its_path(room: str, ending: str, tmp_path: Path) -> None:
+    hides = tmp_path / f"{room}{ending}"
+    file = hides if ending else hides / "__init__.py"
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
     for code in ("import headscope", f"import {room}; import headscope"):
         last = typed(code, tmp_path).stderr.splitlines()[-1]
         assert last == (
-            f"ImportError: the package {room} of headscope, in {ROOT}, is hidden by {tmp_path / room}: "
-            "rename that folder, or start Python elsewhere"
+            f"ImportError: the package {room} of headscope, in {ROOT}, is hidden by {hides}: "
+            "give that another name, or start Python elsewhere"
         )
 
 

@@ -7,24 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from mha.attention import AttentionError, MultiHeadAttention, additive, attend
+from mha.attention import AttentionError, MultiHeadAttention, additive, attend, plain_attention
 from mha.hooks import record, watch
 from mha.watches import Seen
 
 HEADS, MODEL = 4, 12
-
-
-def formula(attention: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor) -> Tensor:
-    """MultiHead(Q, K, V) as printed, a head at a time; `allowed` is [batch, query, key]."""
-    heads = []
-    for i in range(attention.heads):
-        Q = torch.einsum("bqm,md->bqd", query, attention.W_Q[i]) + attention.bias(0)[i]
-        K = torch.einsum("bkm,md->bkd", key, attention.W_K[i]) + attention.bias(1)[i]
-        V = torch.einsum("bkm,md->bkd", value, attention.W_V[i]) + attention.bias(2)[i]
-        weight = torch.exp(torch.einsum("bqd,bkd->bqk", Q, K) / attention.head_dim**0.5) * allowed
-        heads.append(torch.einsum("bqk,bkd->bqd", weight / weight.sum(-1, keepdim=True), V))
-    W_O = torch.cat([*attention.W_O])
-    return torch.einsum("bqc,cm->bqm", torch.cat(heads, -1), W_O) + attention.output.bias
 
 
 def double(heads: int, head_dim: int, seed: int = 0, **options: Any) -> MultiHeadAttention:
@@ -62,15 +49,15 @@ def test_multi_head_attention_is_the_formula(
     value = torch.randn(batch, keys, MODEL, dtype=torch.float64) if "value" in inputs else None
     shape = (batch, keys) if masked == "keys" else (batch, queries, keys)
     mask = None if masked == "none" else some_mask(shape, seed)
-    allowed = torch.ones(batch, queries, keys) if mask is None else mask.expand_as(mask) + 0.0
+    allowed = torch.ones(batch, queries, keys, dtype=torch.bool) if mask is None else mask
     allowed = allowed[:, None].expand(-1, queries, -1) if allowed.ndim == 2 else allowed
     used_key = query if key is None else key
-    expected = formula(attention, query, used_key, used_key if value is None else value, allowed)
+    expected = plain_attention(attention, query, used_key, used_key if value is None else value, allowed)
     torch.testing.assert_close(attention(query, key, value, mask), expected, rtol=0, atol=1e-10)
     with record(attention) as seen:
         explicit = attention(query, key, value, mask)
     torch.testing.assert_close(explicit, expected, rtol=0, atol=1e-10)
-    assert bool(((seen["pattern"][0] > 0) == (allowed > 0)[:, None]).all())
+    assert bool(((seen["pattern"][0] > 0) == allowed[:, None]).all())
 
 
 @pytest.mark.parametrize("masked", ["keys", "queries and keys"])
@@ -108,7 +95,7 @@ def test_gradients_are_those_of_the_formula_and_reach_every_parameter(explicit: 
     mask = some_mask((2, 4), 3)
     parameters = [*attention.parameters()]
     expected = torch.autograd.grad(
-        formula(attention, query, key, value, mask[:, None] + 0.0).square().sum(), parameters
+        plain_attention(attention, query, key, value, mask[:, None].expand(-1, 3, -1)).square().sum(), parameters
     )
     with watch(attention, lambda seen: None, ["pattern"] if explicit else ["value"]):
         gradients = torch.autograd.grad(attention(query, key, value, mask).square().sum(), parameters)

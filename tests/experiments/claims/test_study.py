@@ -136,7 +136,7 @@ def test_claims_that_share_trainings_say_the_same_of_them() -> None:
         ('claim = "lop"', r"mine.toml: unknown claim 'lop'; did you mean 'loop'\?"),
         ('claim = "gravity"', r"unknown claim 'gravity'; known are heads, compute"),
         ('claim = "loop"\nrouns = 3', r"unknown key 'rouns'; did you mean 'rounds'\?"),
-        ('claim = "loop"\nrounds = 0', r"mine.toml: rounds: Input should be greater than or equal to 1"),
+        ('claim = "loop"\nrounds = 0', r"mine.toml: rounds: expected a number greater than or equal to 1"),
         ('claim = "loop"\nname = "../up"', r"mine.toml: name: String should match pattern"),
         ('claim = "mixing"', r"mine.toml: 'train' is missing"),
         (

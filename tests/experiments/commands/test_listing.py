@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.listing import EMBEDDED, LISTS, listed, print_list
+from experiments.commands.listing import EMBEDDED, LISTS, SUBJECTS, ListError, listed, print_list
+from probes.corpora.conllu import read_conllu
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.pairs.corpora import GENERATED_PAIRS
 from probes.pairs.corpora import NAMED_PAIRS as PAIRS
+from probes.syntax.agreement import SubjectVerbAgreement
 from probes.training.texts import NAMED_TEXTS
 
 OPTIONAL = ("readings", "missing", "verdicts", "counted", "uncounted", "group")
@@ -24,6 +26,14 @@ def test_json_and_table_tell_the_same_names(what: str, capsys: pytest.CaptureFix
     assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
     told = [(key, value) for row in rows for key, value in row.items() if key not in OPTIONAL]
     assert all(isinstance(value, str) and value for _, value in told)
+
+
+@pytest.mark.parametrize(
+    ("what", "said"), [("", "name a list, such as 'headscope list probes'"), ("x", "no list of 'x'")]
+)
+def test_without_a_list_or_with_another_the_lists_are_named(what: str, said: str) -> None:
+    with pytest.raises(ListError, match=f"^{said}; known are probes, corpora, models, findings$"):
+        listed(what)
 
 
 def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,3 +58,20 @@ def test_the_table_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setitem(LISTS, "probes", lambda: [row])
     print_list(listed("probes"), as_json=False)
     assert " ".join(capsys.readouterr().out.split()) == "[odd] name at file:100: [red] :smile:"
+
+
+def test_every_treebank_says_how_many_of_its_subjects_agreement_asks_about_or_what_it_lacks() -> None:
+    (row,) = [row for row in listed("probes") if row["name"] == "agreement"]
+    assert {name for name in CORPORA if "trees" in CORPORA[name].title} == {*SUBJECTS}
+    assert "pud-german 99 %, pud-spanish 99 %," in row["corpora"]
+    assert row["corpora"].endswith("; not pud-chinese, whose verbs have no Number in FEATS")
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_the_share_of_subjects_that_agreement_asks_about_is_that_of_the_list(name: str, data_folder: Path) -> None:
+    left_out = subjects = 0
+    for document in read_conllu(data_folder / CORPORA[name].path):
+        for text in document.split_sentences():
+            left_out += len([*SubjectVerbAgreement().left_out(text)])
+            subjects += len({head for _, head in text.arcs("nsubj")})
+    assert 100 * (1 - left_out / subjects) == pytest.approx(SUBJECTS[name], abs=0.5)

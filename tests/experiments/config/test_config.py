@@ -88,7 +88,7 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
         ("corpus={select={name='gum-dev', first=3}, report={name='gum-dev'}}", "corpus: 'select' and 'report' are the"),
         ("corpus.select={path='x', sets=['opensesame']}", "corpus.select: 'sets' is for the corpus of agreement"),
         ("corpus.select={name='agreement', sets=['grammar', 'grammar']}", "corpus.select: 'sets' names a set twice"),
-        ("corpus.select={name='agreement', sets=['linzen']}", "corpus.select.sets.0: Input should be 'marvin-linzen'"),
+        ("corpus.select={name='agreement', sets=['linzen']}", "corpus.select.sets.0: expected 'marvin-linzen'"),
         ("relatedness.ratings=['mem']", "relatedness: unknown ratings 'mem'; did you mean 'men'?"),
         ("relatedness.ratings=['men', 'men']", "relatedness: ratings 'men' are named twice"),
         ("ablation.behaviours=['loss', 'loss']", "ablation.behaviours: behaviour 'loss' is named twice"),
@@ -96,6 +96,17 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
             "ablation.behaviours=['gramar']",
             "ablation.behaviours: unknown minimal pairs 'gramar'; did you mean 'grammar'",
         ),
+        ("ablation.behaviours=loss", "ablation.behaviours: expected a list, such as [\"loss\"]; got 'loss'"),
+        ("seed=three", "seed: expected a whole number; got 'three'"),
+        ("scoring.window_words=2.5", "scoring.window_words: expected a whole number; got 2.5"),
+        ("corpus.select.documents=0", "corpus.select.documents: expected a number greater than or equal to 1; got 0"),
+        ("probes.trained=maybe", "probes.trained: expected true or false; got 'maybe'"),
+        ("name=3", "name: expected text; got 3"),
+        ("corpus.text=written", "corpus.text: expected 'words' or 'raw'; got 'written'"),
+        ("corpus.select.path=3", "corpus.select.path: expected the path of a file or folder; got 3"),
+        ("train={data={name='grammar'}, heads=1}", "unknown key 'train.heads'; did you mean 'train.encoder.heads'?"),
+        ("annotate=x", "unknown key 'annotate'; did you mean 'corpus.annotate'?"),
+        ("enabled=true", "unknown key 'enabled'; known here are name, seed"),  # several tables have it
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line_with_file_and_key(change: str, message: str, write: Any) -> None:
@@ -103,10 +114,25 @@ def test_what_cannot_be_used_is_said_in_one_line_with_file_and_key(change: str, 
 
 
 def test_for_a_missing_config_those_that_exist_are_named(tmp_path: Path) -> None:
-    message = complaint(tmp_path / "quikstart.toml")
+    assert complaint(tmp_path / "quikstart.toml") == "no such config; did you mean 'quickstart'?"
+    message = complaint(tmp_path / "mine.toml")
     assert message.startswith("no such config; headscope comes with ")
     assert all(path.stem in message for path in SHIPPED)
     assert str(SHIPPED[0].parent) in message
+
+
+def test_a_folder_in_place_of_a_config_is_told_from_a_run(tmp_path: Path) -> None:
+    assert complaint(tmp_path) == "is a folder, expected a file, or the name of a config"
+    (tmp_path / "run.json").touch()
+    assert complaint(tmp_path).endswith("; headscope report makes the page of a run again")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("nsubj", "'nsubj' is a label of dependency: name that probe"), ("all", ""), ("zebra", "")],
+)
+def test_a_label_in_place_of_a_probe_is_told_with_its_probe(name: str, hint: str, write: Any) -> None:
+    assert complaint(write(), f"probes.names=['{name}']").partition(" (")[2].removesuffix(")") == hint
 
 
 def test_a_config_that_comes_along_is_found_by_its_name_unless_a_file_has_it(

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from datasets import load_from_disk
 
+from experiments.compare.compare import write_compared
 from experiments.heads.exports import ExportError
 from headscope import export, open_run
 from reports import Run
@@ -70,6 +71,18 @@ def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(r
     assert best == run.best("dependency").latex()
     both = export(run, "markdown", tmp_path / "best.md", probes=["dependency", "position"]).read_text(encoding="utf-8")
     assert both == run.best().markdown()
+    some = export(run, "latex", tmp_path / "some.tex", labels=["previous", "obj"], rows=2).read_text(encoding="utf-8")
+    assert some == run.best(label=["previous", "obj"])[:2].latex()
+    scores = pd.read_csv(export(run, "csv", tmp_path / "scores.csv", labels=["previous"], rows=3))
+    assert scores["label"].tolist() == ["previous"] * 3
+
+
+def test_the_changes_of_a_comparison_are_exported_for_papers(run: Run, tmp_path: Path) -> None:
+    write_compared([str(run.folder), str(run.folder)], tmp_path / "compare")
+    text = export(tmp_path / "compare", "markdown", tmp_path / "changes.md").read_text(encoding="utf-8")
+    assert text.startswith("**quick (1) → quick (2)**")
+    with pytest.raises(ExportError, match="a comparison is exported as latex or markdown; its CSV files lie there"):
+        export(tmp_path / "compare", "csv")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +91,8 @@ def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(r
         ("xlsx", {}, "unknown form 'xlsx'; known are csv, parquet, latex, markdown, dataset, pdf, png, svg"),
         ("csv", {"table": "shape"}, "no table 'shape'; there are best, scores"),
         ("csv", {"probes": ["sense"]}, "table 'scores' has no rows of probe 'sense'"),
+        ("csv", {"labels": ["nsub"]}, "table 'scores' has no rows of label 'nsub'"),
+        ("latex", {"labels": ["previos"]}, r"no label 'previos'; did you mean 'previous'\?"),
         ("latex", {"probes": ["positon"]}, r"no probe 'positon'; did you mean 'position'\?"),
         ("csv", {"out": "own.txt"}, r"own\.txt: a table as csv is a file that ends in \.csv"),
     ],

@@ -43,7 +43,7 @@ def test_the_strongest_word_of_each_word_is_named_with_its_share(model: Model) -
     row = found.head("1-2").iloc[1]
     assert table.rows[1] == ("king", row.idxmax(), f"{100 * row.max():.1f}")
     assert table.frame["weight"].tolist()[1] == row.max()
-    assert repr(found) == f"Attention of {model.name} (2 layers x 2 heads) on {TEXT!r}"
+    assert repr(found) == f"Attention of tiny (2 layers x 2 heads) on {TEXT!r}"
 
 
 def test_a_map_is_drawn_with_a_cell_a_pair_of_words_in_their_order(model: Model) -> None:

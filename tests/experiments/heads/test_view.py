@@ -180,7 +180,7 @@ def test_a_decoder_attends_to_no_later_word_and_says_so(
     assert [*shown.only.words.keys.special] == []
     assert shown.maps.shape == (3, 4, 3, 3)
     assert np.triu(shown.maps, 1).max() == 0
-    assert f"{folder} is a decoder: no word attends to a later one." in shown.notes
+    assert f"{Path(folder).name} is a decoder: no word attends to a later one." in shown.notes
 
 
 def test_of_an_encoder_decoder_all_three_kinds_are_shown_where_it_is_told_a_target(

@@ -132,7 +132,7 @@ def test_sentences_and_tables_tell_onsets_by_the_best_variant_lives_and_matches(
     found = blocks_of(folder, tables())
     scope, came, order, lives, behaviour = found[Points][0].sentences
     assert scope == "All heads of 2 seeds were scored at 4 checkpoints, from step 0 to step 1,000."
-    assert came.startswith("3 of 4 roles had an onset, the first “next” (step 2, interval [0, 10])")
+    assert came.startswith("3 of 4 roles had an onset, the earliest is “next” (step 2, interval [0, 10])")
     assert came.endswith("The interval excludes “never” in 1 of 3.")
     assert order == (
         "Of the roles with an onset, the median positional onset is step 4, the median syntactic one step 177; the "

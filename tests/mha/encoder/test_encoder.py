@@ -28,6 +28,7 @@ from transformers import (
     XLMRobertaModel,
 )
 
+from mha.attention import plain_attention
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import load_encoder
 from mha.hooks import record
@@ -80,6 +81,29 @@ def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: 
         torch.testing.assert_close(output[mask], expected[0][mask], rtol=0, atol=1e-5)
     assert_same_maps(expected.attentions, maps["pattern"], mask)
     assert maps["pattern"][0].std() > 0.05  # the weights are such that maps differ
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_the_encoder_is_plain_attention_and_feed_forward_nets(norm: str, pieces: Tensor, mask: Tensor) -> None:
+    torch.manual_seed(0)
+    family = {"family": "roberta-prelayernorm"} if norm == "pre" else {}
+    encoder = Encoder(EncoderConfig(int(pieces.max()) + 1, 3, 2, 8, 16, 64, norm=norm, **family)).double().eval()
+    for parameter in encoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    places = torch.arange(pieces.shape[1]).expand_as(pieces)
+    assert encoder.token_types is not None
+    x = encoder.embedding_norm(encoder.pieces(pieces) + encoder.positions(places) + encoder.token_types.weight[0])
+    allowed = mask[:, None].expand(-1, pieces.shape[1], -1)
+    for layer in encoder.layers:
+        if norm == "pre":
+            inside = layer.attention_norm(x)
+            x = x + plain_attention(layer.attention, inside, inside, inside, allowed)
+            x = x + layer.feed_forward(layer.feed_forward_norm(x))
+        else:
+            x = layer.attention_norm(x + plain_attention(layer.attention, x, x, x, allowed))
+            x = layer.feed_forward_norm(x + layer.feed_forward(x))
+    x = x if encoder.final_norm is None else encoder.final_norm(x)
+    torch.testing.assert_close(encoder(pieces, mask)[mask], x[mask], rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow

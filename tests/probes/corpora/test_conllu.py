@@ -171,6 +171,25 @@ def test_the_declared_place_holds_until_the_next_declaration(read):
     assert [mention.entity for mention in (*first.mentions, *second.mentions)] == ["b", "b", "a"]
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "language"),
+    [
+        ("de_pud-ud-test.conllu", "", "de"),
+        ("nhi_itml-sud-test.conllu", "", "nhi"),
+        ("de_pud.conllu", "", ""),
+        ("mine.conllu", "", ""),
+        ("mine.conllu", "# global.language = nl\n", "nl"),
+        ("de_pud-ud-test.conllu", "# global.language = gsw\n", "gsw"),
+    ],
+)
+def test_the_language_is_that_which_the_file_declares_or_its_name_begins_with(
+    name: str, first: str, language: str, tmp_path: Path
+) -> None:
+    word = "1\tsank\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / name).write_text(f"{first}# sent_id = a\n{word}# sent_id = b\n{word}", "utf-8")
+    assert [one.language for one in read_conllu(tmp_path / name)] == [language, language]
+
+
 def test_the_head_of_a_mention_is_its_first_word_with_a_head_outside(read):
     text = """1 ships ship NOUN _ _ 4 nsubj _ Entity=(1
 2 of of ADP _ _ 3 case _ _

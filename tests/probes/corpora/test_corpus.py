@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +47,11 @@ def path(tmp_path: Path) -> Path:
 def told(document: Document) -> object:
     """Everything that a document says."""
     sentences = [
-        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind, s.space_after, s.remarks)
+        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind, s.language)
         for s in document.sentences
     ]
-    return document.id, sentences
+    written = [(s.space_after, s.remarks) for s in document.sentences]
+    return document.id, sentences, written
 
 
 def everything(documents: list[Document]) -> list[object]:
@@ -90,7 +92,11 @@ def test_blanks_are_those_of_the_file_where_it_is_asked_for_and_else_counted(pat
 
 
 def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[..., list[Document]], cache: Path) -> None:
-    memory = Corpus.of(random_documents(7))
+    spoken = [
+        replace(document, sentences=tuple(replace(one, language=code) for one in document.sentences))
+        for document, code in zip(random_documents(7), ("de", "", "en", "zh", "tr", "de", "fr"), strict=True)
+    ]
+    memory = Corpus.of(spoken)
     disk = Corpus("disk", memory.stream, "0" * 64, stored=True)
     for ours, theirs in ((disk.sentences(), memory.sentences()), (disk.windows(7), memory.windows(7))):
         assert len(ours) == len(theirs) > 7

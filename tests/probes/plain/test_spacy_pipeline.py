@@ -68,6 +68,7 @@ def test_what_was_parsed_is_kept_for_the_same_texts_and_pipeline(
     found, other = annotate(source, ENGLISH), annotate(source, f"spacy:{tmp_path / 'pipeline'}")
     assert found.path != other.path
     assert arcs(next(read_conllu(other.path)).sentences[0])["One"] == ("nsubj", "sank")
+    assert next(read_conllu(other.path)).language == "en"
 
     def fail(*_: Any) -> None:
         raise AssertionError("parsed again")

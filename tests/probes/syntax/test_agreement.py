@@ -121,6 +121,24 @@ def test_verbs_of_inflected_languages_show_the_number_of_feats_and_others_are_co
     assert [part for part, reason in zip(why, left_out, strict=True) if part not in reason] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "verbs"),
+    [
+        (f"Partirono VERB 0 root {PAST.replace('Sing', 'Plur')}; loro PRON 1 nsubj _", "it", [0]),  # nothing inflected
+        (f"Zij PRON 2 nsubj _; liepen VERB 0 root {PLUR}|Tense=Past|VerbForm=Fin", "nl", [1]),
+        (f"hi PRON 2 nsubj _; halkh VERB 0 root {SING}|Person=3|Tense=Past", "he", [1]),  # no VerbForm, no Mood
+        (f"on PRON 2 nsubj _; pisal VERB 0 root {SING}|Tense=Past|VerbForm=Part", "cs", []),
+        (f"They PRON 2 nsubj _; left VERB 0 root {PAST}", "en", []),
+        (f"They PRON 2 nsubj _; left VERB 0 root {PAST}; Ada PROPN 2 obj Case=Acc", "en", []),
+    ],
+)
+def test_where_the_corpus_says_its_language_every_sentence_of_it_is_asked_alike(
+    text: str, language: str, verbs: list[int], tree: Tree
+) -> None:
+    document = Document("d", (replace(sentence(tree, text), language=language),))
+    assert [one.verb for one in agreements(document)] == verbs
+
+
 EMBEDDED = (
     "keys NOUN 0 root _; that PRON 6 nsubj PronType=Rel; I PRON 4 nsubj Number=Sing|Person=1; "
     f"think VERB 1 acl:relcl {SINKS}; are AUX 6 cop {SINK}; old ADJ 4 ccomp _"

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import altair as alt
+import pytest
 
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, series_styles, vega
 from reports.templates.environment import embedded
@@ -39,6 +40,13 @@ def test_a_specification_cannot_end_its_script_and_is_the_same_each_time():
     assert "<" not in written
     assert json.loads(written) == spec()
     assert str(embedded(spec())) == written
+
+
+def test_a_chart_that_is_no_vega_lite_is_refused_in_tests():
+    drawn = alt.Chart(alt.Data(values=[])).mark_line().encode(alt.X("x:Q")).properties(height=120)  # type: ignore[no-untyped-call]
+    drawn.encoding.x._kwds["axis"] = {"colour": "red"}
+    with pytest.raises(alt.utils.schemapi.SchemaValidationError, match="colour"):
+        _ = Chart("title", "said", drawn).spec
 
 
 def test_series_beyond_the_colours_are_dashed():

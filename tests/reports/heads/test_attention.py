@@ -9,6 +9,7 @@ import pytest
 
 from reports import Run
 from reports.heads.attention import MOST_WORDS, AttentionView, attention_view
+from reports.heads.card_parts import CardSource
 from reports.run.sentence_attention import SentenceAttention
 
 
@@ -18,7 +19,7 @@ def run(attended_run: Path) -> Run:
 
 
 def view(run: Run) -> AttentionView:
-    found = attention_view(run)
+    found = attention_view(CardSource(run))
     assert found is not None
     return found
 
@@ -34,9 +35,10 @@ def test_keys_and_weights_are_those_of_every_head_with_the_special_tokens_last(r
 
 def test_relations_are_those_that_were_scored_and_roles_point_to_them(run: Run):
     data = view(run).data
-    assert [label for _, label, _ in data["relations"]] == ["det", "obj"]
+    det, obj = "from an article or other determiner to its noun", "from an object to its verb"
+    assert data["relations"] == [f"dependency: {det}", f"dependency: {obj}"]
     assert [sentence["gold"] for sentence in data["sentences"]] == [{0: [0, 1, 3, 4]}, {1: [1, 0, 3, 0]}]
-    assert data["relations"][data["roles"]["1-1"]][1] == "obj"
+    assert data["relations"][data["roles"]["1-1"]] == f"dependency: {obj}"
 
 
 def test_texts_that_are_too_long_are_counted_and_heads_that_are_not_there_have_no_weights(run: Run):

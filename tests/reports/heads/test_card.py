@@ -9,6 +9,7 @@ import pytest
 from reports import Run
 from reports.formats import percent, signed, signed_interval
 from reports.heads.card import HeadCard, head_cards
+from reports.heads.card_parts import CardSource
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +34,15 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
     report = run.scores[(run.scores["name"] == name) & (run.scores["split"] == "report")]
     noted = report[((report["grade"] > 0) | report["selected"]) & report["margin_low"].notna()]
     noted = noted[noted["probe"] != "classifier"]
-    assert {(row[0], row[1]) for row in shown} == {
-        (f"{row.probe}: {row.label}", row.variant) for row in noted.itertuples()
-    }
-    det = next(row for row in shown if row[:2] == ("dependency: det", "dependent->head"))
-    assert det[2] == percent(specialist["accuracy"])
+    assert {row[5:7] for row in shown} == {(f"{row.probe}: {row.label}", row.variant) for row in noted.itertuples()}
+    det = next(row for row in shown if row[0] == "from an article or other determiner to its noun")
+    assert det[1] == percent(specialist["accuracy"])
     margin = signed(specialist["margin"]), signed_interval(specialist["margin_low"], specialist["margin_high"])
-    rival = f"{percent(specialist['baseline_accuracy'])} ({specialist['baseline']})"
-    assert det[4:] == (rival, "yes", *margin, "grade 2: beyond words, selected")
-    assert [row[5] for row in shown] == sorted((row[5] for row in shown), reverse=True), "significant ones first"
-    assert all((row[5] == "yes") == row[8].startswith("grade") for row in shown)
+    rival = f"{percent(specialist['baseline_accuracy'])} (random weights)"
+    assert det[3:5] == (rival, "yes")
+    assert det[5:] == ("dependency: det", "dependent->head", *margin, "grade 2: beyond words, selected")
+    assert [row[4] for row in shown] == sorted((row[4] for row in shown), reverse=True), "significant ones first"
+    assert all((row[4] == "yes") == row[9].startswith("grade") for row in shown)
 
 
 def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_is_not_significant_last(run: Run):
@@ -51,9 +51,9 @@ def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_i
     place = kept[kept["probe"] == "position"].assign(label="place", margin_low=0.9, grade=1)
     role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1)
     other = role.assign(label="other", margin_low=0.8, grade=0, selected=True, p_adjusted=float("nan"))
-    made = head_cards(replace(run, scores=pd.concat([place, role, other], ignore_index=True)))
+    made = head_cards(CardSource(replace(run, scores=pd.concat([place, role, other], ignore_index=True))))
     assert made is not None
-    labels = [row[0] for row in part(made.cards[0], "Roles")]
+    labels = [row[5] for row in part(made.cards[0], "Roles")]
     assert labels == ["dependency: role", "position: place", "dependency: other"]
     assert made.cards[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 2 tests, each of")
 
@@ -61,14 +61,14 @@ def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_i
 def test_relations_to_other_heads_are_read_from_both_ends_of_a_pair(run: Run):
     card = run.head("2-1")
     shown = part(card, "Nearest heads")
-    assert shown[:2] == (("2-2", "0.10", "all"), ("1-2", "0.20", "obj"))
+    assert shown[:2] == (("2-2", "0.10", "any label"), ("1-2", "0.20", "object"))
     assert len(shown) == 3, "the other head is further away"
     assert "Group 2 of 2, with 2 other heads: 1-3, 2-2." in str(card)
     assert part(run.head("1-1"), "Subspaces")[0] == ("what it reads (W_V), overlap", "0.35", "0.08", "2-2 (0.60)")
     assert part(run.head("1-2"), "Ensembles") == (
-        ("dependency: obj", "dependent->head", "1-1 1-2", "60.0", "+5.0", "[+1.0, +9.0]"),
+        ("from an object to its verb", "1-1 1-2", "60.0", "+5.0", "[+1.0, +9.0]"),
     )
-    assert "Ensembles" not in str(run.head("2-2")), "that of three heads was not the chosen one"
+    assert "Ensembles" not in str(run.head("2-2")), "that of three heads was not the selected one"
 
 
 def test_every_form_escapes_and_says_the_same(run: Run, hostile: str):
@@ -105,5 +105,5 @@ def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_ther
     assert "Significantly biased to: local." in str(card)
     assert "its favourite offset is −1" in str(card)
     assert ("copying score", "−0.25") in part(card, "From its weights alone")
-    shown = ("number", "all", "90.0", "60.0", "+30.0", "[+20.0, +40.0]", "chosen")
+    shown = ("number", "all", "90.0", "60.0", "+30.0", "[+20.0, +40.0]", "selected")
     assert part(card, "Trained classifiers") == (shown,)

@@ -9,6 +9,7 @@ import pytest
 
 from reports import Run
 from reports.formats import percent
+from reports.heads.card_parts import CardSource
 from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.shortest_table import shortest_table
@@ -20,7 +21,7 @@ def run(written_run: Path) -> Run:
 
 
 def grid_of(run: Run) -> HeadGrid:
-    found = head_grid(run)
+    found = head_grid(CardSource(run))
     assert found is not None
     return found
 
@@ -40,8 +41,8 @@ def test_every_head_of_the_headline_is_coloured_first(run: Run, grid: HeadGrid):
     assert {one.probe for one in grid.views[2:]} == {"position", "dependency", "agreement", "coreference"}
     assert {name for role in grid.views[0].roles for name in role.heads} == specialised
     placed = next(head for role in view(grid, ANY).roles if role.probe == "position" for head in role.heads)
-    assert grid.views[0].descriptions[placed].startswith("not specialised; nearest in ")
-    assert view(grid, ANY).descriptions[placed].startswith("significant in ")
+    assert grid.views[0].descriptions[placed].startswith("not specialised; nearest: ")
+    assert view(grid, ANY).descriptions[placed].startswith("significant: ")
     only_position = run.scores.assign(grade=run.scores["grade"].where(run.scores["probe"] == "position", 0))
     assert grid_of(replace(run, scores=only_position)).views[0].probe == ANY
 
@@ -65,14 +66,14 @@ def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: Hea
 def test_a_head_says_role_accuracy_interval_baseline_and_n(run: Run, grid: HeadGrid):
     row = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)].iloc[0]
     said = grid.views[0].descriptions["1-1"]
-    assert said.startswith("specialised in obj (dependency, dependent->head) · ")
-    baseline = f"baseline {percent(row['baseline_accuracy'])} % (offset)"
-    for number in (f"accuracy {percent(row['accuracy'])} % [", baseline, "n 1,211"):
+    assert said.startswith("specialised: from an object to its verb · ")
+    baseline = f"baseline {percent(row['baseline_accuracy'])} % (a fixed offset)"
+    for number in (f"accuracy {percent(row['accuracy'])} % [", baseline, "1,211 scored words"):
         assert number in said
     untested = grid_of(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
     assert untested.views[0].descriptions["3-5"] == "nothing was tested"
     assert (untested.finding, untested.first, untested.data["up"]) == (None, "1-1", None)
-    assert head_grid(replace(run, scores=run.scores[:0])) is None
+    assert head_grid(CardSource(replace(run, scores=run.scores[:0]))) is None
 
 
 def table(run: Run, **columns: object) -> pd.DataFrame:
@@ -85,7 +86,7 @@ def table(run: Run, **columns: object) -> pd.DataFrame:
 def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_goes_up(run: Run, grid: HeadGrid):
     best = next(row for row in shortest_table(run).frame.to_dict("records") if row["grade"])
     assert grid.first == best["name"]
-    assert grid.data["numbers"][grid.data["up"]]["title"] == f"accuracy on {best['label']}, {best['variant']}"
+    assert grid.data["numbers"][grid.data["up"]]["title"] == "accuracy: from an object to its verb"
     assert grid.data["across"] is None, "entropy was not measured"
 
 
@@ -93,8 +94,8 @@ def test_what_roles_explain_is_told_of_the_median_head_in_the_first_scope(run: R
     two = pd.concat([table(run), table(run, scope="window", explained=0.5)])
     explained = ExplainedHeads.of(replace(run, tables={"heads": two})).median
     related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
-    assert explained.startswith(f"{related} of {run.layers * run.heads} heads have a grade on a relation")
-    assert f"explain {run.heads / 2:.1f} % of the attention between words (8.0 % with randomly" in explained
+    assert explained.startswith(f"{related} of {run.layers * run.heads} heads are significant in relations")
+    assert f"explain {run.heads / 2:.1f} % of attention between words in the median (8.0 % with randomly" in explained
     for nothing in (0.0, math.nan):
         assert ExplainedHeads.of(replace(run, tables={"heads": table(run, explained=nothing)})).median == ""
 

@@ -32,10 +32,10 @@ def numbers(run: Run, **tables: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def test_accuracies_are_those_of_all_tested_labels_that_are_no_slices_of_others(run: Run) -> None:
     found, rows = numbers(run), CardSource(run).rows
     own = own_labels(zip(rows["probe"], rows["label"], strict=True))
-    tested = {(row.label, row.variant) for row in rows.itertuples() if (row.probe, row.label) in own}
+    tested = {(row.probe, row.label, row.variant) for row in rows.itertuples() if (row.probe, row.label) in own}
     assert set(found) == {accuracy_title(*one) for one in tested}
     heads = rows[(rows["label"] == "det") & (rows["variant"] == "dependent->head")].sort_values(["layer", "head"])
-    det = found["accuracy on det, dependent->head"]
+    det = found["accuracy: from an article or other determiner to its noun"]
     assert det["values"] == [round(100 * accuracy, 1) for accuracy in heads["accuracy"]]
     assert (det["unit"], det["group"]) == ("%", "accuracy, dependency")
 

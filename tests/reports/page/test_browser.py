@@ -52,12 +52,28 @@ def test_the_first_screen_has_ninety_words_beside_its_table_and_none_that_need_a
         assert term not in shown.split(), term
 
 
+def test_how_to_read_this_has_250_words_and_the_examples_two_lines(opened: Any, page_path: Path):
+    page = opened(page_path, width=1280)
+    page.locator("#summary summary").click()
+    assert 100 < len(page.locator("#summary").inner_text().split()) <= 250
+    lines = "one => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)"
+    assert round(page.locator("#attention .prose").evaluate(lines)) <= 2
+
+
+WIDER = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)"
+"Names of the tables that have more columns than room."
+
+
 @pytest.mark.parametrize("width", [390, 1280])
-def test_no_cell_of_the_first_table_is_cut_off(opened: Any, page_path: Path, width: int):
+def test_no_table_is_cut_off_and_a_narrow_one_says_accuracy(opened: Any, page_path: Path, width: int):
     page = opened(page_path, width=width)
-    held = "table => [table.closest('.scroll').scrollWidth, table.closest('.scroll').clientWidth]"
-    needed, there = page.locator("#opening table").evaluate(held)
-    assert needed <= there
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+    assert page.locator(".scroll").evaluate_all(WIDER) == []
+    for section in ("opening", "heads", "best"):
+        cell = page.locator(f"#{section} .answers tbody tr").first.locator("td.strong")
+        assert cell.is_visible()
+        said = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+        assert said == ('"Accuracy, %: "' if width == 390 else "none")
 
 
 def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, page_path: Path):
@@ -65,7 +81,7 @@ def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, pa
     button = page.locator("#table-2 thead button", has_text="Accuracy")
     for direction in ("descending", "ascending"):
         button.click()
-        cells = page.locator("#table-2 tbody tr td:nth-child(6)")
+        cells = page.locator("#table-2 tbody tr td:nth-child(4)")
         shown = cells.evaluate_all("cells => cells.map((cell) => cell.dataset.v || '–')")
         numbers = [float(text) for text in shown if text != "–"]
         assert numbers == sorted(numbers, reverse=direction == "descending")
@@ -73,25 +89,28 @@ def test_tables_sort_with_missing_numbers_last_unfold_and_filter(opened: Any, pa
         assert page.locator("#table-2 thead th[aria-sort]").get_attribute("aria-sort") == direction
     mass = page.locator("#table-2 thead th", has_text="Mass").first
     assert not mass.is_visible()
-    page.locator("[data-more]").nth(1).check()
+    label = page.locator("#table-2 thead th", has_text="Label")
+    assert not label.is_visible(), "codes are behind all columns"
+    page.locator("#best [data-more]").nth(1).check()
     assert mass.is_visible()
+    assert label.is_visible()
+    assert "of the probe" in (label.locator("button").get_attribute("title") or "")
     page.fill("[data-filter=table-2]", "nsubj head->dep")
     assert page.locator("#table-2 tbody tr:visible").count() == 2
-    assert page.locator(".tabletop output").nth(1).inner_text() == "2 of 45 rows"
+    assert page.locator("#best .tabletop output").nth(1).inner_text() == "2 of 45 rows"
 
 
 def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, page_path: Path, scores: pd.DataFrame):
     heat = opened(page_path).locator("[data-heat]").nth(1)
-    heat.locator("[data-role=label]").select_option("det")
-    heat.locator("[data-role=variant]").select_option("head<-dependent")
+    assert heat.locator("[data-role=map] option:checked").inner_text() == "from an object to its verb"
+    heat.locator("[data-role=map]").select_option("to an article or other determiner most from its noun")
     best = next(r for r in best_heads(scores, "dependency") if (r.label, r.variant) == ("det", "head<-dependent"))
     readout = heat.locator(".readout")
-    assert f"Head {best.name} (chosen) · accuracy {100 * best.accuracy:.1f} %" in readout.inner_text()
+    assert f"Head {best.name} (selected) · accuracy {100 * best.accuracy:.1f} %" in readout.inner_text()
     assert heat.locator("td.selected").inner_text() == f"{100 * best.accuracy:.0f}"
     heat.locator("td[tabindex='0']").press("ArrowUp" if best.layer else "ArrowDown")
     assert f"Head {best.layer if best.layer else 2}-{best.head + 1} " in readout.inner_text()
-    heat.locator("[data-role=label]").select_option("obj")
-    heat.locator("[data-role=variant]").select_option("dependent->head")
+    heat.locator("[data-role=map]").select_option("from an object to its verb")
     assert (heat.locator("td").count(), heat.locator("td.specialised").count()) == (72, 5)
 
 
@@ -120,14 +139,14 @@ def test_arrows_move_in_the_grid_and_enter_chooses(opened: Any, page_path: Path)
     page.keyboard.press("Enter")
     assert page.locator(".card h3").inner_text() == "Head 4-6"
     page.locator("[data-heads] [data-role=colour]").select_option("coreference")
-    assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "1"]
+    assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "1", "head"]
 
 
 def test_the_grid_and_the_scatter_have_the_colours_of_a_number_with_its_ends(
     opened: Any, page_path: Path, scores: pd.DataFrame
 ):
     page = opened(page_path)
-    page.locator("[data-role=colour]").select_option("accuracy on det, dependent->head")
+    page.locator("[data-role=colour]").select_option("accuracy: from an article or other determiner to its noun")
     rows = scores[(scores["label"] == "det") & (scores["variant"] == "dependent->head") & (scores["split"] == "report")]
     shown = [tenths(accuracy) or 0 for accuracy in rows["accuracy"]]
     cells = page.locator("[data-heads] .grid td")
@@ -135,7 +154,7 @@ def test_the_grid_and_the_scatter_have_the_colours_of_a_number_with_its_ends(
     ends = [f"{(one + 5) // 10} %" for one in (min(shown), max(shown))]
     assert page.locator("[data-heads] .scale span").all_inner_texts() == ends
     assert page.locator(".rolekeys").is_hidden()
-    assert cells.nth(16).get_attribute("aria-label").startswith("Head 2-5: accuracy on det, dependent->head: ")
+    assert cells.nth(16).get_attribute("aria-label").startswith("Head 2-5: accuracy: from an article or ")
     dots = page.locator(".cloud circle")
     colours = "all => all.map((one) => getComputedStyle(one)[{}])"
     fills = dots.evaluate_all(colours.format("'fill'"))
@@ -146,12 +165,12 @@ def test_the_grid_and_the_scatter_have_the_colours_of_a_number_with_its_ends(
 
 def test_a_dot_reads_out_its_head_marks_its_cell_and_chooses_it(opened: Any, page_path: Path):
     page = opened(page_path)
-    for axis, number in (("x", "layer"), ("y", "accuracy on obj, dependent->head")):
+    for axis, number in (("x", "layer"), ("y", "accuracy: from an object to its verb")):
         page.locator(f"[data-role={axis}]").select_option(number)
     dots, heights = page.locator(".cloud circle"), list[int]()
     assert dots.count() == 72
     name = page.locator(".cloud svg").get_attribute("aria-label")
-    assert name == "A dot for each head: accuracy on obj, dependent->head, %, against layer"
+    assert name == "A dot for each head: accuracy: from an object to its verb, %, against layer"
     places = dots.evaluate_all("all => all.map((dot) => Number(dot.getAttribute('cx')))")
     assert len({round(place) for place in places}) == 6, "a place for each layer"
     for place in (0, 30, 60, 0):
@@ -163,7 +182,7 @@ def test_a_dot_reads_out_its_head_marks_its_cell_and_chooses_it(opened: Any, pag
     head = pointed.get_attribute("data-head")
     told = page.locator("[data-heads] > div > .readout").inner_text()
     assert told.startswith(f"Head {head}: ")
-    assert f"layer: {head[0]} · accuracy on obj, dependent->head: " in told
+    assert f"layer: {head[0]} · accuracy: from an object to its verb: " in told
     page.locator(".cloud circle.pointed").dispatch_event("click")
     assert page.locator(".card h3").inner_text() == f"Head {head}"
     assert page.locator(".cloud circle.current").count() == 1
@@ -177,6 +196,23 @@ def test_the_first_finding_opens_and_another_colour_does_not_change_the_head(ope
         page.locator("[data-role=colour]").select_option(colour)
         assert page.locator(".card h3").inner_text() == f"Head {finding}"
         assert page.locator("[data-heads] td[aria-selected=true]").get_attribute("data-head") == finding
+
+
+def test_a_line_for_each_head_sorts_and_the_card_has_a_command_that_ablates_its_head(opened: Any, page_path: Path):
+    page = opened(page_path)
+    page.locator("#heads summary", has_text="All 72 heads as a list").click()
+    heads = page.locator("#table-heads tbody th")
+    assert heads.count() == 72
+    assert heads.first.inner_text() == "1-1"
+    page.locator("#table-heads thead button", has_text="Accuracy").click()
+    shown = page.locator("#table-heads tbody td.strong").evaluate_all("all => all.map((one) => Number(one.dataset.v))")
+    assert shown == sorted(shown, reverse=True)
+    heads.first.locator("a").click()
+    name = heads.first.inner_text()
+    assert page.locator(".card pre").inner_text() == (
+        f"""python -c 'import headscope as hs; print(hs.ablate(hs.load("minilm"), "{name}", """
+        """"The keys to the cabinet are on the table ."))'"""
+    )
 
 
 OUTSIDE = """all => all.filter((one) => {
@@ -203,11 +239,12 @@ def test_no_word_or_number_of_a_card_is_cut_off(opened: Any, page_path: Path, sc
 def test_grades_and_margins_are_folded_with_their_meaning(opened: Any, page_path: Path):
     page = opened(page_path)
     titles = page.locator(".card table").first.locator("th").all_inner_texts()
-    assert titles == ["label", "direction", "accuracy, %", "interval", "strongest baseline, %", "significant"]
+    assert titles == ["the head attends", "accuracy, %", "interval", "strongest baseline, %", "significant"]
     assert "grade" not in page.locator("#heads").inner_text()
     page.locator(".card summary").click()
-    assert page.locator(".card details th").all_inner_texts() == ["label", "direction", "margin", "interval", "grade"]
-    assert page.locator(".card details dt").all_inner_texts() == ["margin", "interval", "grade"]
+    folded = ["label", "direction", "margin, points", "interval", "grade"]
+    assert page.locator(".card details th").all_inner_texts() == ["the head attends", *folded]
+    assert page.locator(".card details dt").all_inner_texts() == [one.partition(",")[0] for one in folded]
     page.locator("[data-heads] [data-role=head]").select_option("1-1")
     assert page.locator(".card details[open]").count() == 1, "it stays open for the next head"
 
@@ -223,11 +260,11 @@ def test_the_slider_the_sentence_and_the_relation_change_the_drawing(opened: Any
     slider.fill("5")
     page.locator("[data-attention] [data-role=ends]").check()
     assert arcs(page) == 4
-    choose(page, "relation", "dependency: det, dependent->head")
+    choose(page, "relation", "dependency: from an article or other determiner to its noun")
     assert page.locator(".line button.asked").all_inner_texts() == ["The", "the"]
     assert (arcs(page, ".right"), arcs(page, ".missed")) == (0, 2)
     assert readout(page).endswith("the strongest key is correct for 0 of 2 words")
-    choose(page, "relation", "dependency: obj, dependent->head")
+    choose(page, "relation", "dependency: from an object to its verb")
     assert page.locator("[data-attention] [data-role=sentence]").input_value() == "1", "the one that asks for it"
     assert (arcs(page, ".right"), arcs(page, ".missed")) == (1, 1)
 

@@ -121,6 +121,14 @@ def test_a_published_record_makes_its_page_again(name: str, tmp_path: Path) -> N
     assert (tmp_path / "report.md").read_text("utf-8") == (folder / "report.md").read_text("utf-8")
 
 
+def test_the_folder_of_one_claim_is_refused_with_the_folder_that_has_the_page(tmp_path: Path) -> None:
+    one = tmp_path / "averaging"
+    one.mkdir()
+    (one / "claim.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match=rf"{one}: no page .* this is one claim, take {tmp_path}$"):
+        kind_of(one)
+
+
 def test_claims_are_published_as_tables_of_all_of_them_beside_their_records(tmp_path: Path) -> None:
     folder, target = tmp_path / "claims", tmp_path / "out"
     for record in RECORDS:

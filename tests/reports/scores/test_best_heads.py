@@ -9,6 +9,7 @@ import pandas as pd
 from reports.scores.best_heads import BestHead, best_heads, leaders, page_scores
 from reports.scores.best_table import also
 from reports.scores.heat_maps import heat_map_data
+from reports.scores.plain_names import role
 
 
 def test_best_heads_are_the_selected_rows_of_the_report_split(scores: pd.DataFrame):
@@ -40,20 +41,21 @@ def test_a_page_shows_the_last_step_and_one_report_corpus_and_says_what_it_leave
     assert page_scores(scores)[1] == []
 
 
-def test_heat_maps_hold_the_rounded_numbers_and_grades_of_every_head(scores: pd.DataFrame):
+def test_heat_maps_hold_the_rounded_numbers_of_every_head_the_first_finding_first(scores: pd.DataFrame):
     frame = scores[scores["name"] != "6-12"]
     best = best_heads(frame, "dependency")
-    data = heat_map_data(frame, "dependency", best, controlled=True)
+    data = heat_map_data(frame, "dependency", best)
     one = data["maps"][data["first"]]
-    assert (data["layers"], data["heads"], data["grades"][2]) == (6, 12, "beyond words")
-    assert (one["label"], one["variant"]) == (best[0].label, best[0].variant)
-    assert one["selected"] == best[0].layer * 12 + best[0].head
-    assert one["accuracy"][one["selected"]] == round(1000 * best[0].accuracy)
-    assert (one["accuracy"][71], one["grade"][71], one["n"][71]) == (None, 0, 0), "a head that was not scored"
-    maps = {(one["label"], one["variant"]): one for one in data["maps"]}
-    orphan, obj = maps["orphan", "dependent->head"], maps["obj", "dependent->head"]
+    assert (data["layers"], data["heads"]) == (6, 12)
+    first = next(row for row in leaders(best) if row.grade)
+    assert one["title"] == "from an object to its verb" == role("dependency", first.label, first.variant)
+    assert one["about"].startswith("a fixed offset 36.0 %, a table of word pairs 85.0 %, the rule of grammar “nearest ")
+    assert one["selected"] == first.layer * 12 + first.head
+    assert one["accuracy"][one["selected"]] == round(1000 * first.accuracy)
+    assert (one["accuracy"][71], 71 in one["significant"]) == (None, False), "a head that was not scored"
+    assert ({*one["significant"]}, one["result"]) == ({0, 1, 2, 3, one["selected"]}, "specialised")
+    orphan = next(one for one in data["maps"] if one["title"] == role("dependency", "orphan", "dependent->head"))
     assert (set(orphan["accuracy"]), orphan["n"], orphan["selected"]) == ({None}, 0, None)
-    assert {place for place, grade in enumerate(obj["grade"]) if grade} == {0, 1, 2, 3, obj["selected"]}
 
 
 def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.DataFrame):

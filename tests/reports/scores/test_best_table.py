@@ -1,5 +1,6 @@
 """Best heads as tables and charts of notebooks hold the numbers of the scores."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,19 @@ def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers
     shown = table.frame.set_index(["label", "variant"])["accuracy"].to_dict()
     assert shown == chosen["accuracy"].to_dict()
     assert {row[0] for row in run.best().rows} == set(run.scores["probe"])
+
+
+def test_labels_are_kept_and_those_without_an_item_are_counted(run: Run):
+    table = run.best(label=["obj", "nsubj"])
+    assert {row[1] for row in table.rows} == {"obj", "nsubj"}
+    assert {row[1] for row in run.best(label="obj").rows} == {"obj"}
+    gone = run.scores["label"].eq("obj") & run.scores["split"].eq("report")
+    empty = replace(run, scores=run.scores.assign(n=run.scores["n"].mask(gone, 0)))
+    table = empty.best(label=["obj", "nsubj"])
+    assert {row[1] for row in table.rows} == {"nsubj"}
+    assert table.note.endswith("Left out: 4 without an item on the report split.")
+    with pytest.raises(ValueError, match=r"no label 'nsub'; did you mean 'nsubj'\?"):
+        run.best(label="nsub")
 
 
 def test_an_unknown_probe_or_label_is_told_with_the_one_that_was_meant(run: Run):

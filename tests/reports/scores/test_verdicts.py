@@ -51,15 +51,14 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
     verdicts = Verdicts(RunThresholds(), finds)
     assert verdicts.grades == {"1-1": 2, "4-4": 3, "5-5": 2, "6-6": 1}
     assert verdicts.undecided == "Most labels are undecided: this does not show that there is none."
-    grades, others, answers = verdicts.counted(72)
-    assert "1 beyond grammar rules, 2 beyond words, 1 beyond position and controls, of 72." in grades
+    others, answers = verdicts.counted(72)
     assert others == (
-        "Other heads: 1 with a grade in position only; 2 with a grade on a special token; 65 without any of these. "
-        "Specialised heads that also have a grade in position: 1."
+        "Other heads: 1 significant in a position only; 2 significant on a special token; 65 without any of these. "
+        "Specialised heads also significant in a position: 1."
     )
-    assert answers.endswith("not counted): 4 yes, 1 no, 6 undecided.")
+    assert answers.endswith("subsets: 11; a head is significant in 4, no head in 1 (by a test), and 6 are undecided.")
     (only_position,) = Verdicts(RunThresholds(), finds[:1]).counted(72)
-    assert only_position.startswith("Heads: 1 with a grade in position only; 3 with a grade on a special token; 68")
+    assert only_position.startswith("Heads: 1 significant in a position only; 3 significant on a special token; 68")
 
 
 def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_grades_in_position():
@@ -69,8 +68,6 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     verdicts = Verdicts(RunThresholds(), finds, kinds)
     assert verdicts.sinks.keys() == {"1-1", "1-2", "6-6", "2-1"}, "4-4 has a linguistic role, 6-6 no grade at all"
     assert (verdicts.special, verdicts.position) == ({"3-3", "7-7"}, 2), "2-2 and 3-1"
-    _, line, _ = verdicts.counted(72)
-    assert "4 sinks (3 write little, 1 spread what special tokens hold); 2 with a grade on a special" in line
-    assert line.endswith(
-        "63 without any of these. Specialised heads that also have a grade in position: 1; that are also sinks: 1."
-    )
+    line, _ = verdicts.counted(72)
+    assert "4 sinks (3 write little, 1 spread what special tokens hold); 2 more significant on a special" in line
+    assert line.endswith("63 without any of these. Specialised heads also significant in a position: 1; also sinks: 1.")

@@ -1,5 +1,6 @@
 """A table in every form that people read: escaped, folded after eight columns, and undivided on a terminal."""
 
+from dataclasses import replace
 from operator import itemgetter
 
 import pandas as pd
@@ -28,12 +29,19 @@ def test_every_form_escapes_what_the_data_holds():
 def test_latex_is_a_floating_table_with_the_rules_of_booktabs():
     lines = TABLE.latex().splitlines()
     assert lines[:2] == [r"\begin{table}[tb]", r"\caption{Best \& first. In percent.}"]
+    assert lines[2] == r"\label{tab:best-first}"
     assert [line for line in lines if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
     assert r"\begin{tabular}{lrrl}" in lines
     assert r"label & head & accuracy, \% & verdict \\" in lines
     assert r"nsubj:{*} & 1-12 & -- &  \\" in lines
     assert not any(line.startswith(("[", "*")) for line in lines), "that belongs to the row before"
     assert r"\_\$\%\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}" in latex(HOSTILE)
+
+
+def test_latex_of_more_rows_than_a_page_holds_is_a_longtable():
+    table = replace(TABLE, rows=ROWS * 21)
+    assert table.latex().startswith(r"\begin{longtable}{lrrl}")
+    assert table[:40].latex().startswith(r"\begin{table}")
 
 
 COLUMNS = ("label", "variant", "accuracy, %", "interval", "strongest baseline, %", "margin", "interval", "verdict")
@@ -58,6 +66,16 @@ def test_no_word_and_no_interval_is_divided_on_a_terminal(width: int, capsys: py
         for part in [cell] if cell.startswith("[") else cell.split():
             assert part in said
     assert (len(said.splitlines()) == 3) == (width == 200)
+
+
+def test_where_no_room_is_left_the_widest_others_give_way_to_the_first_column() -> None:
+    name = "a-run-of-a-rather-long-name"
+    rows = [("dependency: nsubj", "4-12", "38.0", "4-9", "45.0")]
+    table = rich_rows(("role", f"head in {name}", "accuracy, %", f"head in other-{name}", "accuracy, %"), rows, 60)
+    widths = [column.width for column in table.columns]
+    assert widths[0] is None
+    assert 60 - sum(widths[1:]) - 2 * 4 >= len("dependency:")
+    assert widths[2] == widths[4] == len("accuracy,")
 
 
 def wide(*titles: str, rows: int = 1) -> TextTable:

@@ -13,6 +13,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
+from reports.scores.shortest_table import shortest_table
 from reports.view.view import LEFT_OUT, LONG, KnownRole, Panel, TextAttention, known_roles
 from tests.reports.views import attention, level, random_maps
 
@@ -106,6 +107,21 @@ def test_maps_that_do_not_fit_are_refused_and_the_old_page_stays(
         with pytest.raises(ValueError, match="expected panels with the same views"):
             write_view(view, panels)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"view.html": "old"}
+
+
+def test_the_page_opens_on_the_first_finding_or_on_the_head_with_the_least_entropy(tmp_path: Path, written_run: Path):
+    maps = np.full((2, 2, 4, 4), 0.25)
+    maps[1, 0] = np.eye(4)
+    flat = attention(["a", "b", "c", "d"], shape=(2, 2))
+    sharp = replace(flat, words=replace(flat.words, maps=maps), pieces=replace(flat.pieces, maps=maps))
+    assert data(write_view(tmp_path / "view.html", [Panel("m", [sharp])]))["first"] == "2-1"
+    small = attention(["a", "b", "c", "d"], shape=(1, 2))
+    assert data(write_view(tmp_path / "view.html", [Panel("m", [sharp]), Panel("n", [small])]))["first"] == "1-1"
+    run = Run.open(written_run)
+    found = next(row["name"] for row in shortest_table(run).frame.to_dict("records") if row["grade"])
+    assert next(iter(known_roles(run))) == found
+    known = data(write_view(tmp_path / "view.html", [Panel("m", [sharp], {"1-2": KnownRole(None, "", ())})]))
+    assert known["first"] == "1-2"
 
 
 def test_roles_are_those_of_the_cards_and_share_letters_over_panels(
