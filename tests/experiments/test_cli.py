@@ -286,10 +286,10 @@ def test_fast_leaves_out_what_takes_long_and_set_takes_it_back(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("experiments.run.run.run", stop)
-    headscope("run", "quickstart", "--fast", "--set", "controls.arcs=true", "--out", tmp_path)
+    headscope("run", "quickstart", "--fast", "--set", "controls.orders=2", "--out", tmp_path)
     config: Any = asked[0]  # has the tables of measures too
     controls = config.controls
-    assert (controls.random, controls.permuted, controls.words, controls.arcs) == (0, 0, False, True)
+    assert (controls.random, controls.permuted, controls.orders) == (0, 0, 2)
     assert (config.heads.texts, config.heads.relations, config.shapes.enabled) == (0, 0, False)
 
 
