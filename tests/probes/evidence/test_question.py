@@ -179,6 +179,17 @@ def test_redraws_stand_in_columns_of_their_own_and_move_with_the_models_that_are
     assert redrawn("p_label", 0) not in estimate(RISING, Rivals({"weak": WEAK}), test=True)
 
 
+def test_a_redraw_is_the_test_over_the_level_of_the_models_that_it_drew() -> None:
+    wide = control(0.2, 0.5, 0.6)
+    found = estimate(RISING, Rivals({"weak": WEAK}, {"random weights": wide}, EXPERT), test=True, redraws=4)
+    documents, drawn = Documents.of(RISING.n), np.random.default_rng(0).integers(3, size=(4, 3))
+    weak, expert = (documents.p_above(RISING.hits - one.hits, 0.05) for one in (WEAK, EXPERT))
+    for number, models in enumerate(drawn):
+        first = np.maximum(weak, documents.p_above(RISING.hits, 0.05, wide.level(models)))
+        np.testing.assert_allclose(found[redrawn("p_label", number)], holm(first))
+        np.testing.assert_allclose(found[redrawn("p_words", number)], holm(np.maximum(first, expert)))
+
+
 def test_a_question_without_any_baseline_is_tested_over_levels_alone() -> None:
     found = estimate(RISING, Rivals({}, {"random weights": control(0.6, 0.6)}), test=True)
     np.testing.assert_allclose(found["p"], estimate(RISING, Rivals({"strong": STRONG}), test=True)["p"])

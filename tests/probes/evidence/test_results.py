@@ -163,14 +163,17 @@ def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
 
 
 def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> pd.DataFrame:
-    """The rows with verdicts; what a row does not say is of the probe "p", with no rival but a baseline of 0."""
+    """The rows with verdicts; what a row does not say is of the probe "p", with no rival but a baseline of 0.
+
+    Redraws have its own p, but for those that it gives.
+    """
     nothing = dict.fromkeys(("p_words", "p_rules", "excluded", "lexical_accuracy", "rule_accuracy"), np.nan)
     beside = {"probe": "p", "variant": "v", "split": "report", **nothing}
     beside |= {"accuracy": 0.5, "baseline_accuracy": 0.0, "effective_clusters": 1000.0}
     whole = [beside | row for row in rows]
     again = [{redrawn(name, number): row[name] for name in GRADED for number in range(REDRAWS)} for row in whole]
     return add_verdicts(
-        pd.DataFrame([row | more for row, more in zip(whole, again, strict=True)]), rule or VerdictRule()
+        pd.DataFrame([more | row for row, more in zip(whole, again, strict=True)]), rule or VerdictRule()
     )
 
 
@@ -297,6 +300,27 @@ def test_a_grade_must_hold_in_19_of_20_redraws(holding: int, grade: int) -> None
     assert (grades.tolist(), holds.tolist()) == ([grade], [holding / 20])
     own, share = stable_grades(VerdictRule(), failing, redraws)
     assert (own.tolist(), share.tolist()) == ([0], [holding / 20])
+
+
+def test_a_head_whose_lead_fails_in_two_redraws_of_twenty_has_no_grade_and_its_label_is_undecided() -> None:
+    holding = {"label": "a", "p_label": 0.001, "p_words": 0.001}
+    lost = {redrawn(name, number): 0.9 for name in GRADED[:2] for number in (3, 11)}
+    row = verdicts([holding]).iloc[0]
+    assert (row.grade, row.holds, row.specialised, row.verdict) == (2, 1, True, "yes")
+    row = verdicts([holding | lost]).iloc[0]
+    assert (row.grade, row.holds, row.specialised, row.verdict) == (0, 0.9, False, "undecided")
+    assert row.p_adjusted == 0.001, "that of the run's own models"
+    row = verdicts([holding | {redrawn("p_words", number): 0.9 for number in (3, 11)}]).iloc[0]
+    assert (row.grade, row.holds, row.verdict) == (1, 1, "yes")
+
+
+def test_word_orders_count_by_their_mean_and_untrained_models_by_what_95_percent_of_them_stay_below() -> None:
+    models = sums_of([10, 30], [[2, 4], [6, 12]])
+    part = Split({A: REPORT, B: REPORT}, {}, {"random weights": {A: models}, "shuffled word order": {A: models}})
+    levels = part.levels(A)
+    assert levels["shuffled word order"].accuracy == pytest.approx(0.3)
+    assert levels["random weights"].accuracy == pytest.approx(0.3 + 1.6448536 * 0.02**0.5)
+    assert part.levels(B) == {}
 
 
 def test_a_higher_grade_that_does_not_hold_leaves_the_one_below() -> None:

@@ -40,6 +40,8 @@ def test_a_row_says_in_words_what_a_head_does_how_accurately_beside_what_and_the
         ({"rule_accuracy": 0.7, "lexical_accuracy": 0.72504}, "specialised"),
         ({"specialised": False, "probe": "position", "label": "previous"}, "significant"),
         ({"grade": 0, "verdict": "no"}, "no head is significant"),
+        ({"grade": 0, "verdict": "undecided", "holds": 0.9}, "borderline"),
+        ({"grade": 0, "verdict": "undecided", "holds": 0.05}, "undecided"),
         (
             {"grade": 0, "verdict": "no", "lexical_accuracy": 0.9},
             "no head is significant; a table of word pairs finds 90.0 %",

@@ -1,0 +1,51 @@
+"""How far runs of other seeds differ: counted by hand, and of a small run whose texts are read once."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from experiments.bench import redraws
+from probes.registry import PERMUTED, RANDOM, WORDS
+
+
+def seed(*labels: tuple[str, str, int, float, int, str]) -> pd.DataFrame:
+    """The report split of one seed: probe, label, items, adjusted p, grade after redraws, and verdict."""
+    columns = ["probe", "label", "n", "p_adjusted", "grade", "verdict"]
+    rows = pd.DataFrame(labels, columns=columns)
+    return rows.assign(variant="v", clusters=20, p_words=float("nan"), p_rules=float("nan"))
+
+
+def test_differences_are_shares_of_the_heads_that_either_seed_grades_and_verdicts_of_large_labels() -> None:
+    """Four heads; of `small` the label has too few items for its verdict to count."""
+    first = seed(
+        *(("dependency", "a", 200, 0.01, 1, "yes"), ("dependency", "b", 200, 0.01, 0, "undecided")),
+        *(("position", "c", 200, 0.01, 1, "yes"), ("dependency", "small", 199, 0.9, 0, "no")),
+    )
+    second = seed(
+        *(("dependency", "a", 200, 0.01, 1, "yes"), ("dependency", "b", 200, 0.9, 0, "no")),
+        *(("position", "c", 200, 0.9, 0, "undecided"), ("dependency", "small", 199, 0.9, 0, "undecided")),
+    )
+    found = redraws.compare([first, second, first], 0.05)
+    assert found["seeds"] == 3
+    passed, stable = found["grades"]["passed"], found["grades"]["stable"]
+    assert passed["all"] == {"grades": 3, "median of pairs": pytest.approx(2 / 3, abs=1e-4), "worst pair": 0.6667}
+    assert passed["linguistic roles"] == {"grades": 2, "median of pairs": 0.5, "worst pair": 0.5}
+    assert stable["all"] == {"grades": 2, "median of pairs": 0.5, "worst pair": 0.5}
+    assert stable["linguistic roles"] == {"grades": 1, "median of pairs": 0, "worst pair": 0}
+    assert found["verdicts"] == {"labels": 3, "median of pairs": 2, "worst pair": 2}
+
+
+def test_seeds_of_a_run_share_all_but_the_models_of_its_controls(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redraws, "POOL", {RANDOM: 4, PERMUTED: 4, WORDS: 3})
+    monkeypatch.setattr(redraws, "SEEDS", 3)
+    config, seeds = tmp_path / "small.toml", list[pd.DataFrame]()
+    config.write_text(base.read_text(encoding="utf-8").replace("= 0, ", "= 2, ").replace("orders = 0", "orders = 2"))
+    monkeypatch.setattr(redraws, "compare", lambda scores, alpha: seeds.extend(scores) or {})
+    redraws.redraws(str(config))
+    assert len(seeds) == 3
+    assert all(seeds[0].accuracy.equals(one.accuracy) for one in seeds)
+    assert {RANDOM, PERMUTED} & set(seeds[0].baseline)
+    assert not any(seeds[0].baseline_accuracy.equals(one.baseline_accuracy) for one in seeds[1:])
