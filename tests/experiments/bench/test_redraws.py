@@ -8,6 +8,9 @@ import pytest
 from experiments.bench import redraws
 from probes.registry import PERMUTED, RANDOM, WORDS
 
+NONE = "controls = { random = 0, permuted = 0, orders = 0 }"
+"As the base config has it."
+
 
 def seed(*labels: tuple[str, str, int, float, int, str]) -> pd.DataFrame:
     """The report split of one seed: probe, label, items, adjusted p, grade after redraws, and verdict."""
@@ -42,7 +45,7 @@ def test_seeds_of_a_run_share_all_but_the_models_of_its_controls(
     monkeypatch.setattr(redraws, "POOL", {RANDOM: 4, PERMUTED: 4, WORDS: 3})
     monkeypatch.setattr(redraws, "SEEDS", 3)
     config, seeds = tmp_path / "small.toml", list[pd.DataFrame]()
-    config.write_text(base.read_text(encoding="utf-8").replace("= 0, ", "= 2, ").replace("orders = 0", "orders = 2"))
+    config.write_text(base.read_text(encoding="utf-8").replace(NONE, NONE.replace("0", "2")), encoding="utf-8")
     monkeypatch.setattr(redraws, "compare", lambda scores, alpha: seeds.extend(scores) or {})
     redraws.redraws(str(config))
     assert len(seeds) == 3
