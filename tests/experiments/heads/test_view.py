@@ -161,7 +161,7 @@ def test_a_run_gives_its_model_and_the_roles_of_its_heads(
 ) -> None:
     page("the dog", models=[], runs=[whole])
     roles = known_roles(Run.open(whole))
-    assert shown.panels[0].model == str(tiny)
+    assert shown.panels[0].model == tiny.name
     assert dict(shown.panels[0].roles) == roles != {}
     assert "Roles are those of the run whole." in shown.notes
     page("the dog", models=[other, str(tiny)], runs=[whole])
@@ -252,6 +252,6 @@ def test_the_command_takes_texts_models_runs_and_a_file(
     said = headscope("view", "the dog", "--model", tiny, "--model", other, "--run", whole, "--maps", "norms", *places)
     assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'page.html'}\n", "")
     assert [panel.views[0].text for panel in shown.panels] == ["the dog", "the cat ran"] * 2
-    assert [panel.model for panel in shown.panels] == [str(tiny)] * 2 + [other] * 2
+    assert [panel.model for panel in shown.panels] == [tiny.name] * 2 + [Path(other).name] * 2
     assert [bool(panel.roles) for panel in shown.panels] == [True, True, False, False]
     assert "maps: norms, each row as shares" in shown.notes
