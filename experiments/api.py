@@ -10,7 +10,6 @@ from typing import Any, TypeVar, overload
 
 from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
-from experiments.compare.sides import shortened
 from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
 from experiments.heads.view import write_text_view
@@ -24,6 +23,7 @@ from probes.corpora.corpus import Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
 from reports.compare.page import change_table
+from reports.formats import names_apart
 from reports.notebook.offline import NotebookPage
 from reports.progress import Progress, silent
 from reports.tables.text_table import TextTable
@@ -147,7 +147,7 @@ def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = Fal
     or with `match` those with the nearest maps. Raises CompareError for runs that were not asked the same.
     """
     given = [run if isinstance(run, Run) else str(run) for run in (one, other)]
-    titles = shortened([str(getattr(run, "folder", run)) for run in given])
+    titles = names_apart([str(getattr(run, "folder", run)) for run in given])
     (pair,) = pairs_of(open_sides(given), titles, match=match)
     table = change_table(pair)
     return replace(table, title=" → ".join(titles), frame=pair.rows, note=" ".join([*pair.sentences, *pair.notes]))

@@ -15,11 +15,11 @@ import pandas as pd
 
 from experiments.compare.answers import made_text, texts_text
 from experiments.compare.differences import differences, head_changes, role_changes
-from experiments.compare.sides import CompareError, Side, open_side, shortened
+from experiments.compare.sides import CompareError, Side, open_side
 from reports import Run
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
-from reports.formats import shape_text
+from reports.formats import names_apart, shape_text
 from reports.progress import Progress, each, silent
 
 READ_ALIKE = ("maps", "reduce", "window_words")
@@ -177,8 +177,8 @@ def write_compared(
     if (out / "scores.parquet").is_file():
         raise CompareError(f"{out} is a run folder; choose another --out")
     sides = open_sides(names, progress)
-    pairs = compare(sides, shortened(names), match=match, progress=progress)
-    runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
+    pairs = compare(sides, names_apart(names), match=match, progress=progress)
+    runs = [_compared(title, side) for title, side in zip(names_apart(names), sides, strict=True)]
     version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
     return COMPARISON_PAGE.write(out, Comparison.of(version, runs, pairs)), pairs
 

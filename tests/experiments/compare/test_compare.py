@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.compare.compare import compare, open_sides, shortened
+from experiments.compare.compare import compare, open_sides
 from experiments.compare.sides import CompareError
 from reports import write_examples, write_measures, write_scores
 from reports.compare.record import (
@@ -25,6 +25,7 @@ from reports.compare.record import (
     TURNED,
     RunPair,
 )
+from reports.formats import names_apart
 from reports.tables.biographies import TABLES
 from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
@@ -100,7 +101,7 @@ def plant(tmp_path: Path) -> Callable[..., str]:
 
 
 def compared(*names: str, match: bool = False) -> list[RunPair]:
-    return compare(open_sides(names), shortened(names), match=match)
+    return compare(open_sides(names), names_apart(names), match=match)
 
 
 def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:

@@ -1,5 +1,6 @@
 import io
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -242,6 +243,15 @@ def test_punctuation_is_no_part_of_a_word_and_a_special_token_is_read_as_text(
     assert shown.words[1:-1] == ["She", "ca", "n't", "."]
     assert any("has better rules" in note for note in shown.notes)
     assert typed_words("She can't.") == (["She", "ca", "n't", "."], [True, False, False, True])
+
+
+def test_folders_with_the_same_last_part_are_told_apart(
+    page: Callable[..., Path], shown: Shown, tiny: Path, tmp_path: Path
+) -> None:
+    folders = [shutil.copytree(tiny, tmp_path / name / "best") for name in ("one", "two")]
+    page("the dog", models=[*map(str, folders)])
+    assert [panel.model for panel in shown.panels] == ["one/best", "two/best"]
+    assert {note.partition(":")[0] for note in shown.notes if " layers x " in note} == {"one/best", "two/best"}
 
 
 def test_the_command_takes_texts_models_runs_and_a_file(
