@@ -10,6 +10,7 @@ from typing import Final
 from reports.formats import count, p_value, percent, points
 from reports.heads.grid import ExplainedHeads
 from reports.measures.registry import measures
+from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import (
@@ -121,7 +122,8 @@ def _weights(model: ModelFacts) -> str:
     """Return architecture, shape and origin of the weights, in brackets; empty where the run did not write them."""
     if not model.architecture or not model.layers or not model.heads:
         return ""
-    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {model.weights})"
+    origin = SOURCES.get(str(model.source), str(model.source))
+    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
 
 
 def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
