@@ -119,8 +119,8 @@ def reproduce(
     if not controls:
         for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), names):
             typer.echo(line, err=True)
-    how = "Readings that are done are kept: the same command goes on with them, without --fresh."
-    with going_on(how), shown() as progress:
+    on = "Readings that are done are kept: the same command goes on with them, without --fresh."
+    with going_on(on), shown() as progress:
         if again:
             page = rejudge(out, progress)
         else:

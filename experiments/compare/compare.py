@@ -163,8 +163,8 @@ def training_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterato
         rows = [tables["behaviour"].query("level == 'corpus'").set_index(["corpus", "method"]) for tables in found]
         for pairs in rows[0].index.intersection(rows[1].index).unique():
             told = (one.loc[[pairs]].iloc[-1] for one in rows)
-            said = (f"{percent(one['accuracy'])} % {interval(one['ci_low'], one['ci_high'])}" for one in told)
-            yield f"Minimal pairs, {pairs[0]}: {_beside(said, titles)}."
+            correct = (f"{percent(one['accuracy'])} % {interval(one['ci_low'], one['ci_high'])}" for one in told)
+            yield f"Minimal pairs, {pairs[0]}: {_beside(correct, titles)}."
     if all("biography_steps" in tables for tables in found):
         last = (tables["biography_steps"].sort_values("step").groupby("seed").tail(1) for tables in found)
         yield f"Held-out loss at the last checkpoint: {_beside(map(_losses, last), titles)}."
