@@ -91,5 +91,5 @@ def model_titles(runs: Sequence[Run]) -> list[str]:
 
 def _model_title(run: Run) -> str:
     model = run.record.model
-    name = model.name or run.name
+    name = model.title or run.name
     return f"{name} ({model.source} weights)" if model.source in UNTRAINED else name

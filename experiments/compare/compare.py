@@ -223,7 +223,7 @@ def _compared(title: str, side: Side) -> Compared:
     record = side.run.record
     model = record.model
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
-    about = f"{model.name or ''} ({model.source or ''}), {shape_text(layers, heads)}"
+    about = f"{model.title} ({model.weights}), {shape_text(layers, heads)}"
     # the hash is that of the weights of the run's model, as they are read
     known = not side.checkpoint and model.source not in ("random", "permuted")
     return Compared(title, about, texts_text(record.corpus("report")), made_text(record, weights=known))

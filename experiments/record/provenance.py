@@ -25,7 +25,6 @@ from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
 from probes.evidence.results import SPLITS
 from probes.words.rare import LIST
-from reports.formats import model_title
 from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
@@ -61,7 +60,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             for of, precision in (("model", model.precision), ("controls", config.controls.precision))
         },
         model=ModelFacts(
-            name=model_title(model.name),
+            name=model.name,
             source=model.source,
             architecture=model.architecture,
             layers=model.layers,

@@ -68,7 +68,7 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
     lines = [
         *("---", *yaml_lines(front), "---", ""),
         *(f"# {escaped(run.name)}: {escaped(table)}", ""),
-        f"Numbers about the attention heads of {escaped(about.model.name or 'a model')}, made by headscope "
+        f"Numbers about the attention heads of {escaped(about.model.title or 'a model')}, made by headscope "
         f"{escaped(about.headscope or '')}. Open them with `datasets.load_from_disk`, or `{table}.parquet` with "
         f"pandas: the same rows in one file, whose columns `{table}.schema.json` declares (JSON Schema, "
         f"version {VERSION}).",

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from reports.blocks.block import Block, Facts, Paragraph, TableBlock
-from reports.formats import MISSING, count, duration, points
+from reports.formats import MISSING, count, duration, points, shape_text
 from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, ReadTexts, RunRecord
@@ -64,7 +64,7 @@ def provenance_facts(run: RunFolder, maps: str) -> Facts:
         ("run", run.name),
         ("headscope", record.headscope),
         ("started", record.started),
-        ("model", f"{model.name or MISSING} ({model.source or MISSING}, {model.architecture or MISSING})"),
+        ("model", f"{model.title or MISSING} ({model.source or MISSING}, {model.architecture or MISSING})"),
         ("model sha256", model.sha256),
         ("tokenizer sha256", model.tokenizer_sha256),
         ("revision on the hub", model.revision),
@@ -82,15 +82,6 @@ def provenance_facts(run: RunFolder, maps: str) -> Facts:
     ]
     return Facts([(term.replace("_", " "), str(value)) for term, value in facts if value not in (None, "")])
 
-
-SOURCES: Final[Mapping[str, str]] = {
-    "pretrained": "pretrained weights",
-    "random": "randomly initialised weights",
-    "permuted": "weights permuted within each matrix",
-    "checkpoint": "weights of a checkpoint",
-    "train": "weights trained in this run",
-}
-"model.source of a config -> what it means."
 
 READ: Final[Mapping[str, str]] = {
     "weights": "its attention weights after the softmax",
@@ -134,8 +125,8 @@ def _model(model: ModelFacts) -> Iterator[str]:
     if model != ModelFacts():
         sha256 = f"; sha256 of the weights {model.sha256}" if model.sha256 else ""
         yield (
-            f"{model.name} ({SOURCES.get(str(model.source), model.source)}; architecture "
-            f"{model.architecture}, {model.layers} layers of {model.heads} heads, inputs of at most "
+            f"{model.title} ({model.weights}; architecture "
+            f"{model.architecture}, {shape_text(model.layers, model.heads)}, inputs of at most "
             f"{count(model.max_pieces)} pieces{sha256})."
         )
         if model.layers and model.layers_of_weights and model.layers_of_weights < model.layers:
@@ -155,7 +146,7 @@ def _training(config: Mapping[str, Any]) -> Iterator[str]:
     length = f"{count(train['steps'])} steps" if "steps" in train else f"{count(train['tokens'])} pieces"
     seeds = ", ".join(map(str, train["seeds"]))
     shape = train.get("encoder", {})
-    of = f"{shape['layers']} layers of {shape['heads']} heads, width {shape['model']}" if shape else "its own shape"
+    of = f"{shape_text(shape['layers'], shape['heads'])}, width {shape['model']}" if shape else "its own shape"
     yield (
         f"It was trained as a masked language model ({of}) on {data.get('name') or data.get('dataset') or 'own texts'} "
         f"for {length}: rows of {train['length']} pieces, {train['rows'] * train['accumulation']} a step, AdamW with a "

@@ -123,7 +123,7 @@ def run_page(run: Run, step: Step = silent) -> Page:
     splits = {"select": "selected on", "report": "evaluated on"}
     byline = [(splits.get(split, split), name) for split, name in corpora.items()]
     byline += [("maps", source.maps)] * (source.maps in MAPS_TEXT)
-    model = record.model.name or str(source.scores["model"].iloc[0])
+    model = record.model.title or str(source.scores["model"].iloc[0])
     first = opening(source.best, run, source.verdicts, source.baselines)
     sections = tuple(_sections(source, first, step))
     return Page(

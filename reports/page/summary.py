@@ -10,7 +10,6 @@ from typing import Final
 from reports.formats import count, p_value, percent, points
 from reports.heads.grid import ExplainedHeads
 from reports.measures.registry import measures
-from reports.page.methods import SOURCES
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import (
@@ -122,8 +121,7 @@ def _weights(model: ModelFacts) -> str:
     """Return architecture, shape and origin of the weights, in brackets; empty where the run did not write them."""
     if not model.architecture or not model.layers or not model.heads:
         return ""
-    origin = SOURCES.get(str(model.source), str(model.source))
-    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
+    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {model.weights})"
 
 
 def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:

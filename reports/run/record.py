@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from reports.formats import model_title
 from reports.messages import one_line
 
 
@@ -40,12 +41,22 @@ class ReadTexts:
     "Words of which the model's vocabulary lacks a part, which it reads as its unknown piece ([UNK])."
 
 
+WEIGHTS: Final[Mapping[str, str]] = {
+    "pretrained": "pretrained weights",
+    "random": "randomly initialised weights",
+    "permuted": "weights permuted within each matrix",
+    "checkpoint": "weights of a checkpoint",
+    "train": "weights trained in this run",
+}
+"model.source of a config -> what it means."
+
+
 @dataclass(frozen=True)
 class ModelFacts:
     """The model that a run has read; None for what is not known."""
 
     name: str | None = None
-    "As pages call it: short name or that of the hub, of a folder the last part (`reports.formats.model_title`)."
+    "As the config names it."
     source: str | None = None
     "Where its weights come from, such as pretrained, random or train."
     architecture: str | None = None
@@ -64,6 +75,18 @@ class ModelFacts:
     "Whether its weights have a masked-LM head; None where nothing has looked for one."
     layers_of_weights: int | None = None
     "Number of layers with weights of their own, fewer than `layers` where some share them."
+
+    @property
+    def title(self) -> str:
+        """What pages call it, "" for an unknown one."""
+        return model_title(self.name or "")
+
+    @property
+    def weights(self) -> str:
+        """Which weights it has, in words; those of a folder may be fine-tuned, so they are not called pretrained."""
+        if self.source == "pretrained" and self.title != self.name:
+            return "weights of its folder"
+        return WEIGHTS.get(str(self.source), str(self.source))
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,23 @@ def test_what_is_written_is_read_back_equal_in_the_order_of_the_record(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("name", "source", "title", "weights"),
+    [
+        ("minilm", "pretrained", "minilm", "pretrained weights"),
+        ("hub:owner/name", "pretrained", "hub:owner/name", "pretrained weights"),
+        ("/somebody/deep/my-bert", "pretrained", "my-bert", "weights of its folder"),
+        ("/somebody/deep/my-bert", "permuted", "my-bert", "weights permuted within each matrix"),
+        (None, None, "", "None"),
+    ],
+)
+def test_a_folder_is_called_by_its_last_part_and_its_weights_are_not_called_pretrained(
+    name: str | None, source: str | None, title: str, weights: str
+) -> None:
+    facts = ModelFacts(name, source)
+    assert (facts.title, facts.weights) == (title, weights)
+
+
+@pytest.mark.parametrize(
     ("part", "said"),
     [
         ({"seed": "0"}, 'seed: expected a valid integer, got "0"'),
