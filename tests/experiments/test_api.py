@@ -56,6 +56,8 @@ def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
     run = score(str(tiny), SPLITS[0], "position", **SMALL)
     assert list(tmp_path.iterdir()) == []
     assert run.folder == Path("scores")
+    assert run.record.model.title == "tiny", "of a folder the last part"
+    assert set(run.scores["model"]) == {"tiny"}
     assert set(run.scores["probe"]) == {"position"}
 
 
