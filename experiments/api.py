@@ -10,7 +10,6 @@ from typing import Any, TypeVar, overload
 
 from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
-from experiments.compare.sides import shortened
 from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
 from experiments.heads.view import write_text_view
@@ -24,6 +23,7 @@ from probes.corpora.corpus import Corpus
 from probes.registry import Probe, get_probe, register
 from reports import Run
 from reports.compare.page import change_table
+from reports.formats import names_apart
 from reports.notebook.offline import NotebookPage
 from reports.progress import Progress, silent
 from reports.tables.text_table import TextTable
@@ -104,7 +104,7 @@ def score(
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
     where the corpus has no question of the probes.
     """
-    opened = model if isinstance(model, Model) else load(model)
+    opened = _opened(model)
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
     found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, probes), **tables}
     resolve_paths(found, Path.cwd())
@@ -114,6 +114,11 @@ def score(
     with tempfile.TemporaryDirectory() as temporary:
         folder = run(config, Path(temporary), progress=progress, model=opened, page=False)
         return replace(Run.open(folder), folder=Path(name))
+
+
+def _opened(model: Any) -> Model:
+    """Return a model that is loaded already, or load it."""
+    return model if isinstance(model, Model) else load(model)
 
 
 def view(
@@ -131,8 +136,7 @@ def view(
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)
-        named = model if isinstance(model, Model | Run | str) else load(model)
-        shown = {"runs": [named]} if isinstance(named, Run) else {"models": [named]}
+        shown = {"runs": [model]} if isinstance(model, Run) else {"models": [_opened(model)]}
         given = [texts] if isinstance(texts, str) else [*texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
         return NotebookPage(path.read_text(encoding="utf-8"))
@@ -147,7 +151,7 @@ def compare(one: Run | str | Path, other: Run | str | Path, *, match: bool = Fal
     or with `match` those with the nearest maps. Raises CompareError for runs that were not asked the same.
     """
     given = [run if isinstance(run, Run) else str(run) for run in (one, other)]
-    titles = shortened([str(getattr(run, "folder", run)) for run in given])
+    titles = names_apart([str(getattr(run, "folder", run)) for run in given])
     (pair,) = pairs_of(open_sides(given), titles, match=match)
     table = change_table(pair)
     return replace(table, title=" → ".join(titles), frame=pair.rows, note=" ".join([*pair.sentences, *pair.notes]))

@@ -29,6 +29,22 @@ def model_title(name: str) -> str:
     return "@".join([*parts[-4:-2], parts[-1]]) if of_training else parts[-1]
 
 
+def names_apart(names: Sequence[str]) -> list[str]:
+    """Return names without the folders that all share; equal ones are numbered.
+
+    >>> names_apart(["runs/pretrained/trees", "runs/random/trees"]), names_apart(["a", "a"])
+    (['pretrained/trees', 'random/trees'], ['a (1)', 'a (2)'])
+    >>> names_apart(["/old/trees", "runs/trees"])
+    ['/old/trees', 'runs/trees']
+    """
+    parts = [PurePath(name).parts for name in names]
+    shared = 0
+    while all(len(one) > shared + 1 for one in parts) and len({one[shared] for one in parts}) == 1:
+        shared += 1
+    short = [PurePath(*one[shared:]).as_posix() for one in parts]
+    return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
+
+
 def minus(text: str) -> str:
     """Return the text of a number with a minus in the place of every hyphen."""
     return text.replace("-", "−")

@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 83850,
-    "lines of tests": 48130,
+    "lines of source": 83920,
+    "lines of tests": 48200,
     "files of Python": 546,
     "files of Python under 60 lines": 84,
     "folders of the rooms": 61,

@@ -108,7 +108,7 @@ def reproduce(
     """
     with loading():
         from experiments.reproduce.registry import print_summary, select_findings, use
-        from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge
+        from experiments.reproduce.reproduce import Invocation, before_the_run, leaving, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.statements.subject import Subject
 
@@ -116,9 +116,9 @@ def reproduce(
     own = [name for file in files or () for name in use(file)]
     names = [*own, *(ids or ())]
     asked = [] if again else select_findings(names)
-    if not controls:
-        for line in before_the_run(asked, subjects, Invocation(out, changes or (), seed), names):
-            typer.echo(line, err=True)
+    unmeasured = () if controls else before_the_run(asked, subjects, Invocation(out, changes or (), seed), names)
+    for line in (*leaving(out), *unmeasured):
+        typer.echo(line, err=True)
     how = "Readings that are done are kept: the same command goes on with them, without --fresh."
     with going_on(how), shown() as progress:
         if again:

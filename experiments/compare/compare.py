@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from experiments.compare.answers import made_text, texts_text
 from experiments.compare.differences import differences, head_changes, role_changes
-from experiments.compare.sides import CompareError, Side, open_side, shortened
+from experiments.compare.sides import QUESTION, CompareError, Side, open_side
 from reports import Run
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
-from reports.formats import shape_text
+from reports.formats import interval, names_apart, percent, shape_text
 from reports.progress import Progress, each, silent
 
 READ_ALIKE = ("maps", "reduce", "window_words")
@@ -150,7 +151,42 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     )
     if unequal:
         sentences.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
-    return tuple(sentences)
+    return (*sentences, *training_notes(sides, titles))
+
+
+def training_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[str]:
+    """Yield what two runs show beside their heads: accuracy on the same minimal pairs, last losses, onsets of roles."""
+    if any(side.checkpoint for side in sides):
+        return
+    found = [side.run.tables for side in sides]
+    if all("behaviour" in tables for tables in found):
+        rows = [tables["behaviour"].query("level == 'corpus'").set_index(["corpus", "method"]) for tables in found]
+        for pairs in rows[0].index.intersection(rows[1].index).unique():
+            told = (one.loc[[pairs]].iloc[-1] for one in rows)
+            correct = (f"{percent(one['accuracy'])} % {interval(one['ci_low'], one['ci_high'])}" for one in told)
+            yield f"Minimal pairs, {pairs[0]}: {_beside(correct, titles)}."
+    if all("biography_steps" in tables for tables in found):
+        last = (tables["biography_steps"].sort_values("step").groupby("seed").tail(1) for tables in found)
+        yield f"Held-out loss at the last checkpoint: {_beside(map(_losses, last), titles)}."
+        onsets = [tables["biography_onsets"].set_index([*QUESTION])["onset"] for tables in found]
+        both = pd.concat(onsets, axis=1, keys=("one", "other"), join="inner")
+        have = both[np.isfinite(both).all(axis=1)]
+        counts = (f"{int(np.isfinite(both[name]).sum())} of {len(both)}" for name in both)
+        said = f"Label–direction pairs with an onset: {_beside(counts, titles)}"
+        earlier = [int((have[a] < have[b]).sum()) for a, b in (("one", "other"), ("other", "one"))]
+        more = (
+            f"; of the {len(have)} in both it is earlier for {_beside(map(str, earlier), titles)}" if len(have) else ""
+        )
+        yield f"{said}{more}."
+
+
+def _losses(steps: pd.DataFrame) -> str:
+    """Return the losses of training runs of several seeds, as a mean."""
+    return f"{steps['evaluation_loss'].mean():.3f}" + (f" (mean of {len(steps)} seeds)" if len(steps) > 1 else "")
+
+
+def _beside(said: Iterable[str], titles: tuple[str, str]) -> str:
+    return ", ".join(f"{one} in {title}" for one, title in zip(said, titles, strict=True))
 
 
 def _not_compared(title: str, side: Side, beside: Side) -> list[str]:
@@ -177,8 +213,8 @@ def write_compared(
     if (out / "scores.parquet").is_file():
         raise CompareError(f"{out} is a run folder; choose another --out")
     sides = open_sides(names, progress)
-    pairs = compare(sides, shortened(names), match=match, progress=progress)
-    runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
+    pairs = compare(sides, names_apart(names), match=match, progress=progress)
+    runs = [_compared(title, side) for title, side in zip(names_apart(names), sides, strict=True)]
     version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
     return COMPARISON_PAGE.write(out, Comparison.of(version, runs, pairs)), pairs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -202,19 +202,3 @@ def _untold(pairs: int) -> tuple[str, ...]:
     """Say how many label–variant pairs a checkpoint has no chosen head of, if any."""
     text = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
     return (text,) if pairs else ()
-
-
-def shortened(names: Sequence[str]) -> list[str]:
-    """Return names without the folders that all share; equal ones are numbered.
-
-    >>> shortened(["runs/pretrained/trees", "runs/random/trees"]), shortened(["a", "a"])
-    (['pretrained/trees', 'random/trees'], ['a (1)', 'a (2)'])
-    >>> shortened(["/old/trees", "runs/trees"])
-    ['/old/trees', 'runs/trees']
-    """
-    parts = [Path(name).parts for name in names]
-    shared = 0
-    while all(len(one) > shared + 1 for one in parts) and len({one[shared] for one in parts}) == 1:
-        shared += 1
-    short = [Path(*one[shared:]).as_posix() for one in parts]
-    return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from experiments.compare.answers import made_text, model_titles, selected_row, texts_text
-from experiments.compare.sides import CompareError, shortened
+from experiments.compare.sides import CompareError
 from probes import get_probe
 from probes.causal.ablation_table import damaging_heads
 from probes.causal.attention_vs_effect import ROLES
@@ -21,6 +21,7 @@ from reports import Run
 from reports.compare.target_sentences import spoken
 from reports.compare.target_tables import ANSWERS, EFFECTS, POSITION, TARGETS, RoleTarget, TargetRecord, TargetRun
 from reports.compare.targets import TARGET_PAGE, summary_table
+from reports.formats import names_apart
 from reports.progress import Progress, each, silent
 from reports.scores.best_heads import BestHead, best_heads, page_scores
 from reports.scores.thresholds import RunThresholds
@@ -92,7 +93,7 @@ def open_runs(names: Sequence[str], progress: Progress = silent) -> list[NamedRu
         raise CompareError(f"{twice[0]} is given twice")
     runs = [Run.open(folder) for folder in each("runs opened", folders, progress)]
     opened = []
-    for title, model, run in zip(shortened(names), model_titles(runs), runs, strict=True):
+    for title, model, run in zip(names_apart(names), model_titles(runs), runs, strict=True):
         scores, left_out = page_scores(run.scores)
         opened.append(NamedRun(title, model, run, scores, tuple(f"{title}: {note}" for note in left_out)))
     if not any(one.asks for one in opened):

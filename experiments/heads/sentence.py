@@ -85,9 +85,8 @@ def attention(model: Model, text: str, maps: str = "weights") -> Attention:
     check_maps(maps)
     words, pieces = cut(model, text)
     found = word_level(model, pieces, Settings(maps=maps))
-    return Attention(
-        model_title(model.name), tuple(words), np.roll(found, 1, axis=3)
-    )  # [SEP] and [CLS] stand at the end
+    rolled = np.roll(found, 1, axis=3)  # [SEP] and [CLS] stand at the end
+    return Attention(model_title(model.name), tuple(words), rolled)
 
 
 def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> TextTable:

@@ -23,7 +23,7 @@ from probes.corpora.readers import reader_by_content
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
-from reports.formats import model_title
+from reports.formats import model_title, names_apart
 from reports.progress import Progress, counter, each, silent
 from reports.view.view import KnownRole, Level, MapSide, Panel, TextAttention, known_roles
 
@@ -88,13 +88,11 @@ def write_text_view(
     )
     shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
-    for model, roles, told in opened:
-        of_model = [
-            Panel(model_title(model.name), [*_views(model, named, target, maps, read)], roles) for named in shown
-        ]
+    for title, (model, roles, told) in zip(_titles([one.name for one, *_ in opened]), opened, strict=True):
+        of_model = [Panel(title, [*_views(model, named, target, maps, read)], roles) for named in shown]
         panels += of_model
         as_ordinary = as_text(model, [target, *(text for named in shown for _, text in named)])
-        notes += [*_notes(model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
+        notes += [*_notes(title, model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
     notes.append(word_rules())
     notes.append("A word of several word pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
@@ -162,9 +160,14 @@ def _source(run: Run) -> str:
     return f"Roles are those of the run {run.name}."
 
 
-def _notes(model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
-    """Say what model is shown, and how its attention is bound."""
-    name = model_title(model.name)
+def _titles(names: Sequence[str]) -> list[str]:
+    """Return what models are called: of folders with the same last part, as much of both as tells them apart."""
+    titles = [model_title(name) for name in names]
+    return titles if len({*titles}) == len({*names}) else names_apart(names)
+
+
+def _notes(name: str, model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
+    """Say what model is shown, by its name, and how its attention is bound."""
     sentences = [f"{name}: {model.layers} layers x {model.heads} heads"]
     if target:
         sentences.append(

@@ -220,6 +220,16 @@ def to_measure(
     return {"command": call.with_controls([finding.id], subject), "seconds": RUNS * seconds}
 
 
+def leaving(out: Path) -> Iterator[str]:
+    """Yield which results the record in `out` loses when it is written anew, for no finding here is theirs."""
+    gone = sorted({one["finding"] for one in read_record(out).get("results", ())} - {*all_findings()})
+    if gone:
+        yield (
+            f"{out / RECORD}: results of {', '.join(gone)} leave it, for these are no findings here; with --findings "
+            "FILE, which names theirs, they stay"
+        )
+
+
 def before_the_run(
     findings: Sequence[Finding], subjects: Sequence[Subject], call: Invocation, ids: Sequence[str]
 ) -> Iterator[str]:

@@ -22,6 +22,7 @@ from probes.evidence.results import SPLITS, add_verdicts
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Settings
+from reports.formats import model_title
 from reports.progress import Progress, counter
 
 SCOPES: Final = ("sentence", "window")
@@ -135,5 +136,6 @@ class RunContext:
     def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add which model, and at which step of its training, the rows are about."""
         model, step = self.model, self.opened.step
-        name = f"{model.name} ({model.source})" if model.source in ("random", "permuted") else model.name
+        title = model_title(model.name)
+        name = f"{title} ({model.source})" if model.source in ("random", "permuted") else title
         return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -170,13 +171,15 @@ def keep(model: Any, tokenizer: Any) -> Path:
 
     Neither is changed, and what was kept before is not kept twice. Raises ModelError for what cannot be saved.
     """
-    for what, one in (("a name, a folder, or a model of transformers", model), ("its tokenizer", tokenizer)):
-        if not hasattr(one, "save_pretrained"):
+    parts = {"a name, a folder, or a model of transformers": (model, "config"), "its tokenizer": (tokenizer, "__len__")}
+    for what, (one, part) in parts.items():
+        if not hasattr(one, "save_pretrained") or not hasattr(one, part):
             raise ModelError(f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects")
     home = cache_folder() / "objects"
     home.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=home))
+    unfinished, config = Path(tempfile.mkdtemp(dir=home)), model.config
     try:
+        model.config = deepcopy(config)  # into which transformers writes class and dtype
         model.save_pretrained(unfinished)
         tokenizer.save_pretrained(unfinished)
         digest = sha256(sorted(path for path in unfinished.iterdir() if path.is_file()))
@@ -185,6 +188,7 @@ def keep(model: Any, tokenizer: Any) -> Path:
             unfinished.rename(folder)
         return folder
     finally:
+        model.config = config
         shutil.rmtree(unfinished, ignore_errors=True)
 
 

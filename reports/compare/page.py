@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -62,6 +63,19 @@ def _head(table: Table, name: str, title: str) -> TextColumn:
     return table[name].shown(title, css="head", write=lambda row: head_cell(row[name]))
 
 
+def _other_head(pair: RunPair) -> TextColumn:
+    """Return the column of the other run's heads, each with the head of another name that its map was matched to."""
+    heads = pair.heads[(pair.heads["head"] != "") & (pair.heads["partner"] != "")]
+    of = {} if not pair.by_maps else dict(zip(heads["partner"], heads["head"], strict=True))
+
+    def written(row: Row) -> Cell:
+        name = row["other_head"]
+        named, was = head_cell(name), of.get(name, name)
+        return named if was == name else replace(named, text=f"{name} (matches {was})")
+
+    return COMPARED["other_head"].shown(f"head in {pair.other}", css="head", write=written)
+
+
 def _difference(row: Row) -> Cell:
     number, ends = float(row["difference"]), signed_interval(row["difference_low"], row["difference_high"])
     look = ("up" if number > 0 else "down") if row["significant"] else ""
@@ -94,11 +108,12 @@ def change_table(pair: RunPair) -> TextTable:
 
 
 def _sides(pair: RunPair) -> list[TextColumn]:
+    heads = {"one": _head(COMPARED, "one_head", f"head in {pair.one}"), "other": _other_head(pair)}
     return [
         column
-        for side, name in (("one", pair.one), ("other", pair.other))
+        for side, head in heads.items()
         for column in (
-            _head(COMPARED, f"{side}_head", f"head in {name}"),
+            head,
             COMPARED[f"{side}_accuracy"].shown_beside("accuracy, %", css=partial(_strong, f"{side}_graded")),
         )
     ]

@@ -56,6 +56,8 @@ def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
     run = score(str(tiny), SPLITS[0], "position", **SMALL)
     assert list(tmp_path.iterdir()) == []
     assert run.folder == Path("scores")
+    assert run.record.model.title == "tiny", "of a folder the last part"
+    assert set(run.scores["model"]) == {"tiny"}
     assert set(run.scores["probe"]) == {"position"}
 
 
@@ -84,7 +86,10 @@ def test_a_model_object_with_a_head_of_its_task_is_read_with_controls_and_stays_
     tokenizer = AutoTokenizer.from_pretrained(tiny)
     mine = Mine.from_pretrained(tiny, num_labels=3).train()
     before = {name: weight.clone() for name, weight in mine.state_dict().items()}
+    mine.config.architectures = None  # as in a model that was never saved
+    config = mine.config.to_dict()
     model = load(mine, tokenizer)
+    assert mine.config.to_dict() == config == mine.bert.config.to_dict()
     assert (model.name, Path(model.name).name[:5]) == (load(mine, tokenizer).name, "Mine-")
     assert [path.name for path in (tmp_path / "objects").iterdir()] == [Path(model.name).name]
     assert any("left out: classifier" in note for note in model.notes)
@@ -108,6 +113,8 @@ def test_an_object_without_its_tokenizer_is_refused_with_what_takes_it(take: Cal
         take(model)
     with pytest.raises(ModelError, match="expected a name, a folder, or a model of transformers, got dict"):
         take({})
+    with pytest.raises(ModelError, match="expected its tokenizer, got BertForSequenceClassification"):
+        load(model, model)
     with pytest.raises(TypedError, match=r"expected a model of hs\.load, which takes objects too, got Bert"):
         attention(model, "The dog sees .")
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.compare.compare import compare, open_sides, shortened
+from experiments.compare.compare import compare, open_sides, training_notes
 from experiments.compare.sides import CompareError
 from reports import write_examples, write_measures, write_scores
+from reports.compare.page import change_table
 from reports.compare.record import (
     ALONE,
     GAINED,
@@ -25,6 +26,7 @@ from reports.compare.record import (
     TURNED,
     RunPair,
 )
+from reports.formats import names_apart
 from reports.tables.biographies import TABLES
 from reports.tables.scores import EXAMPLES
 from tests.experiments.findings.planted import planted_run, scored
@@ -100,7 +102,7 @@ def plant(tmp_path: Path) -> Callable[..., str]:
 
 
 def compared(*names: str, match: bool = False) -> list[RunPair]:
-    return compare(open_sides(names), shortened(names), match=match)
+    return compare(open_sides(names), names_apart(names), match=match)
 
 
 def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:
@@ -157,6 +159,38 @@ def test_matched_heads_are_the_same_head_under_another_name(
         *(["", "1-1", ALONE], ["", "2-1", ALONE]),
     ]
     assert pair.by_maps
+
+
+def test_a_head_that_its_map_matches_to_another_name_is_told_with_it(
+    plant: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matched = pd.DataFrame({"name": NAMES[:2], "partner": ["2-2", "1-1"], "distance": [0.1, 0.2]})
+    found = SimpleNamespace(table=matched, sentences=9, distance=0.15, chance=0.5, null=0.4)
+    monkeypatch.setattr("experiments.heads.match.match_heads_of", lambda *models, progress: found)
+    one, other = plant("one", {("obj", ""): {"1-1": 0.9}}), plant("other", {("obj", ""): {"1-1": 0.9}})
+    (pair,) = compared(one, other, match=True)
+    assert [(row[2], row[3], row[5]) for row in change_table(pair).texts] == [("moved", "1-1", "1-1 (matches 1-2)")]
+
+
+def test_losses_minimal_pairs_and_onsets_of_training_runs_are_told(plant: Callable[..., str]) -> None:
+    sides = open_sides([plant("one"), plant("other")])
+    pairs = {"corpus": "grammar", "method": "masked", "level": ["condition", "corpus"]}
+    ends = {"ci_low": 0.5, "ci_high": 0.9}
+    rows = {"probe": "position", "label": ["next", "first", "last"], "variant": "words"}
+    for side, accuracy, losses, onsets in (
+        (sides[0], 0.75, [3.0, 2.0], [200.0, 90.0, np.inf]),
+        (sides[1], 0.6, [3.5, 2.5], [100.0, 95.0, 8.0]),
+    ):
+        side.run.tables["behaviour"] = pd.DataFrame(pairs | ends | {"accuracy": [0.1, accuracy]})
+        steps = {"seed": [0, 0, 1], "step": [0, 9, 9], "evaluation_loss": [9.0, *losses]}
+        side.run.tables["biography_steps"] = pd.DataFrame(steps)
+        side.run.tables["biography_onsets"] = pd.DataFrame(rows | {"onset": onsets})
+    assert [*training_notes((sides[0], sides[1]), ("A", "B"))] == [
+        "Minimal pairs, grammar: 75.0 % [50.0, 90.0] in A, 60.0 % [50.0, 90.0] in B.",
+        "Held-out loss at the last checkpoint: 2.500 (mean of 2 seeds) in A, 3.000 (mean of 2 seeds) in B.",
+        "Label–direction pairs with an onset: 2 of 3 in A, 3 of 3 in B; of the 2 in both it is earlier for 1 in A, "
+        "1 in B.",
+    ]
 
 
 def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:

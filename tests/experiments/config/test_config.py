@@ -6,7 +6,7 @@ import pytest
 from experiments.compare.grid import load_atlas
 from experiments.config.config import ConfigError, CorpusPart, resolved
 from experiments.config.file import CONFIGS, find_config
-from experiments.run.config import config_tables, load_config
+from experiments.run.config import config_tables, load_config, load_training
 
 SHIPPED = sorted(CONFIGS.glob("*.toml"))
 
@@ -125,6 +125,13 @@ def test_a_folder_in_place_of_a_config_is_told_from_a_run(tmp_path: Path) -> Non
     assert complaint(tmp_path) == "is a folder, expected a file, or the name of a config"
     (tmp_path / "run.json").touch()
     assert complaint(tmp_path).endswith("; headscope report makes the page of a run again")
+
+
+def test_a_key_that_a_training_does_not_know_is_told_and_no_corpus_is_asked_of_it(write: Any) -> None:
+    path = write('name = "small"\ntrain.data.name = "grammar"\ntrain.steps = 2\n')
+    with pytest.raises(ConfigError, match=r"unknown key 'steps'; did you mean 'train\.steps'\?$"):
+        load_training(path, ["steps=3"])
+    assert load_training(path, ["train.steps=3"]).train.steps == 3
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import io
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -161,7 +162,7 @@ def test_a_run_gives_its_model_and_the_roles_of_its_heads(
 ) -> None:
     page("the dog", models=[], runs=[whole])
     roles = known_roles(Run.open(whole))
-    assert shown.panels[0].model == str(tiny)
+    assert shown.panels[0].model == tiny.name
     assert dict(shown.panels[0].roles) == roles != {}
     assert "Roles are those of the run whole." in shown.notes
     page("the dog", models=[other, str(tiny)], runs=[whole])
@@ -244,6 +245,15 @@ def test_punctuation_is_no_part_of_a_word_and_a_special_token_is_read_as_text(
     assert typed_words("She can't.") == (["She", "ca", "n't", "."], [True, False, False, True])
 
 
+def test_folders_with_the_same_last_part_are_told_apart(
+    page: Callable[..., Path], shown: Shown, tiny: Path, tmp_path: Path
+) -> None:
+    folders = [shutil.copytree(tiny, tmp_path / name / "best") for name in ("one", "two")]
+    page("the dog", models=[*map(str, folders)])
+    assert [panel.model for panel in shown.panels] == ["one/best", "two/best"]
+    assert {note.partition(":")[0] for note in shown.notes if " layers x " in note} == {"one/best", "two/best"}
+
+
 def test_the_command_takes_texts_models_runs_and_a_file(
     headscope: Callable[..., Any], shown: Shown, tiny: Path, other: str, whole: Path, tmp_path: Path
 ) -> None:
@@ -252,6 +262,6 @@ def test_the_command_takes_texts_models_runs_and_a_file(
     said = headscope("view", "the dog", "--model", tiny, "--model", other, "--run", whole, "--maps", "norms", *places)
     assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'page.html'}\n", "")
     assert [panel.views[0].text for panel in shown.panels] == ["the dog", "the cat ran"] * 2
-    assert [panel.model for panel in shown.panels] == [str(tiny)] * 2 + [other] * 2
+    assert [panel.model for panel in shown.panels] == [tiny.name] * 2 + [Path(other).name] * 2
     assert [bool(panel.roles) for panel in shown.panels] == [True, True, False, False]
     assert "maps: norms, each row as shares" in shown.notes

@@ -7,7 +7,7 @@ import pytest
 from experiments.config.config import ConfigError
 from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import select_findings
-from experiments.reproduce.reproduce import Invocation, before_the_run, rejudge, reproduce
+from experiments.reproduce.reproduce import Invocation, before_the_run, leaving, rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
 from experiments.statements.rule import LearnedRule, Rule
@@ -193,6 +193,16 @@ def test_untrained_weights_count_with_three_seeds_of_both_kinds(out: Path):
         ]
         (out / "findings.json").write_text(json.dumps({"models": models, "results": read}), encoding="utf-8")
         assert (list(before_the_run([LEARNED], [Subject.of("minilm")], Invocation(out), [])) == []) is silent
+
+
+def test_results_of_findings_that_are_not_here_do_not_leave_a_record_without_a_word(out: Path):
+    assert list(leaving(out)) == []
+    out.mkdir()
+    results = [{"finding": name, "model": "minilm"} for name in ("mine", "clark-relations", "mine")]
+    (out / "findings.json").write_text(json.dumps({"results": results}), encoding="utf-8")
+    (said,) = leaving(out)
+    assert said.startswith(f"{out / 'findings.json'}: results of mine leave it")
+    assert "--findings FILE" in said
 
 
 @pytest.mark.parametrize("typed", ["minilm", "hub:owner/name", "ours=hub:owner/name", "scratch"])

@@ -39,6 +39,14 @@ def test_a_grade_where_the_answer_defines_the_items_makes_no_head_specialised() 
     assert graded.grades == {"1-1": 1}
 
 
+def test_a_run_that_asks_about_position_alone_tested_no_linguistic_role() -> None:
+    places = Finds("position", {"yes": 1, "no": 0, "undecided": 0}, {"1-1": 1})
+    assert not Verdicts(RunThresholds(), (places,)).tests_language
+    assert Verdicts(
+        RunThresholds(), (places, Finds("agreement", {"yes": 0, "no": 1, "undecided": 0}, {}))
+    ).tests_language
+
+
 SPECIAL = frozenset({"1-1", "3-3", "7-7"})
 
 
