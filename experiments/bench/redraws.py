@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from experiments.inputs.corpora import open_corpora
@@ -20,12 +21,12 @@ from experiments.record.run_record import Journal
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
-from probes.evidence.results import ADJUSTED, score_table
-from probes.evidence.statistics import VerdictRule
+from probes.evidence.results import score_table
+from probes.records import IntArray
 from probes.registry import PERMUTED, RANDOM, WORDS
 from probes.scoring.tally import Pooled
 from reports.progress import silent
-from reports.tables.grades import POSITION
+from reports.tables.grades import POSITION, STABLE
 
 CONFIGS: Final = ("minilm-ewt", "minilm-gum", "minilm-gap", "minilm-grammar")
 SEEDS: Final = 20
@@ -44,7 +45,7 @@ def redraws(name: str) -> dict[str, Any]:
     run = RunContext(wide, open_model(wide, Path(), silent), open_corpora(wide), Journal(""), silent)
     parts = [Part(run, scope).score() for scope in run.scopes]
     counts = {RANDOM: config.controls.random, PERMUTED: config.controls.permuted, WORDS: config.controls.orders}
-    return compare([_seed(run, parts, counts, seed) for seed in range(SEEDS)], run.config.verdict.alpha)
+    return compare([_seed(run, parts, counts, seed) for seed in range(SEEDS)])
 
 
 def _seed(run: RunContext, parts: Sequence[Scored], counts: Mapping[str, int], seed: int) -> pd.DataFrame:
@@ -65,27 +66,20 @@ def _seed(run: RunContext, parts: Sequence[Scored], counts: Mapping[str, int], s
     return scores[scores.split == "report"].reset_index(drop=True)
 
 
-def compare(seeds: Sequence[pd.DataFrame], alpha: float) -> dict[str, Any]:
-    """Return what differs between any two seeds: the share of the grades that either has, and of verdicts.
-
-    `passed` are grades before they had to hold in redraws of the controls, `stable` those after.
-    """
+def compare(seeds: Sequence[pd.DataFrame]) -> dict[str, Any]:
+    """Return what differs between any two seeds: the share of grades, of those that are stable in one, and verdicts."""
     first = seeds[0]
     language = (first.probe != POSITION).to_numpy()
-    passed = [VerdictRule(alpha).grades([one[name].to_numpy(np.float64) for name in ADJUSTED]) for one in seeds]
-    stable = [one.grade.to_numpy() for one in seeds]
+    scopes = {"all": np.ones(len(first), bool), "linguistic roles": language}
+    grades = [one.grade.to_numpy() for one in seeds]
+    stable = [(one.grade > 0).to_numpy() & (one.holds >= STABLE).to_numpy() for one in seeds]
     known = (first.n >= ITEMS) & (first.clusters >= DOCUMENTS) & (first.verdict != "")
     labels = first[known].drop_duplicates(KEY).index
     verdicts = [one.verdict.loc[labels].to_numpy() for one in seeds]
     return {
         "seeds": len(seeds),
-        "grades": {
-            kind: {
-                of: _differing([grades[rows] for grades in found])
-                for of, rows in (("all", np.ones(len(first), bool)), ("linguistic roles", language))
-            }
-            for kind, found in (("passed", passed), ("stable", stable))
-        },
+        "grades": {of: _differing(grades, [rows & (one > 0) for one in grades]) for of, rows in scopes.items()},
+        "stable grades": {of: _differing(grades, [rows & one for one in stable]) for of, rows in scopes.items()},
         "verdicts": {
             "labels": len(labels),
             **_pairs([int((one != other).sum()) for one, other in combinations(verdicts, 2)]),
@@ -93,13 +87,16 @@ def compare(seeds: Sequence[pd.DataFrame], alpha: float) -> dict[str, Any]:
     }
 
 
-def _differing(grades: Sequence[Any]) -> dict[str, Any]:
-    """Return how many heads have a grade (median), and the share of them of which two seeds say another."""
+def _differing(grades: Sequence[IntArray], asked: Sequence[npt.NDArray[np.bool_]]) -> dict[str, Any]:
+    """Return how many heads are asked for in a seed (median), and the share of those of two seeds that differ.
+
+    A head counts that either of the two asks for.
+    """
     shares = []
-    for one, other in combinations(grades, 2):
-        either = int(((one > 0) | (other > 0)).sum())
-        shares.append(round(float((one != other).sum() / max(either, 1)), 4))
-    return {"grades": median(int((one > 0).sum()) for one in grades), **_pairs(shares)}
+    for one, other in combinations(range(len(grades)), 2):
+        either = asked[one] | asked[other]
+        shares.append(round(float((grades[one] != grades[other])[either].sum() / max(either.sum(), 1)), 4))
+    return {"heads": median(int(one.sum()) for one in asked), **_pairs(shares)}
 
 
 def _pairs(values: Sequence[float]) -> dict[str, float]:

@@ -51,7 +51,7 @@ BYSTANDERS = 24
 "Heads of random weights in the planted model."
 
 UNTRAINED = 24
-"ControlHeads models, of which a run draws its own."
+"Untrained models, of which a run draws its own."
 
 LAYERS, WIDTH, POSITIONS = 5, 17, 130
 
@@ -97,7 +97,7 @@ class Sandbox:
     corpus: Corpus
     model: Model
     others: tuple[Model, ...]
-    "ControlHeads models: of random weights, too."
+    "Untrained models: of random weights, too."
     layout: RoleLayout
     documents: int
     seed: int

@@ -154,9 +154,9 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role. The verdict of
-    a question is yes if some head has a grade; no if every head's lead significantly lies below the margin
-    (`excluded` does); else undecided.
+    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role that holds in
+    STABLE of the redraws of the controls. The verdict of a question is yes if some head has a grade; no if every
+    head's lead significantly lies below the margin (`excluded` does); else undecided.
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
@@ -174,10 +174,10 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     found = adjusted(GRADED)
     scores = scores.assign(**dict(zip(ADJUSTED, found, strict=True)))
     redraws = [adjusted(columns) for columns in zip(*[iter(REDRAWN)] * len(GRADED), strict=True)]
-    grade, holds = stable_grades(rule, found, redraws)
+    grade, holds = held_grades(rule, found, redraws)
     scores["grade"], scores["holds"] = grade, np.where(scores.p_label.notna(), holds, np.nan)
     scores = scores.drop(columns=[*REDRAWN])
-    scores["specialised"] = (grade > 0) & (scores.probe != POSITION)
+    scores["specialised"] = (grade > 0) & (scores.holds >= STABLE) & (scores.probe != POSITION)
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
     graded = of_question.grade.transform("max") > 0
     excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")
@@ -187,20 +187,17 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     return scores
 
 
-def stable_grades(
+def held_grades(
     rule: VerdictRule, adjusted: Sequence[Numbers], redraws: Sequence[Sequence[Numbers]]
 ) -> tuple[npt.NDArray[np.int64], Numbers]:
-    """Return the grades that are stable, and the share of redraws in which a grade holds; both have the shape of a p.
+    """Return grades, and the share of redraws in which each holds; both have the shape of a p.
 
-    `adjusted` has the p of each grade in turn, `redraws` the same for other draws of the controls. A grade is
-    stable that holds here and in STABLE of the redraws. The share is that of the grade, of the first where there is
-    none: in between a head is borderline.
+    `adjusted` has the p of each grade in turn, `redraws` the same for other draws of the controls. Where there is no
+    grade the share is that of the redraws in which there is one.
     """
-    own = rule.grades(adjusted)
+    grade = rule.grades(adjusted)
     again = np.stack([rule.grades(one) for one in redraws])
-    shares = np.stack([(again >= number).mean(0) for number in range(1, len(adjusted) + 1)])
-    grade = np.minimum(own, np.logical_and.accumulate(shares >= STABLE).sum(0))
-    return grade, np.take_along_axis(shares, np.maximum(grade, 1)[None] - 1, 0)[0]
+    return grade, (again >= np.maximum(grade, 1)).mean(0)
 
 
 def _adjusted(families: Sequence[IntArray], corrected: Numbers) -> Numbers:

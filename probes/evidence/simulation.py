@@ -9,8 +9,8 @@ import numpy as np
 
 from probes.evidence.control_heads import QUANTILE
 from probes.evidence.leads import p_unseen
-from probes.evidence.question import GRADED, QuestionScores, redrawn, strongest_leads
-from probes.evidence.results import REDRAWS, Split, stable_grades
+from probes.evidence.question import GRADED, QuestionScores, strongest_leads
+from probes.evidence.results import Split
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
 from probes.scoring.baselines import LEXICAL
@@ -181,13 +181,11 @@ def judge(
     found: dict[Question, QuestionScores] = {}
     for question in split.heads:
         selected = bool(np.isin(select, pool.heads[question].clusters).any())
-        redraws = REDRAWS if selected else 0
-        found[question] = split.estimate(question, test=selected, margin=rule.margin, redraws=redraws)
-    adjusted = _adjusted(found, GRADED, rule.margin)
-    again = [_adjusted(found, [redrawn(name, number) for name in GRADED], rule.margin) for number in range(REDRAWS)]
+        found[question] = split.estimate(question, test=selected, margin=rule.margin)
+    adjusted = _adjusted(found, rule.margin)
     return {
-        question: _judged(scores, split, adjusted[place], [one[place] for one in again], rule)
-        for place, (question, scores) in enumerate(found.items())
+        question: _judged(scores, split, p_adjusted, rule)
+        for (question, scores), p_adjusted in zip(found.items(), adjusted, strict=True)
     }
 
 
@@ -208,22 +206,17 @@ def _report_split(pool: Pool, report: IntArray, random: np.random.Generator) -> 
     return Split(heads, baselines, controls)
 
 
-def _adjusted(found: Mapping[Question, QuestionScores], columns: Sequence[str], margin: float) -> list[Numbers]:
+def _adjusted(found: Mapping[Question, QuestionScores], margin: float) -> list[Numbers]:
     """Return [grade, head] of each question: p corrected for the heads of a label, then for all labels of the run."""
-    by_grade = [
-        adjust([one[name if name in one else grade] for one in found.values()], dependent=True)
-        for name, grade in zip(columns, GRADED, strict=True)
-    ]
+    by_grade = [adjust([one[name] for one in found.values()], dependent=True) for name in GRADED]
     return [
         np.maximum(np.stack(grades), p_unseen(strongest_leads(one), one["effective_clusters"], margin))
         for one, grades in zip(found.values(), zip(*by_grade, strict=True), strict=True)
     ]
 
 
-def _judged(
-    scores: QuestionScores, split: Split, p_adjusted: Numbers, redraws: Sequence[Numbers], rule: VerdictRule
-) -> SimulatedQuestion:
-    grade = stable_grades(rule, [*p_adjusted], [[*one] for one in redraws])[0]
+def _judged(scores: QuestionScores, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
+    grade = rule.grades([*p_adjusted])
     verdict = "yes" if grade.any() else "no" if scores["excluded"] < rule.margin else "undecided"
     tested = np.isfinite(scores["p"]).any()
     return SimulatedQuestion(scores, split, p_adjusted, grade, verdict if tested else "")

@@ -22,7 +22,7 @@ from reports.run.record import ModelFacts
 from reports.scores.best_heads import BestHead
 from reports.scores.glossary import MEANING
 from reports.scores.plain_names import baseline_name, role, role_name
-from reports.tables.grades import POSITION
+from reports.tables.grades import POSITION, result
 from reports.tables.scores import SCORES
 from reports.tables.table import last_step
 
@@ -210,7 +210,7 @@ def _said(row: Mapping[Any, Any] | None, none: str) -> str:
     """Say a head's main role, or where it came nearest to one if it has `none`, with its numbers."""
     if row is None:
         return "nothing was tested"
-    found = ("specialised" if row["specialised"] else "significant") if row["grade"] else f"{none}; nearest"
+    found = result(row) if row["grade"] else f"{none}; nearest"
     numbers = (
         f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
         f"baseline {percent(row['baseline_accuracy'])} % ({baseline_name(row['baseline'])})",

@@ -133,7 +133,9 @@ def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     if not verdicts.tests_language:
         return "No linguistic role was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
     n = len(verdicts.grades)
-    said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a linguistic role."
+    few = len(verdicts.borderline)
+    more = f", {few} more {'is' if few == 1 else 'are'} borderline" if few else ""
+    said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a linguistic role{more}."
     return f"{said} {_beyond(rows, verdicts) if n else verdicts.undecided}".rstrip()
 
 

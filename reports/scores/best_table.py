@@ -17,7 +17,7 @@ from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, pag
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.grades import STABLE, answered
+from reports.tables.grades import answered, result
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -111,7 +111,7 @@ def _verdict(row: BestHead) -> Cell:
 
 
 def _result(row: BestHead) -> Cell:
-    return _badge(row, result(row))
+    return _badge(row, result(vars(row)))
 
 
 def _badge(row: BestHead, found: str, more: str = "") -> Cell:
@@ -131,21 +131,12 @@ def _better(row: BestHead) -> str:
 
 def verdict(row: BestHead) -> str:
     """Return what was shown of the best head of a label and direction, in a word or two."""
-    found = result(row)
+    if row.others and not row.grade:
+        return f"not significant; head {row.others[0]} is"
+    found = result(vars(row))
     if found != "not significant":
         return found
-    if row.others:
-        return f"not significant; head {row.others[0]} is"
-    if 1 - STABLE < row.holds < STABLE:
-        return "borderline"
     return "undecided" if row.verdict == "undecided" else "no head is significant"
-
-
-def result(row: BestHead) -> str:
-    """Return what was shown of a head in a label and direction, in a word or two."""
-    if math.isnan(row.p_adjusted):
-        return "not tested"
-    return ("specialised" if row.specialised else "significant") if row.grade else "not significant"
 
 
 def _effective(row: BestHead) -> Cell:

@@ -107,14 +107,14 @@ _TERMS: Final = (
         "grade",
         "How far a head’s lead in a label is shown on the report split: 1 beyond position and whatever controls "
         "the run has, 2 beyond words (the lexical table too), 3 beyond grammar rules (every rule of grammar too). "
-        "Grades are tested in this order and stop at the first failure. A grade must also hold in 95 % of the redraws "
-        "of the controls; a head that it holds for in some of them is borderline, and has none. Every head is graded, "
-        "not only the selected one.",
+        "Grades are tested in this order and stop at the first failure. Every head is graded, not only the "
+        "selected one. Redraws of the controls (their models, drawn again from those that were read) show how far a "
+        "grade is luck: it is stable where it holds in 95 % of them, and borderline where it does not.",
     ),
     (
         "specialised",
-        "With a grade in a linguistic role: in any probe but position, and in no label that the answer defines (is "
-        "right). Position heads and sinks are counted apart.",
+        "With a stable grade in a linguistic role: in any probe but position, and in no label that the answer defines "
+        "(is right). Position heads and sinks are counted apart.",
     ),
     (
         "sink",

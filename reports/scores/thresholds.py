@@ -10,7 +10,7 @@ from typing import Any
 from reports.formats import MISSING, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
-from reports.tables.grades import STABLE, grade_name
+from reports.tables.grades import grade_name, is_borderline
 from reports.tables.marks import FEW_CLUSTERS
 
 
@@ -39,10 +39,10 @@ class RunThresholds:
         if math.isnan(row["p_adjusted"]):
             return MISSING
         named = grade_name(int(row["grade"]), str(row["probe"]), controlled=self.controlled)
+        if is_borderline(int(row["grade"]), row["holds"]):
+            return f"{named}, borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
         if row["grade"] or not row["margin_low"] > self.margin:
             return named
-        if 1 - STABLE < row.get("holds", 0) < STABLE:
-            return f"{named}: borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
         if self._documents_needed(row["margin"]) > row["effective_clusters"]:
             return f"{named}: too few documents (effective number {decimal(row['effective_clusters'], 1)})"
         return f"{named}: not significant after correction for all heads and labels"

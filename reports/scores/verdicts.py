@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.scores.best_heads import CLASSIFIER, probes
 from reports.scores.thresholds import RunThresholds
-from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, counted
+from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, STABLE, counted
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,11 @@ class Finds:
         "parts."
     )
     grades: Mapping[str, int]
-    "Head that has a grade in some label -> its highest."
+    "Head that has a stable grade in some label -> its highest."
     special: frozenset[str] = frozenset()
-    "Heads that have a grade in a special token."
+    "Heads that have a stable grade in a special token."
+    borderline: frozenset[str] = frozenset()
+    "Heads that have a grade in some label, and none that is stable."
 
     @property
     def of_language(self) -> bool:
@@ -51,8 +53,13 @@ class Verdicts:
 
     @property
     def specialised(self) -> frozenset[str]:
-        """Heads that have a grade in a linguistic role."""
+        """Heads that have a stable grade in a linguistic role."""
         return frozenset(self.grades)
+
+    @property
+    def borderline(self) -> frozenset[str]:
+        """Heads that have a grade in a linguistic role, and none that is stable."""
+        return frozenset(head for one in self.finds if one.of_language for head in one.borderline) - self.specialised
 
     @property
     def by_grade(self) -> tuple[int, int, int]:
@@ -136,12 +143,14 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
     asks = ~tested["label"].str.contains(BY_ANSWER)
-    graded = tested[(tested["grade"] > 0) & asks].groupby("name")["grade"].max()
-    special = tested[(tested["grade"] > 0) & tested["label"].isin(SPECIAL)]["name"]
+    graded, stable = (tested["grade"] > 0) & asks, tested["holds"] >= STABLE
+    highest = tested[graded & stable].groupby("name")["grade"].max()
+    special = tested[(tested["grade"] > 0) & stable & tested["label"].isin(SPECIAL)]["name"]
     answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(
         probe,
         {answer: int(answers.get(answer, 0)) for answer in ANSWERS},
-        {str(name): int(grade) for name, grade in graded.items()},
+        {str(name): int(grade) for name, grade in highest.items()},
         frozenset(map(str, special)),
+        frozenset(map(str, tested[graded]["name"])).difference(map(str, highest.index)),
     )

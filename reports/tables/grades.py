@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond
 "Grade of a head in a label -> its name; each grade has passed those before it."
 
 STABLE: Final = 0.95
-"Share of the redraws of the controls in which a grade must hold; a head for which it holds in some is borderline."
+"Share of the redraws of the controls in which a stable grade, or the lack of one, holds; others are borderline."
 
 ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
@@ -56,6 +56,29 @@ def grade_name(grade: int, probe: str = "", *, controlled: bool) -> str:
     ('grade 2: beyond words', 'no grade', 'grade 1: beyond baselines')
     """
     return f"grade {grade}: {grade_names(probe, controlled=controlled)[grade]}" if grade else "no grade"
+
+
+def result(row: Mapping[Any, Any]) -> str:
+    """Return what was shown of a head in a label and direction, a row of scores, in a word or two.
+
+    >>> common = {"p_adjusted": 0.01, "grade": 1, "specialised": False}
+    >>> result(common | {"holds": 1.0}), result(common | {"holds": 0.9})
+    ('significant', 'borderline')
+    """
+    if math.isnan(row["p_adjusted"]):
+        return "not tested"
+    if is_borderline(row["grade"], row["holds"]):
+        return "borderline"
+    return ("specialised" if row["specialised"] else "significant") if row["grade"] else "not significant"
+
+
+def is_borderline(grade: int, holds: float) -> bool:
+    """Return whether other draws of the controls would often say otherwise; `holds` is that of the first grade for 0.
+
+    >>> [is_borderline(grade, holds) for grade, holds in ((1, 0.95), (1, 0.9), (0, 0.1), (0, 0.05), (0, math.nan))]
+    [False, True, True, False, False]
+    """
+    return holds < STABLE if grade else holds > 1 - STABLE + 1e-9
 
 
 def excluded_leads(excluded: float) -> str:
