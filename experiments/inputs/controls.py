@@ -34,7 +34,7 @@ class Control:
         """Its kind, with a number from the second on."""
         return f"{self.kind} {self.number + 1}" if self.number else self.kind
 
-    def asked(self, pooled: Pooled, probes: Sequence[Probe]) -> Pooled:
+    def applicable(self, pooled: Pooled, probes: Sequence[Probe]) -> Pooled:
         """Return the sums of the questions for which it makes sense: broad heads, without gold, have no control."""
         nothing = Document("", ())
         known = {

@@ -249,7 +249,7 @@ class Part:
         else:
             targets = self.sampled_targets if one.places is None else self._targets(one.places)
             heads = targets.put(model, step, hits_alone=True)
-        return one.asked(heads, self.probes)
+        return one.applicable(heads, self.probes)
 
     def _trained(self, name: str) -> pd.DataFrame:
         from probes.trained.classifier import fit_classifiers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probes.evidence.leads import TINY, Documents, Level
+from probes.evidence.leads import TINY, ControlLevel, Documents
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, Pooled, Sums
 
@@ -56,7 +56,7 @@ class ControlHeads:
         "Squared error of the mean of all models, for the documents that were sampled."
         self._freedom = documents.freedom
 
-    def level(self, models: IntArray | None = None) -> Level:
+    def level(self, models: IntArray | None = None) -> ControlLevel:
         """Return the level of such models: of 95 %, where their accuracies are normal and `away` is QUANTILE.
 
         `models`, [..., model], are draws of them with replacement; the level is an array then. Its squared error has
@@ -74,11 +74,11 @@ class ControlHeads:
         square = of_models + self._of_documents
         shares = of_models**2 / (count - 1) + self._of_documents**2 / self._freedom
         freedom = np.maximum(square**2 / np.maximum(shares, TINY**4), 1)
-        return Level(np.minimum(drawn.mean(-1) + self.away * np.sqrt(spread), 1), np.sqrt(square), freedom)
+        return ControlLevel(np.minimum(drawn.mean(-1) + self.away * np.sqrt(spread), 1), np.sqrt(square), freedom)
 
-    def redrawn(self, redraws: int) -> Level:
+    def redrawn(self, redraws: int) -> ControlLevel:
         """Return the levels of as many models, drawn from these with replacement, [redraw, 1]."""
         count = len(self.accuracies)
         one = self.level(np.random.default_rng(self.seed).integers(count, size=(redraws, count)))
         accuracy, error, freedom = (np.asarray(part)[:, None] for part in (one.accuracy, one.error, one.freedom))
-        return Level(accuracy, error, freedom)
+        return ControlLevel(accuracy, error, freedom)

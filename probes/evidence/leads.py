@@ -76,7 +76,7 @@ FAR = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Level:
+class ControlLevel:
     """The accuracy of a baseline that was estimated on other items than the heads: a number, or an array of them."""
 
     accuracy: float | Numbers
@@ -86,12 +86,12 @@ class Level:
     "Degrees of freedom of the error."
 
 
-EXACT: Final = Level(0.0, 0.0, math.inf)
+EXACT: Final = ControlLevel(0.0, 0.0, math.inf)
 "Of leads that are paired item by item: nothing is to be taken away."
 
 
 @dataclass(frozen=True)
-class Measured:
+class Means:
     """Means over the items of a corpus, and how they err from corpus to corpus; [scored] each."""
 
     total: Numbers
@@ -104,31 +104,31 @@ class Measured:
     "Sum over documents of the third power of what each moves the mean by."
     documents: int
 
-    def _guarded(self, more: float, rival: Level) -> tuple[Numbers, Numbers, Numbers | float]:
+    def _guarded(self, more: float, over: ControlLevel) -> tuple[Numbers, Numbers, Numbers | float]:
         """Return lead, error and its degrees of freedom with one more item, a document by itself, that has `more`.
 
         Where documents say all the same their own error is 0, and what was never seen would be excluded for certain.
-        The errors of heads and rival are independent, their degrees of freedom those of Welch (1947, Biometrika 34).
+        The errors of heads and control are independent, their degrees of freedom those of Welch (1947, Biometrika 34).
         """
-        lead = self.total / self.n - rival.accuracy
+        lead = self.total / self.n - over.accuracy
         error = np.hypot(self.error, (more - lead) / (self.n + 1))
-        lead = (self.total - rival.accuracy * self.n + more) / (self.n + 1)
-        if np.all(rival.error == 0):
+        lead = (self.total - over.accuracy * self.n + more) / (self.n + 1)
+        if np.all(over.error == 0):
             return lead, error, self.freedom
-        both = np.hypot(error, rival.error)
-        shares = error**4 / self.freedom + rival.error**4 / rival.freedom
+        both = np.hypot(error, over.error)
+        shares = error**4 / self.freedom + over.error**4 / over.freedom
         return lead, both, both**4 / np.maximum(shares, TINY**4)
 
-    def bound(self, level: float, sign: float, rival: Level) -> Numbers:
-        """Return the one-sided bound of the lead over `rival` at that level: the upper one for sign 1, else -1."""
+    def bound(self, level: float, sign: float, over: ControlLevel) -> Numbers:
+        """Return the one-sided bound of the lead over `over` at that level: the upper one for sign 1, else -1."""
         from scipy.special import stdtrit
 
-        mean, error, freedom = self._guarded(sign, rival)
+        mean, error, freedom = self._guarded(sign, over)
         bound: Numbers = mean + sign * stdtrit(freedom, level) * error
         return bound
 
-    def p_above(self, margin: float, rival: Level) -> Numbers:
-        """Return the one-sided p of "the lead over `rival` is at most `margin`".
+    def p_above(self, margin: float, over: ControlLevel) -> Numbers:
+        """Return the one-sided p of "the lead over `over` is at most `margin`".
 
         One more item is added on which the head is wrong and its baseline right. Where few documents have a far smaller
         lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
@@ -137,7 +137,7 @@ class Measured:
         """
         from scipy.special import stdtr
 
-        mean, error, freedom = self._guarded(-1.0, rival)
+        mean, error, freedom = self._guarded(-1.0, over)
         error = np.maximum(error, TINY)
         far = (mean - margin) / error
         skew = self.cubes / error**3
@@ -204,29 +204,29 @@ class Documents:
         error: Numbers = np.sqrt(self.weight @ residuals**2 + (slopes * (self.lengths @ slopes)).sum(0))
         return error
 
-    def lead_interval(self, totals: Numbers, rival: Level = EXACT) -> Numbers:
+    def lead_interval(self, totals: Numbers, over: ControlLevel = EXACT) -> Numbers:
         """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1].
 
-        `totals` are those over a baseline that was scored on the same items; beside one that was not, and is a `rival`
+        `totals` are those over a baseline that was scored on the same items; beside one that was not, and is a `over`
         level, they are the hits.
         """
-        interval: Numbers = np.clip(self.interval(totals, rival), -1, 1)
+        interval: Numbers = np.clip(self.interval(totals, over), -1, 1)
         return interval
 
-    def interval(self, totals: Numbers, rival: Level = EXACT) -> Numbers:
-        """Return [2, scored], the interval of sum(totals) / sum(n), less `rival`; NaN for fewer than two documents.
+    def interval(self, totals: Numbers, over: ControlLevel = EXACT) -> Numbers:
+        """Return [2, scored], the interval of sum(totals) / sum(n), less `over`; NaN for fewer than two documents.
 
         Each end is that of a one-sided bound, which one more item pulls outwards: after Agresti and Min (2005,
         Statistics in Medicine 24:5), who add such pairs so that the intervals of small corpora are wide enough.
         """
         measured = self.measured(totals)
-        return np.stack([measured.bound((1 + LEVEL) / 2, sign, rival) for sign in (-1.0, 1.0)])
+        return np.stack([measured.bound((1 + LEVEL) / 2, sign, over) for sign in (-1.0, 1.0)])
 
-    def measured(self, totals: Numbers) -> Measured:
+    def measured(self, totals: Numbers) -> Means:
         """Return what sum(totals) / sum(n) is and how it errs, from which bounds and tests follow."""
         influence = self._influence(totals)
         cubes = (influence * influence * influence).sum(0)  # a power takes ten times as long
-        return Measured(totals.sum(0), self.n.sum(), self.error(totals), self.freedom, cubes, len(self.n))
+        return Means(totals.sum(0), self.n.sum(), self.error(totals), self.freedom, cubes, len(self.n))
 
     def share_interval(self, totals: Numbers) -> Numbers:
         """Return [2, scored], the interval of a share, cut off at 0 and 1.
@@ -241,17 +241,17 @@ class Documents:
         interval: Numbers = np.clip([middle - far, middle + far], 0, 1)
         return interval
 
-    def upper_bound(self, totals: Numbers, level: float = 0.95, rival: Level = EXACT) -> Numbers:
-        """Return [scored], what the lead sum(totals) / sum(n), less `rival`, is not above, each by itself; at most 1.
+    def upper_bound(self, totals: Numbers, level: float = 0.95, over: ControlLevel = EXACT) -> Numbers:
+        """Return [scored], what the lead sum(totals) / sum(n), less `over`, is not above, each by itself; at most 1.
 
         One more item is added on which the head is right and its baseline wrong.
         """
-        bound: Numbers = np.minimum(self.measured(totals).bound(level, 1.0, rival), 1)
+        bound: Numbers = np.minimum(self.measured(totals).bound(level, 1.0, over), 1)
         return bound
 
-    def p_above(self, totals: Numbers, margin: float, rival: Level = EXACT) -> Numbers:
-        """Return [scored], the p of "the lead sum(totals) / sum(n), less `rival`, is at most `margin`"."""
-        return self.measured(totals).p_above(margin, rival)
+    def p_above(self, totals: Numbers, margin: float, over: ControlLevel = EXACT) -> Numbers:
+        """Return [scored], the p of "the lead sum(totals) / sum(n), less `over`, is at most `margin`"."""
+        return self.measured(totals).p_above(margin, over)
 
     def _influence(self, totals: Numbers) -> Numbers:
         """Return [document, scored], how far each document moves the estimate."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from probes.evidence.control_heads import ControlHeads
-from probes.evidence.leads import Documents, Level, Measured, holm, p_of_leads
+from probes.evidence.leads import ControlLevel, Documents, Means, holm, p_of_leads
 from probes.evidence.statistics import MARGIN, Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
@@ -58,7 +58,7 @@ def stability(heads: Sums, bootstrap: Bootstrap) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Rivals:
+class Comparisons:
     """What the heads are compared with on one question."""
 
     baselines: Mapping[str, Sums]
@@ -69,7 +69,9 @@ class Rivals:
     rules: Mapping[str, Sums] = field(default_factory=dict)
 
 
-def estimate(heads: Sums, rivals: Rivals, *, test: bool, margin: float = MARGIN, redraws: int = 0) -> QuestionScores:
+def estimate(
+    heads: Sums, compared: Comparisons, *, test: bool, margin: float = MARGIN, redraws: int = 0
+) -> QuestionScores:
     """Return the scores of one question: intervals for all heads and, where `test`, tests of leads above `margin`.
 
     Leads over baselines are paired by cluster; the level of a control has an error of its own. The p of
@@ -78,19 +80,19 @@ def estimate(heads: Sums, rivals: Rivals, *, test: bool, margin: float = MARGIN,
     n = heads.n.sum()
     accuracy = heads.hits.sum(0) / n
     documents = Documents.of(heads.n)
-    levels = {name: one.level() for name, one in rivals.controls.items()}
+    levels = {name: one.level() for name, one in compared.controls.items()}
     rates = {name: float(level.accuracy) for name, level in levels.items()}
-    strongest, baseline_accuracy = _strongest(_accuracies(rivals.baselines, n) | rates)
-    rule, rule_accuracy = _strongest(_accuracies(rivals.rules, n))
-    table = rivals.table
+    strongest, baseline_accuracy = _strongest(_accuracies(compared.baselines, n) | rates)
+    rule, rule_accuracy = _strongest(_accuracies(compared.rules, n))
+    table = compared.table
     mass, fraction = heads.mass.sum(0) / n, bool((heads.mass <= heads.n[:, None]).all())
     coverage = heads.coverage / n
-    tests = _Tests.of(documents, heads, rivals, margin if test else None)
+    tests = _Tests.of(documents, heads, compared, margin if test else None)
     p = tests.p(levels)
     lead = (
         documents.lead_interval(heads.hits, levels[strongest])
         if strongest in levels
-        else _lead_interval(documents, heads, rivals.baselines.get(strongest))
+        else _lead_interval(documents, heads, compared.baselines.get(strongest))
     )
     return {
         **{"n": int(n), "clusters": len(heads.clusters), "effective_clusters": documents.effective},
@@ -105,12 +107,12 @@ def estimate(heads: Sums, rivals: Rivals, *, test: bool, margin: float = MARGIN,
         "lexical_accuracy": np.nan if table is None else float(table.hits.sum() / n),
         **within("lexical_margin", _lead_interval(documents, heads, table)),
         **{"rule": rule, "rule_accuracy": rule_accuracy},
-        **within("rule_margin", _lead_interval(documents, heads, rivals.rules.get(rule))),
+        **within("rule_margin", _lead_interval(documents, heads, compared.rules.get(rule))),
         "near_ties": heads.near_ties,
         "p": p[0],
         **{name: holm(one) for name, one in zip(GRADED, p, strict=True)},
-        **tests.redrawn(rivals.controls, redraws),
-        "excluded": _excluded(documents, heads, rivals.baselines, levels) if test else np.nan,
+        **tests.redrawn(compared.controls, redraws),
+        "excluded": _excluded(documents, heads, compared.baselines, levels) if test else np.nan,
     }
 
 
@@ -125,24 +127,24 @@ class _Tests:
 
     paired: Sequence[Numbers]
     "The p of each grade over what is new in it and was scored on the same items, [head]; NaN where nothing was."
-    hits: Measured
+    hits: Means
     margin: float | None
     "None where nothing is tested."
 
     @classmethod
-    def of(cls, documents: Documents, heads: Sums, rivals: Rivals, margin: float | None) -> _Tests:
+    def of(cls, documents: Documents, heads: Sums, compared: Comparisons, margin: float | None) -> _Tests:
         """Return the tests of these heads."""
         grades = (
-            [*rivals.baselines.values()],
-            [] if rivals.table is None else [rivals.table],
-            [*rivals.rules.values()],
+            [*compared.baselines.values()],
+            [] if compared.table is None else [compared.table],
+            [*compared.rules.values()],
         )
         none = heads.hits[:, :0]
         beaten = [np.concatenate([none, *(sums.hits for sums in grade)], axis=1) for grade in grades]
         paired = [p_of_leads(documents, heads.hits, none if margin is None else hits, margin or 0) for hits in beaten]
         return cls(paired, documents.measured(heads.hits), margin)
 
-    def p(self, levels: Mapping[str, Level]) -> list[Numbers]:
+    def p(self, levels: Mapping[str, ControlLevel]) -> list[Numbers]:
         """Return the p of each grade in turn: of a lead over its own baselines and those of the grades below.
 
         It is that of the baseline over which the lead is least sure, and needs no correction for their number
@@ -186,7 +188,9 @@ def _lead_interval(documents: Documents, heads: Sums, baseline: Sums | None) -> 
     return documents.lead_interval(heads.hits - baseline.hits)
 
 
-def _excluded(documents: Documents, heads: Sums, baselines: Mapping[str, Sums], levels: Mapping[str, Level]) -> float:
+def _excluded(
+    documents: Documents, heads: Sums, baselines: Mapping[str, Sums], levels: Mapping[str, ControlLevel]
+) -> float:
     """Return the lead over all baselines and levels that no head reaches.
 
     A head is bounded by the one over which it leads least significantly, each bound being held to its share of the

@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.control_heads import QUANTILE, ControlHeads
-from probes.evidence.leads import Level, p_unseen
+from probes.evidence.leads import ControlLevel, p_unseen
 from probes.evidence.question import (
     GRADED,
+    Comparisons,
     Effort,
     QuestionScores,
-    Rivals,
     estimate,
     redrawn,
     stability,
@@ -82,7 +82,7 @@ class Split:
             self._stability[effort] = {question: stability(heads, drawn) for question, heads in self.heads.items()}
         return self._stability[effort]
 
-    def rivals(self, question: Question) -> Rivals:
+    def compared(self, question: Question) -> Comparisons:
         """Return what the heads are compared with on one question."""
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
@@ -92,11 +92,11 @@ class Split:
             for seed, (name, pooled) in enumerate(sorted(self.controls.items()))
             if question in pooled
         }
-        return Rivals(found, controls, table, rules)
+        return Comparisons(found, controls, table, rules)
 
-    def levels(self, question: Question) -> dict[str, Level]:
+    def levels(self, question: Question) -> dict[str, ControlLevel]:
         """Return the level of each kind of control on one question."""
-        return {name: one.level() for name, one in self.rivals(question).controls.items()}
+        return {name: one.level() for name, one in self.compared(question).controls.items()}
 
     def paired(self, name: str, question: Question) -> Sums:
         """Return a baseline of a question as sums of one column; a control at its level in every document."""
@@ -110,7 +110,7 @@ class Split:
         """Return the scores of one question; no columns where the split has no item of it."""
         if question not in self.heads:
             return {}
-        return estimate(self.heads[question], self.rivals(question), test=test, margin=margin, redraws=redraws)
+        return estimate(self.heads[question], self.compared(question), test=test, margin=margin, redraws=redraws)
 
 
 def score_table(

@@ -62,7 +62,7 @@ class Pool:
             if question in pooled:
                 best[0] = np.fmax(best[0], true_level(pooled[question]))
         accuracy = sums.hits.sum(0) / n
-        strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no rival
+        strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no baseline
         return Truth(accuracy, sums.mass.sum(0) / n, accuracy - strongest[:, None])
 
     def level(self, grade: int, lead: float, only: Mapping[Question, int] | None = None) -> Pool:

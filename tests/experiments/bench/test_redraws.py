@@ -12,30 +12,29 @@ NONE = "controls = { random = 0, permuted = 0, orders = 0 }"
 "As the base config has it."
 
 
-def seed(*labels: tuple[str, str, int, float, int, str]) -> pd.DataFrame:
-    """The report split of one seed: probe, label, items, adjusted p, grade after redraws, and verdict."""
-    columns = ["probe", "label", "n", "p_adjusted", "grade", "verdict"]
-    rows = pd.DataFrame(labels, columns=columns)
-    return rows.assign(variant="v", clusters=20, p_words=float("nan"), p_rules=float("nan"))
+def seed(*labels: tuple[str, str, int, int, float, str]) -> pd.DataFrame:
+    """The report split of one seed: probe, label, items, grade, the share of redraws in which it holds, verdict."""
+    rows = pd.DataFrame(labels, columns=["probe", "label", "n", "grade", "holds", "verdict"])
+    return rows.assign(variant="v", clusters=20)
 
 
 def test_differences_are_shares_of_the_heads_that_either_seed_grades_and_verdicts_of_large_labels() -> None:
     """Four heads; of `small` the label has too few items for its verdict to count."""
     first = seed(
-        *(("dependency", "a", 200, 0.01, 1, "yes"), ("dependency", "b", 200, 0.01, 0, "undecided")),
-        *(("position", "c", 200, 0.01, 1, "yes"), ("dependency", "small", 199, 0.9, 0, "no")),
+        *(("dependency", "a", 200, 1, 1.0, "yes"), ("dependency", "b", 200, 1, 0.9, "yes")),
+        *(("position", "c", 200, 1, 0.95, "yes"), ("dependency", "small", 199, 0, 0.0, "no")),
     )
     second = seed(
-        *(("dependency", "a", 200, 0.01, 1, "yes"), ("dependency", "b", 200, 0.9, 0, "no")),
-        *(("position", "c", 200, 0.9, 0, "undecided"), ("dependency", "small", 199, 0.9, 0, "undecided")),
+        *(("dependency", "a", 200, 1, 0.5, "yes"), ("dependency", "b", 200, 0, 0.1, "no")),
+        *(("position", "c", 200, 0, 0.6, "undecided"), ("dependency", "small", 199, 0, 0.0, "undecided")),
     )
-    found = redraws.compare([first, second, first], 0.05)
+    found = redraws.compare([first, second, first])
     assert found["seeds"] == 3
-    passed, stable = found["grades"]["passed"], found["grades"]["stable"]
-    assert passed["all"] == {"grades": 3, "median of pairs": pytest.approx(2 / 3, abs=1e-4), "worst pair": 0.6667}
-    assert passed["linguistic roles"] == {"grades": 2, "median of pairs": 0.5, "worst pair": 0.5}
-    assert stable["all"] == {"grades": 2, "median of pairs": 0.5, "worst pair": 0.5}
-    assert stable["linguistic roles"] == {"grades": 1, "median of pairs": 0, "worst pair": 0}
+    grades, stable = found["grades"], found["stable grades"]
+    assert grades["all"] == {"heads": 3, "median of pairs": pytest.approx(2 / 3, abs=1e-4), "worst pair": 0.6667}
+    assert grades["linguistic roles"] == {"heads": 2, "median of pairs": 0.5, "worst pair": 0.5}
+    assert stable["all"] == {"heads": 2, "median of pairs": 0.5, "worst pair": 0.5}, "c alone has another grade"
+    assert stable["linguistic roles"] == {"heads": 1, "median of pairs": 0, "worst pair": 0}
     assert found["verdicts"] == {"labels": 3, "median of pairs": 2, "worst pair": 2}
 
 
@@ -46,7 +45,7 @@ def test_seeds_of_a_run_share_all_but_the_models_of_its_controls(
     monkeypatch.setattr(redraws, "SEEDS", 3)
     config, seeds = tmp_path / "small.toml", list[pd.DataFrame]()
     config.write_text(base.read_text(encoding="utf-8").replace(NONE, NONE.replace("0", "2")), encoding="utf-8")
-    monkeypatch.setattr(redraws, "compare", lambda scores, alpha: seeds.extend(scores) or {})
+    monkeypatch.setattr(redraws, "compare", lambda scores: seeds.extend(scores) or {})
     redraws.redraws(str(config))
     assert len(seeds) == 3
     assert all(seeds[0].accuracy.equals(one.accuracy) for one in seeds)

@@ -72,7 +72,7 @@ def test_a_probe_takes_part_in_its_own_controls_only_and_broad_heads_in_none(con
     pooled = {(probe, variant, "a"): sums for probe, variant in (("position", "other words"), ("position", BROAD))}
     pooled["dependency", "dependent->head", "obj"] = sums
     asked = {
-        one.name: {question[:2] for question in one.asked(pooled, probes)}
+        one.name: {question[:2] for question in one.applicable(pooled, probes)}
         for one in controls_of("controls={random=2, permuted=2, orders=2}")
         if not one.number
     }

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from probes.evidence.control_heads import QUANTILE, ControlHeads, best_heads
-from probes.evidence.leads import EXACT, Documents, Level
+from probes.evidence.leads import EXACT, ControlLevel, Documents
 from probes.scoring.tally import Numbers, Question, Sums
 
 A: Question = ("dependency", "v", "a")
@@ -99,7 +99,7 @@ HITS = np.random.default_rng(2).binomial(10, [0.5, 0.7], (30, 2)).astype(np.floa
 
 
 def test_over_a_level_without_error_a_lead_is_that_over_a_baseline_that_is_as_accurate_everywhere() -> None:
-    documents, level = Documents.of(N), Level(0.4, 0.0, np.inf)
+    documents, level = Documents.of(N), ControlLevel(0.4, 0.0, np.inf)
     paired: Numbers = HITS - 0.4 * N[:, None]
     np.testing.assert_allclose(documents.p_above(HITS, 0.05, level), documents.p_above(paired, 0.05))
     np.testing.assert_allclose(documents.lead_interval(HITS, level), documents.lead_interval(paired))
@@ -108,7 +108,7 @@ def test_over_a_level_without_error_a_lead_is_that_over_a_baseline_that_is_as_ac
 
 
 def test_an_interval_over_a_level_is_that_of_students_t_with_welchs_degrees_of_freedom() -> None:
-    documents, level = Documents.of(N), Level(0.4, 0.03, 7.0)
+    documents, level = Documents.of(N), ControlLevel(0.4, 0.03, 7.0)
     low, high = documents.interval(HITS, level)
     for end, sign in ((low, -1), (high, 1)):
         lead = HITS.sum(0) / 300 - 0.4
@@ -120,7 +120,7 @@ def test_an_interval_over_a_level_is_that_of_students_t_with_welchs_degrees_of_f
 
 def test_the_less_sure_a_level_is_the_larger_is_p() -> None:
     documents = Documents.of(N)
-    found = [documents.p_above(HITS, 0.05, Level(0.4, error, 10.0)) for error in (0.001, 0.05, 0.2)]
+    found = [documents.p_above(HITS, 0.05, ControlLevel(0.4, error, 10.0)) for error in (0.001, 0.05, 0.2)]
     assert (np.diff(found, axis=0) > 0).all()
-    together = Level(np.full((3, 1), 0.4), np.array([[0.001], [0.05], [0.2]]), np.full((3, 1), 10.0))
+    together = ControlLevel(np.full((3, 1), 0.4), np.array([[0.001], [0.05], [0.2]]), np.full((3, 1), 10.0))
     np.testing.assert_allclose(documents.measured(HITS).p_above(0.05, together), found)

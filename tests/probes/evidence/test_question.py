@@ -7,7 +7,7 @@ import pytest
 
 from probes.evidence.control_heads import ControlHeads
 from probes.evidence.leads import Documents, holm
-from probes.evidence.question import GRADED, Effort, QuestionScores, Rivals, estimate, redrawn, stability
+from probes.evidence.question import GRADED, Comparisons, Effort, QuestionScores, estimate, redrawn, stability
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
@@ -41,7 +41,7 @@ OFFSET, UNIFORM, TABLE = (sums_of([10, 20, 10], hits) for hits in ([2, 5, 3], [5
 
 
 def test_numbers_are_sums_over_items() -> None:
-    found = estimate(HEADS, Rivals({}), test=False)
+    found = estimate(HEADS, Comparisons({}), test=False)
     assert (found["n"], found["clusters"]) == (40, 3)
     assert found["accuracy"].tolist() == pytest.approx([0.6, 0.1, 1])
     assert found["mass"].tolist() == pytest.approx([0.3, 0.05, 0.5])
@@ -50,7 +50,7 @@ def test_numbers_are_sums_over_items() -> None:
 
 
 def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() -> None:
-    found = estimate(HEADS, Rivals({"offset": OFFSET, "uniform": UNIFORM}, table=TABLE), test=False)
+    found = estimate(HEADS, Comparisons({"offset": OFFSET, "uniform": UNIFORM}, table=TABLE), test=False)
     assert (found["baseline"], found["baseline_accuracy"]) == ("uniform", 0.3)
     assert found["margin"].tolist() == pytest.approx([0.3, -0.2, 0.7])
     assert found["lexical_accuracy"] == 0.75
@@ -58,30 +58,30 @@ def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() ->
 
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     rules = {"nearest word of a tag set": TABLE, "first noun or pronoun": OFFSET}
-    found = estimate(HEADS, Rivals({"offset": OFFSET}, rules=rules), test=False)
+    found = estimate(HEADS, Comparisons({"offset": OFFSET}, rules=rules), test=False)
     assert (found["baseline"], found["rule"], found["rule_accuracy"]) == ("offset", "nearest word of a tag set", 0.75)
     np.testing.assert_array_equal(
-        ends(found, "rule_margin"), ends(estimate(HEADS, Rivals({}, table=TABLE), test=False), "lexical_margin")
+        ends(found, "rule_margin"), ends(estimate(HEADS, Comparisons({}, table=TABLE), test=False), "lexical_margin")
     )
-    assert estimate(HEADS, Rivals({}), test=False)["rule"] == ""
+    assert estimate(HEADS, Comparisons({}), test=False)["rule"] == ""
 
 
 def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are_given() -> None:
-    assert estimate(HEADS, Rivals({"b": OFFSET, "a": OFFSET}), test=False)["baseline"] == "a"
+    assert estimate(HEADS, Comparisons({"b": OFFSET, "a": OFFSET}), test=False)["baseline"] == "a"
 
 
 def test_intervals_are_those_of_the_documents() -> None:
-    found, documents = estimate(HEADS, Rivals({}), test=False), Documents.of(HEADS.n)
+    found, documents = estimate(HEADS, Comparisons({}), test=False), Documents.of(HEADS.n)
     np.testing.assert_array_equal(ends(found, "ci"), documents.share_interval(HEADS.hits))
     np.testing.assert_array_equal(ends(found, "mass"), np.clip(documents.interval(HEADS.mass), 0, 1))
     assert ends(found, "ci")[1, 2] == 1
     uneven = sums_of([10, 10], [1, 9])
-    assert estimate(uneven, Rivals({}), test=False)["mass_low"][0] == 0
+    assert estimate(uneven, Comparisons({}), test=False)["mass_low"][0] == 0
     assert Documents.of(uneven.n).interval(uneven.mass)[0, 0] < 0
 
 
 def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
-    found = estimate(HEADS, Rivals({"offset": OFFSET, "uniform": UNIFORM}, table=TABLE), test=False)
+    found = estimate(HEADS, Comparisons({"offset": OFFSET, "uniform": UNIFORM}, table=TABLE), test=False)
     documents = Documents.of(HEADS.n)
     np.testing.assert_allclose(ends(found, "margin"), documents.lead_interval(HEADS.hits - UNIFORM.hits))
     np.testing.assert_allclose(ends(found, "lexical_margin"), documents.lead_interval(HEADS.hits - TABLE.hits))
@@ -89,7 +89,7 @@ def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
 
 
 def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
-    found = estimate(sums_of([10, 20, 10], [10, 20, 10], mass=3), Rivals({}), test=False)
+    found = estimate(sums_of([10, 20, 10], [10, 20, 10], mass=3), Comparisons({}), test=False)
     assert ends(found, "mass")[1, 0] > 3
 
 
@@ -103,21 +103,21 @@ def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
 RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [10, 9, 10, 9, 10, 9, 10, 9], [2, 3, 1, 2, 3, 1, 2, 2])
 "Accuracies 0.8, 0.95 and 0.2."
 WEAK, STRONG, EXPERT = (sums_of([10] * 8, [hits] * 8) for hits in (2, 6, 8))
-"Rivals of 0.2, 0.6 and 0.8 in every document."
+"Baselines of 0.2, 0.6 and 0.8 in every document."
 
 
 def test_p_is_that_over_the_baseline_that_is_led_least_surely() -> None:
     documents = Documents.of(RISING.n)
-    found = estimate(RISING, Rivals({"weak": WEAK, "strong": STRONG}), test=True)
+    found = estimate(RISING, Comparisons({"weak": WEAK, "strong": STRONG}), test=True)
     np.testing.assert_array_equal(found["p"], documents.p_above(RISING.hits - STRONG.hits, 0.05))
     np.testing.assert_array_equal(found["p_label"], holm(found["p"]))
-    wide = estimate(RISING, Rivals({"weak": WEAK, "strong": STRONG}), test=True, margin=0.15)
+    wide = estimate(RISING, Comparisons({"weak": WEAK, "strong": STRONG}), test=True, margin=0.15)
     assert (wide["p"] > found["p"])[[0, 2]].all()
 
 
 def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
     """The table is as strong as the first head, the rule as weak as a baseline: neither p can be below the last."""
-    found = estimate(RISING, Rivals({"weak": WEAK}, table=EXPERT, rules={"rule": STRONG}), test=True)
+    found = estimate(RISING, Comparisons({"weak": WEAK}, table=EXPERT, rules={"rule": STRONG}), test=True)
     first, words, rules = (found[name] for name in GRADED)
     assert first.tolist() == holm(found["p"]).tolist()
     assert words[0] > 0.9
@@ -127,21 +127,21 @@ def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
 
 
 def test_a_grade_without_its_rival_is_not_tested_and_none_above_it() -> None:
-    without_table = estimate(RISING, Rivals({"weak": WEAK}, rules={"rule": STRONG}), test=True)
-    without_rules = estimate(RISING, Rivals({"weak": WEAK}, table=STRONG), test=True)
+    without_table = estimate(RISING, Comparisons({"weak": WEAK}, rules={"rule": STRONG}), test=True)
+    without_rules = estimate(RISING, Comparisons({"weak": WEAK}, table=STRONG), test=True)
     assert [bool(np.isnan(without_table[name]).all()) for name in GRADED] == [False, True, True]
     assert [bool(np.isnan(without_rules[name]).all()) for name in GRADED] == [False, False, True]
 
 
 def test_what_is_excluded_is_the_largest_bound_of_any_head_over_the_rival_that_holds_it_most() -> None:
-    """Two rivals share the level: each bound is one of 97.5 %."""
+    """Two baselines share the level: each bound is one of 97.5 %."""
     documents = Documents.of(RISING.n)
-    found = estimate(RISING, Rivals({"weak": WEAK, "expert": EXPERT}), test=True)
+    found = estimate(RISING, Comparisons({"weak": WEAK, "expert": EXPERT}), test=True)
     bounds = documents.upper_bound(RISING.hits - EXPERT.hits, 0.975)
     assert found["excluded"] == bounds.max() == bounds[1]
-    alone = estimate(RISING, Rivals({"expert": EXPERT}), test=True)["excluded"]
+    alone = estimate(RISING, Comparisons({"expert": EXPERT}), test=True)["excluded"]
     assert alone == documents.upper_bound(RISING.hits - EXPERT.hits)[1] < found["excluded"]
-    assert np.isnan(estimate(RISING, Rivals({"weak": WEAK}), test=False)["excluded"])
+    assert np.isnan(estimate(RISING, Comparisons({"weak": WEAK}), test=False)["excluded"])
 
 
 def control(*accuracies: float) -> ControlHeads:
@@ -152,11 +152,11 @@ def control(*accuracies: float) -> ControlHeads:
 def test_a_level_counts_as_a_baseline_and_its_error_widens_what_is_shown_over_it() -> None:
     """Two models of 0.5 and 0.7: their level is 0.6 + 1.645 * 0.141, the highest here; of one model twice 0.6."""
     far, alike = control(0.5, 0.7), control(0.6, 0.6)
-    found = estimate(RISING, Rivals({"weak": WEAK}, {"random weights": far}), test=True)
+    found = estimate(RISING, Comparisons({"weak": WEAK}, {"random weights": far}), test=True)
     assert found["baseline"] == "random weights"
     assert found["baseline_accuracy"] == pytest.approx(0.6 + 1.6448536 * 0.02**0.5)
     known, paired = (
-        estimate(RISING, Rivals({"weak": WEAK} | beside, controls), test=True)
+        estimate(RISING, Comparisons({"weak": WEAK} | beside, controls), test=True)
         for beside, controls in (({}, {"random weights": alike}), ({"strong": STRONG}, {}))
     )
     np.testing.assert_allclose(known["p"], paired["p"])
@@ -168,20 +168,20 @@ def test_a_level_counts_as_a_baseline_and_its_error_widens_what_is_shown_over_it
 
 def test_redraws_stand_in_columns_of_their_own_and_move_with_the_models_that_are_drawn() -> None:
     wide, alike = control(0.2, 0.5, 0.6), control(0.6, 0.6)
-    found = estimate(RISING, Rivals({"weak": WEAK}, {"random weights": wide}), test=True, redraws=9)
+    found = estimate(RISING, Comparisons({"weak": WEAK}, {"random weights": wide}), test=True, redraws=9)
     drawn = np.stack([found[redrawn("p_label", number)] for number in range(9)])
     assert len({*drawn[:, 0].tolist()}) > 3
-    same = estimate(RISING, Rivals({"weak": WEAK}, {"random weights": alike}, STRONG), test=True, redraws=3)
+    same = estimate(RISING, Comparisons({"weak": WEAK}, {"random weights": alike}, STRONG), test=True, redraws=3)
     for name in GRADED[:2]:
         for number in range(3):
             np.testing.assert_allclose(same[redrawn(name, number)], same[name])
     assert np.isnan(same[redrawn("p_rules", 0)]).all()
-    assert redrawn("p_label", 0) not in estimate(RISING, Rivals({"weak": WEAK}), test=True)
+    assert redrawn("p_label", 0) not in estimate(RISING, Comparisons({"weak": WEAK}), test=True)
 
 
 def test_a_redraw_is_the_test_over_the_level_of_the_models_that_it_drew() -> None:
     wide = control(0.2, 0.5, 0.6)
-    found = estimate(RISING, Rivals({"weak": WEAK}, {"random weights": wide}, EXPERT), test=True, redraws=4)
+    found = estimate(RISING, Comparisons({"weak": WEAK}, {"random weights": wide}, EXPERT), test=True, redraws=4)
     documents, drawn = Documents.of(RISING.n), np.random.default_rng(0).integers(3, size=(4, 3))
     weak, expert = (documents.p_above(RISING.hits - one.hits, 0.05) for one in (WEAK, EXPERT))
     for number, models in enumerate(drawn):
@@ -191,12 +191,12 @@ def test_a_redraw_is_the_test_over_the_level_of_the_models_that_it_drew() -> Non
 
 
 def test_a_question_without_any_baseline_is_tested_over_levels_alone() -> None:
-    found = estimate(RISING, Rivals({}, {"random weights": control(0.6, 0.6)}), test=True)
-    np.testing.assert_allclose(found["p"], estimate(RISING, Rivals({"strong": STRONG}), test=True)["p"])
+    found = estimate(RISING, Comparisons({}, {"random weights": control(0.6, 0.6)}), test=True)
+    np.testing.assert_allclose(found["p"], estimate(RISING, Comparisons({"strong": STRONG}), test=True)["p"])
 
 
 def test_without_baseline_there_is_neither_margin_nor_test() -> None:
-    found = estimate(HEADS, Rivals({}, table=TABLE), test=True)
+    found = estimate(HEADS, Comparisons({}, table=TABLE), test=True)
     assert found["baseline"] == ""
     missing = ("baseline_accuracy", "margin", "margin_low", "margin_high", "p", *GRADED, "excluded")
     assert all(bool(np.isnan(found[name]).all()) for name in missing)
@@ -205,7 +205,7 @@ def test_without_baseline_there_is_neither_margin_nor_test() -> None:
 
 
 def test_without_table_there_is_nothing_about_it() -> None:
-    found = estimate(HEADS, Rivals({"offset": OFFSET}), test=True)
+    found = estimate(HEADS, Comparisons({"offset": OFFSET}), test=True)
     assert np.isnan(found["lexical_accuracy"])
     assert ends(found, "lexical_margin").shape == (2, 3)
     assert bool(np.isnan(ends(found, "lexical_margin")).all())
@@ -213,7 +213,7 @@ def test_without_table_there_is_nothing_about_it() -> None:
 
 
 def test_where_no_test_is_wanted_there_is_none() -> None:
-    found = estimate(HEADS, Rivals({"offset": OFFSET}, table=TABLE), test=False)
+    found = estimate(HEADS, Comparisons({"offset": OFFSET}, table=TABLE), test=False)
     assert bool(np.isnan(found["p"]).all())
     assert bool(np.isnan(found["p_label"]).all())
     assert found["margin"].tolist() == pytest.approx([0.35, -0.15, 0.75])

@@ -10,7 +10,7 @@ from reports.scores.thresholds import RunThresholds, run_thresholds
 
 
 def row(**more: Any) -> dict[str, Any]:
-    about = {"probe": "dependency", "grade": 0, "p_adjusted": 0.509, "margin": 0.8, "margin_low": 0.67}
+    about = {"probe": "dependency", "grade": 0, "holds": 0.0, "p_adjusted": 0.509, "margin": 0.8, "margin_low": 0.67}
     return about | {"effective_clusters": 3.0} | more
 
 
@@ -21,11 +21,12 @@ def row(**more: Any) -> dict[str, Any]:
         # (1 - 0.05 / 1.1) ** 64 = 0.0509, ** 65 = 0.0486
         ({"margin": 0.1, "margin_low": 0.06, "effective_clusters": 64.0}, "too few documents (effective number 64.0)"),
         ({"margin": 0.1, "margin_low": 0.06, "effective_clusters": 65.0}, "after correction for all heads and labels"),
-        ({"holds": 0.9}, "no grade: borderline (significant in 90.0 % of redraws of the controls)"),
+        ({"holds": 0.1}, "no grade, borderline (significant in 10.0 % of redraws of the controls)"),
         ({"holds": 0.05}, "no grade: too few documents (effective number 3.0)"),
         ({"margin_low": 0.05}, "no grade"),
         ({"margin_low": math.nan}, "no grade"),
-        ({"grade": 1}, "grade 1: beyond position and controls"),
+        ({"grade": 1, "holds": 0.95}, "grade 1: beyond position and controls"),
+        ({"grade": 1, "holds": 0.9}, "controls, borderline (significant in 90.0 % of redraws of the controls)"),
         ({"p_adjusted": math.nan}, "–"),
     ],
 )
