@@ -91,10 +91,8 @@ def specialised(row: Row) -> str:
 
 
 CRITERION: Final = (
-    "The best head is selected on one split and evaluated on another. A head is specialised where its accuracy is "
-    "significantly above that of baselines and controls (adjusted p < 0.05, corrected for all heads and labels of a "
-    "run): those of position alone, a table of words too, or rules of grammar too. The strongest baseline can be a "
-    "rule that a specialised head does not reach."
+    "A head is specialised where its accuracy is significantly above that of baselines and controls; the strongest "
+    "baseline can be a rule of grammar that it does not reach."
 )
 
 

@@ -29,7 +29,7 @@ from reports.compare.target_tables import ANSWERS, EFFECTS, TARGET_TABLES, RoleT
 from reports.formats import names, p_value, percent
 from reports.scores.effects import behaviour_text, scale_of
 from reports.scores.glossary import PRECISION_AND_LIFT
-from reports.scores.plain_names import task
+from reports.scores.plain_names import role
 from reports.scores.selected_head import CAUTION, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
@@ -191,22 +191,34 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
-def _task(row: Row) -> str:
-    """Say what a head does, without what its candidates are."""
-    return task(row["probe"], row["label"], row["variant"]).partition(" (")[0]
+def _does(row: Row) -> str:
+    """Say what a head attends to, without what its candidates are."""
+    return role(row["probe"], row["label"], row["variant"]).partition(" (")[0]
 
 
-TEXTS: Final = 6
+def _short_effect(record: TargetRecord, row: Row) -> Cell:
+    """Write the effect of ablation briefly: without its interval, its behaviour and what it is a mean over."""
+    effect = effect_of(record, row)
+    if effect is None:
+        return Cell("not measured", sort="")
+    scale, cost = scale_of(effect), float(effect["cost"])
+    unit = scale.unit.removeprefix("percentage ").partition(" a ")[0]
+    return Cell(f"{scale.cost(cost)} {unit}", significance(effect), sort=cost)
+
+
+TEXTS: Final = 3
 "Pairs of corpora that the short form names, at most."
 
 SHORT: Final = (
-    TextColumn("What the head does", _task, "row", "wrapping"),
+    TextColumn("The head attends", _does, "row", "wrapping"),
     TextColumn("Model", lambda row: f"{row['model']} on {row['corpus']}", "text", "wrapping"),
     ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Accuracy, %", lambda row: replace(_recall(row), css="strong")),
+    ANSWERS["precision"].shown(),
     TextColumn("Strongest baseline, %", _rival),
-    TextColumn("Verdict", specialised, "text", "wrapping"),
+    TextColumn("Verdict", lambda row: specialised(row).partition(", ")[0], "text", "wrapping"),
 )
+"The effect of ablation stands behind them, and how often the head is selected."
 
 
 def _opening(record: TargetRecord) -> Iterator[Block]:
@@ -214,8 +226,9 @@ def _opening(record: TargetRecord) -> Iterator[Block]:
     rows = {target: first_rows(target, record) for target, _ in spoken(record)}
     yield Paragraph(answer(rows))
     yield Paragraph(CRITERION)
+    more = (ANSWERS["stability"].shown(), TextColumn("Effect of ablation", partial(_short_effect, record)))
     best = (row for of_target in rows.values() for row in of_target)
-    yield short_table(TextTable.of("Best heads", SHORT, best), "targets.csv")
+    yield short_table(TextTable.of("Best heads", (*SHORT, *more), best), "targets.csv")
 
 
 def _page(record: TargetRecord, folder: Path) -> Page:

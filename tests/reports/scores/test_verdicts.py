@@ -18,9 +18,11 @@ def test_finds_are_counted_over_all_heads_of_the_report_split(scores: pd.DataFra
     assert {"5-5", "6-6"} < finds["position"].grades.keys()
 
 
-def question(label: str, verdict: str, grade: int = 0, probe: str = "dependency") -> dict[str, object]:
+def question(
+    label: str, verdict: str, grade: int = 0, probe: str = "dependency", holds: float = 1.0
+) -> dict[str, object]:
     about = {"probe": probe, "label": label, "variant": "v", "split": "report", "p_adjusted": 0.01, "name": "1-1"}
-    return about | {"verdict": verdict, "grade": grade}
+    return about | {"verdict": verdict, "grade": grade, "holds": holds}
 
 
 def test_a_question_of_pooled_labels_is_not_counted_beside_its_parts():
@@ -37,6 +39,14 @@ def test_a_grade_where_the_answer_defines_the_items_makes_no_head_specialised() 
     assert (found.answers, found.grades) == ({"yes": 0, "no": 1, "undecided": 0}, {})
     (graded,) = find_all(pd.DataFrame([*rows, whole | {"verdict": "yes", "grade": 1}]))
     assert graded.grades == {"1-1": 1}
+
+
+def test_heads_are_counted_by_stable_grades_and_those_that_have_no_other_are_borderline() -> None:
+    rows = [question("obj", "yes", 2, holds=0.9) | {"name": name} for name in ("1-1", "1-2")]
+    rows += [question("nsubj", "yes", 1) | {"name": "1-2"}, question("[SEP]", "yes", 1, "position", 0.9)]
+    found = Verdicts(RunThresholds(), find_all(pd.DataFrame(rows)))
+    assert (found.grades, found.borderline) == ({"1-2": 1}, {"1-1"})
+    assert (found.placed, found.special) == (frozenset(), frozenset())
 
 
 def test_a_run_that_asks_about_position_alone_tested_no_linguistic_role() -> None:
