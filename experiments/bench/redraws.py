@@ -33,7 +33,7 @@ SEEDS: Final = 20
 POOL: Final = {RANDOM: 60, PERMUTED: 60, WORDS: 15}
 "Models of each kind of control that are read; a seed draws as many of them as a run has, with replacement."
 ITEMS, DOCUMENTS = 200, 20
-"What a label has at least for its verdict to count."
+"Scored words and documents that a label has at least for its verdict to count."
 KEY: Final = ["probe", "variant", "label"]
 
 
@@ -81,26 +81,26 @@ def compare(seeds: Sequence[pd.DataFrame]) -> dict[str, Any]:
         "grades": {of: _differing(grades, [rows & (one > 0) for one in grades]) for of, rows in scopes.items()},
         "stable grades": {of: _differing(grades, [rows & one for one in stable]) for of, rows in scopes.items()},
         "verdicts": {
-            "labels": len(labels),
+            **{"words": ITEMS, "documents": DOCUMENTS, "labels": len(labels)},
             **_pairs([int((one != other).sum()) for one, other in combinations(verdicts, 2)]),
         },
     }
 
 
 def _differing(grades: Sequence[IntArray], asked: Sequence[npt.NDArray[np.bool_]]) -> dict[str, Any]:
-    """Return how many heads are asked for in a seed (median), and the share of those of two seeds that differ.
+    """Return how many heads are asked for in a seed (median), and the percentage of those of two seeds that differ.
 
     A head counts that either of the two asks for.
     """
     shares = []
     for one, other in combinations(range(len(grades)), 2):
         either = asked[one] | asked[other]
-        shares.append(round(float((grades[one] != grades[other])[either].sum() / max(either.sum(), 1)), 4))
+        shares.append(round(float(100 * (grades[one] != grades[other])[either].sum() / max(either.sum(), 1)), 2))
     return {"heads": median(int(one.sum()) for one in asked), **_pairs(shares)}
 
 
 def _pairs(values: Sequence[float]) -> dict[str, float]:
-    return {"median of pairs": round(float(median(values)), 4), "worst pair": max(values)}
+    return {"median of pairs": round(float(median(values)), 2), "worst pair": max(values)}
 
 
 def main() -> None:

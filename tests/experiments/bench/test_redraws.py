@@ -31,11 +31,14 @@ def test_differences_are_shares_of_the_heads_that_either_seed_grades_and_verdict
     found = redraws.compare([first, second, first])
     assert found["seeds"] == 3
     grades, stable = found["grades"], found["stable grades"]
-    assert grades["all"] == {"heads": 3, "median of pairs": pytest.approx(2 / 3, abs=1e-4), "worst pair": 0.6667}
-    assert grades["linguistic roles"] == {"heads": 2, "median of pairs": 0.5, "worst pair": 0.5}
-    assert stable["all"] == {"heads": 2, "median of pairs": 0.5, "worst pair": 0.5}, "c alone has another grade"
+    assert grades["all"] == {"heads": 3, "median of pairs": 66.67, "worst pair": 66.67}
+    assert grades["linguistic roles"] == {"heads": 2, "median of pairs": 50, "worst pair": 50}
+    assert stable["all"] == {"heads": 2, "median of pairs": 50, "worst pair": 50}, "c alone has another grade"
     assert stable["linguistic roles"] == {"heads": 1, "median of pairs": 0, "worst pair": 0}
-    assert found["verdicts"] == {"labels": 3, "median of pairs": 2, "worst pair": 2}
+    assert found["verdicts"] == {
+        **{"words": 200, "documents": 20, "labels": 3},
+        **{"median of pairs": 2, "worst pair": 2},
+    }
 
 
 def test_seeds_of_a_run_share_all_but_the_models_of_its_controls(
