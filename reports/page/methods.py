@@ -64,7 +64,7 @@ def provenance_facts(run: RunFolder, maps: str) -> Facts:
         ("run", run.name),
         ("headscope", record.headscope),
         ("started", record.started),
-        ("model", f"{model.title or MISSING} ({model.source or MISSING}, {model.architecture or MISSING})"),
+        ("model", f"{model.title or MISSING} ({model.weights}, {model.architecture or MISSING})"),
         ("model sha256", model.sha256),
         ("tokenizer sha256", model.tokenizer_sha256),
         ("revision on the hub", model.revision),
@@ -209,7 +209,7 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
             f"{'; '.join(told)}. Models of a kind count by the accuracy that the best heads of 95 % of them stay "
             "below (mean and 1.645 standard deviations), word orders by their mean; half of the documents select a "
             "model's head and the other half scores it. Both have a standard error, for the models and for the "
-            "documents that they read. A grade must hold in 95 % of 20 draws of these models with replacement."
+            "documents that they read. A grade is stable that holds in 95 % of 20 draws of these models with replacement, else borderline."
         )
     elif control:
         yield "The run had no controls."

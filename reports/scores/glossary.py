@@ -75,8 +75,8 @@ _TERMS: Final = (
         "has no documents), so that long and short documents may differ. Errors leave one document out (CR3; Bell and "
         "McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little was seen: "
         "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead "
-        "one more item (after Agresti and Min 2005). The ends of a margin over a control use two of its heads, so the "
-        "margin need not lie in the middle. With an effective number of documents below 20 (⚠) they are rough all the "
+        "one more item (after Agresti and Min 2005). That of a margin over a control has the error of its level as "
+        "well. With an effective number of documents below 20 (⚠) they are rough all the "
         "same. Intervals are not corrected for the number of heads and labels on the page; the adjusted p is.",
     ),
     (
