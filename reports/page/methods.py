@@ -209,7 +209,8 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
             f"{'; '.join(told)}. Models of a kind count by the accuracy that the best heads of 95 % of them stay "
             "below (mean and 1.645 standard deviations), word orders by their mean; half of the documents select a "
             "model's head and the other half scores it. Both have a standard error, for the models and for the "
-            "documents that they read. A grade is stable that holds in 95 % of 20 draws of these models with replacement, else borderline."
+            "documents that they read. A grade is stable that holds in 95 % of 20 draws of these models with "
+            "replacement, else borderline."
         )
     elif control:
         yield "The run had no controls."
