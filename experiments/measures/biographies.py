@@ -170,7 +170,7 @@ class BiographiesMeasure(Measure):
 
     name = "biographies"
     title = "Head biographies"
-    place = 1000
+    place = -10
     tables = TABLES
     methods = (
         Method(
@@ -207,17 +207,22 @@ class BiographiesMeasure(Measure):
         return found.tables
 
     @classmethod
+    def results(cls, run: RunFolder) -> Iterator[str]:
+        """Yield how many checkpoints were scored, and which roles came first and last."""
+        if MAIN in run.tables:
+            yield from [*_sentences(run.tables)][:2]
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield when roles came, in which order, and what became of the heads."""
         if MAIN not in run.tables:
             return
-        scores, every, lives = (run.tables[name] for name in (MAIN, "biography_onsets", "biography_lives"))
+        scores, lives = run.tables[MAIN], run.tables["biography_lives"]
         from reports.drawing.trajectories import slider_view, trajectory_charts
 
-        seeds, steps = (sorted(scores[column].unique().tolist()) for column in ("seed", "step"))
-        told = every[(every["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & every["role"]]
-        onsets, courses = _onsets(told, run.tables), _courses(lives, several=len(seeds) > 1)
-        yield Points([*_sentences(run.tables, seeds, steps, onsets, told, courses)])
+        told = _told(run.tables)
+        onsets, courses = _onsets(told, run.tables), _courses(lives, several=scores["seed"].nunique() > 1)
+        yield Points([*_sentences(run.tables)])
         biography = "The biography of a head is its training trajectory: its roles at every checkpoint of a training"
         yield Paragraph(f"{biography} run.", note=True)
         yield Terms(TERMS)
@@ -274,15 +279,17 @@ def _onsets(told: pd.DataFrame, tables: Frames) -> pd.DataFrame:
     return rows
 
 
-def _sentences(
-    tables: Frames,
-    seeds: Sequence[int],
-    steps: Sequence[int],
-    onsets: pd.DataFrame,
-    told: pd.DataFrame,
-    courses: Sequence[Mapping[str, Any]],
-) -> Iterator[str]:
+def _told(tables: Frames) -> pd.DataFrame:
+    """Return the onsets of roles over all seeds, or of the only one."""
+    every, seeds = tables["biography_onsets"], tables[MAIN]["seed"].unique()
+    return every[(every["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & every["role"]]
+
+
+def _sentences(tables: Frames) -> Iterator[str]:
     """Yield what was followed and what was found."""
+    seeds, steps = (sorted(tables[MAIN][column].unique().tolist()) for column in ("seed", "step"))
+    told = _told(tables)
+    onsets, courses = _onsets(told, tables), _courses(tables["biography_lives"], several=len(seeds) > 1)
     who = f"{len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
     yield (
         f"All heads of {who} were scored at {count(len(steps))} checkpoints, from step {count(steps[0])} to step "

@@ -60,7 +60,7 @@ class Reported(BaseModel):
     title: ClassVar[str] = ""
     "Heading of its section; one without is in no section."
     place: ClassVar[int] = 100
-    "Where its section stands: those with smaller numbers before it."
+    "Where its section stands: those with smaller numbers before it, below 0 right behind that of all heads."
     tables: ClassVar[Mapping[str, Table]] = {}
     "Name of a table in the run folder -> what it must hold."
     methods: ClassVar[Sequence[Method]] = ()
@@ -69,6 +69,11 @@ class Reported(BaseModel):
     @classmethod
     def page(cls, run: RunFolder) -> Iterable[Block]:
         """Return its section of a page; none where the run did not measure it."""
+        return ()
+
+    @classmethod
+    def results(cls, run: RunFolder) -> Iterable[str]:
+        """Return what the summary says of it, in sentences."""
         return ()
 
     @classmethod

@@ -18,6 +18,7 @@ from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
 from reports.heads.grid import head_grid, kinds_of_sinks
 from reports.measures.registry import measures
+from reports.measures.reported import Reported
 from reports.notebook.run import Run
 from reports.page.columns import tables_of, unread_tables
 from reports.page.methods import coverage_tables, methods, provenance_facts
@@ -146,15 +147,15 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
         yield Section(
             "heads", "All heads", [Raw("heads", grid), Fold(f"All {count(len(lines))} heads as a list", [listed])]
         )
+    first_measures, later = (tuple(one for one in measures() if (one.place < 0) == early) for early in (True, False))
+    yield from _measured(run, first_measures, step)
     if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
     yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])
     if metrics := tuple(ranking_blocks(run)):
         yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
-    for measure in each("page: measures", measures(), step):
-        if blocks := tuple(measure.page(run)):
-            yield Section(measure.anchor or measure.name, measure.title, blocks, MEASURES)
+    yield from _measured(run, later, step)
     if findings := tuple(run_findings(run)):
         yield Section("run_findings", "Published findings", findings, MEASURES)
     if shown is None:
@@ -164,6 +165,13 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT)
     yield Section("methods", "Methods", tuple(_methods(source)), ABOUT)
     yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT)
+
+
+def _measured(run: Run, asked: Sequence[type[Reported]], step: Step) -> Iterator[Section]:
+    """Yield the sections of measures, of those that the run has."""
+    for measure in each("page: measures", asked, step):
+        if blocks := tuple(measure.page(run)):
+            yield Section(measure.anchor or measure.name, measure.title, blocks, MEASURES)
 
 
 def _best(source: PageSource) -> Iterator[Block]:

@@ -169,6 +169,7 @@ def _results(
 ) -> Iterator[str]:
     """Yield what was found, what roles explain where that was measured, and how many classifiers are selective."""
     yield from _found(rows, verdicts, heads)
+    yield from (said for measure in measures() for said in measure.results(run))
     if median := ExplainedHeads.of(run).median:
         yield median
     if classifiers:
