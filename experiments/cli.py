@@ -20,7 +20,7 @@ app = typer.Typer(
 
 COMMANDS: Final[Mapping[str, tuple[Callable[..., Any], ...]]] = {
     "Heads": (heads.view, runs.run, runs.report, heads.compare, heads.head),
-    "More about heads": (heads.profile, heads.flow, heads.match, heads.targets, runs.export),
+    "More about heads": (heads.profile, heads.flow, heads.match, heads.targets, heads.prune, runs.export),
     "Training": (runs.train,),
     "Studies": (runs.atlas, studies.reproduce, studies.claim, studies.sandbox, studies.design),
     "Data and models": (knowledge.list_, knowledge.fetch, knowledge.doctor),

@@ -41,22 +41,28 @@ class OwnAttention(Protocol):
         ...
 
 
-def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
-    """Return W_O of an attention module [head, head_dim, model]; `name` is its path in `model`.
-
-    It is a view, but for our attention where heads were taken out.
+def output_projection(model: nn.Module, name: str) -> nn.Module:
+    """Return the module W_O of the attention module of `transformers` whose path in `model` is `name`.
 
     Raises HookError for an architecture that is not in OUTPUT_PROJECTIONS.
     """
-    if isinstance(module, OwnAttention):
-        return module.output_weights()
     kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
     if kind not in OUTPUT_PROJECTIONS:
         raise HookError(f"where W_O of {kind!r} lies is not known: add it to mha.projections.OUTPUT_PROJECTIONS")
     place = OUTPUT_PROJECTIONS[kind]
     if place.startswith("../"):
         name, place = name.rpartition(".")[0], place.removeprefix("../")
-    projection = model.get_submodule(f"{name}.{place}" if name else place)
+    return model.get_submodule(f"{name}.{place}" if name else place)
+
+
+def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
+    """Return W_O of an attention module [head, head_dim, model], a view; `name` is its path in `model`.
+
+    Raises HookError as `output_projection` does.
+    """
+    if isinstance(module, OwnAttention):
+        return module.output_weights()
+    projection = output_projection(model, name)
     weight = projection.weight
     assert isinstance(weight, Tensor)
     weight = weight if type(projection).__name__ == "Conv1D" else weight.T

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from mha.projections import HookError, output_weights
+from mha.projections import HookError, output_projection, output_weights
 
 SITES = ("scores", "pattern", "value", "head_output", "head_write")
 "The places of the formula at which a hook may look, in the order in which they are computed."
@@ -141,6 +141,11 @@ class Call:
         """Return W_O of the module that is called: [head, head_dim, model]."""
         watch, _ = self.watches[0]
         return output_weights(watch.model, self.module, watch.modules[self.module])
+
+    def output_projection(self) -> Any:
+        """Return the module W_O of the attention module of `transformers` that is called."""
+        watch, _ = self.watches[0]
+        return output_projection(watch.model, watch.modules[self.module])
 
 
 OPEN: ContextVar[tuple[Watch, ...]] = ContextVar("headscope_watches", default=())

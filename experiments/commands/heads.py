@@ -153,6 +153,32 @@ def profile(
     typer.echo(f"page: {page}")
 
 
+def prune(
+    folder: RunFolder,
+    heads: Annotated[str, typer.Option("--heads", help="How many go: a share (30%), a number, or names (3-4,5-1).")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the model that is written.")],
+    by: Annotated[
+        str | None, typer.Option("--by", help="Effects of the run: ablation, gradient or gates. Default: ablation.")
+    ] = None,
+) -> None:
+    """Write the model of a run without its least important heads, for transformers, and measure what that costs.
+
+    Needs a run folder with effects of every head (ablation, importance or gates), or the names of heads.
+    Makes the folder of a model with its tokenizer, and pruned.json: heads, behaviour and time before and after.
+
+    Example: headscope prune runs/effects-grammar --heads 30% --out pruned
+    """
+    with loading():
+        from transformers.utils.logging import disable_progress_bar
+
+        from experiments.heads.prune import print_pruned, prune_run
+
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    with shown() as progress:
+        result = prune_run(folder, heads, by, out, progress)
+    typer.echo("\n".join(print_pruned(result)))
+
+
 def targets(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, of one or several models.")],
     out: Page = Path("targets"),

@@ -80,7 +80,7 @@ def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
     for head in np.ndindex(shape.layers, shape.heads):
         gates = torch.ones(shape.layers, shape.heads)
         gates[head] = 0
-        lost[head[0], head[1]] = held_out_loss(smaller(encoder, gates), batches)
+        lost[head[0], head[1]] = held_out_loss(smaller(zeroed(encoder, gates)), batches)
     return sorted(lost, key=lambda head: -lost[head])
 
 
@@ -139,7 +139,7 @@ class Retraining:
             gates = torch.zeros(whole.config.layers, whole.config.heads)
             for head in left:
                 gates[head] = 1
-            small = smaller(whole, gates)
+            small = smaller(zeroed(whole, gates))
             begun = {name: small, RESET: with_random_heads(small, seed)} if name == BAD else {name: small}
             for condition, encoder in begun.items():
                 found[f"{condition}, {BEFORE}"] = self._examine(encoder, model)

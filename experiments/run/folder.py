@@ -10,10 +10,9 @@ from typing import Any
 
 from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import toml_of
-from experiments.inputs.open_model import open_model
+from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, processor_name, uncommitted_changes
 from experiments.run.config import RunConfig, checked
-from experiments.training.train import open_checkpoint
 from mha import Model
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
@@ -103,16 +102,21 @@ def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
 
 
 def open_model_of(run: Run) -> Model:
-    """Load the model of a finished run on the CPU; one that the run trained lies in its folder.
+    """Load the model of a finished run on the CPU, as `reopened` does."""
+    return reopened(run).model
+
+
+def reopened(run: Run) -> LoadedModel:
+    """Load the model of a finished run on the CPU, with the run's config; one that the run trained lies in its folder.
 
     Measures of files have no part in it: they are code, and may be a stranger's.
     """
     path = run.folder / "config.toml"
     known = {*RunConfig.model_fields} - {"measures"}
     values = {key: value for key, value in toml_of(run.config, path).items() if key in known}
-    config = checked(values, path.parent, path)
-    config = config.model_copy(update={"model": config.model.model_copy(update={"device": "cpu"})})
-    if config.model.source == "train" and config.train is not None:
-        model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
-        return replace(model, name=run.name)
-    return open_model(config, run.folder.parent, silent).model
+    config, changes = checked(values, path.parent, path), {"device": "cpu"}
+    if trained := config.train if config.model.source == "train" else None:
+        changes |= {"name": str(run.folder / f"seed-{trained.seeds[0]}"), "source": "checkpoint"}
+    config = config.model_copy(update={"model": config.model.model_copy(update=changes)})
+    opened = open_model(config, run.folder.parent, silent)
+    return replace(opened, model=replace(opened.model, name=run.name)) if trained else opened

@@ -1,4 +1,4 @@
-"""Heads gated for good: an encoder that is smaller, or a model of full size that `transformers` opens.
+"""Heads gated for good: a model of full size that `transformers` opens, and one without the heads that write nothing.
 
 Both give the outputs of the model whose head outputs (the site head_output) are multiplied by the gates. They can, for
 a gate is a factor of the head's rows of W_O, which the bias of W_V meets too; the bias of W_O belongs to no head and
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -17,43 +17,27 @@ from torch import Tensor, nn
 
 from mha.encoder.encoder import Encoder
 from mha.hooks import watch
+from mha.messages import OneLineError
 from mha.models.circuits import layers_of
-from mha.watches import Seen
+from mha.watches import Call, Seen
 
 Whole = TypeVar("Whole", bound=nn.Module)
 
+COUNTS = ("num_attention_heads", "num_key_value_heads", "num_heads", "n_heads")
+"What modules of `transformers` call their number of heads."
 
-class PruningError(ValueError):
-    """Gates that do not fit a model."""
+ROUNDING = 1e-3
+"By how much of the largest output those of a smaller model may differ, in half precision too."
 
 
-def smaller(encoder: Encoder, gates: Float[Tensor, "layer head"]) -> Encoder:
-    """Return a copy without the heads whose gate is 0, the other gates folded into W_O.
-
-    Heads keep their numbers; `config.pruned` of the copy names those that are gone. Gates of heads that were gone
-    before count for nothing. `export_encoder` writes it as `transformers` 4 wrote pruned models.
-
-    Raises PruningError for gates of another shape.
-    """
-    _check(gates, encoder.config.layers, encoder.config.heads)
-    small = deepcopy(encoder)
-    gone = {*encoder.config.pruned}
-    with torch.no_grad():
-        for number, (layer, row) in enumerate(zip(layers_of(small), gates, strict=True)):
-            attention, left = layer.attention, layer.attention.left
-            weight = attention.output.weight
-            weight.mul_(row.to(weight)[left].repeat_interleave(attention.head_dim))
-            out = [head for head in left.tolist() if row[head] == 0]
-            attention.prune(out)
-            gone |= {(number, head) for head in out}
-    small.config = replace(encoder.config, pruned=tuple(gone))
-    return small
+class PruningError(OneLineError):
+    """Gates that do not fit a model, and heads that cannot be taken out of it."""
 
 
 def zeroed(model: Whole, gates: Float[Tensor, "layer head"]) -> Whole:
     """Return a copy of the same size whose heads write as much as their gates say; nothing where the gate is 0.
 
-    `model` is an `Encoder`, which `export_encoder` writes as ever, or a model of `transformers` whose W_O
+    `model` is an `Encoder`, for `export_encoder`, or a model of `transformers` whose W_O
     `mha.projections.OUTPUT_PROJECTIONS` knows, for `save_pretrained`. Layers are numbered as hooks number them. The
     patterns of a head whose gate is 0 are what they were: it looks, and nothing of it is read. An encoder that lost
     heads is given them back with zero matrices, so that gates of ones alone make it one of full size again.
@@ -65,8 +49,7 @@ def zeroed(model: Whole, gates: Float[Tensor, "layer head"]) -> Whole:
         for layer in layers_of(whole):
             layer.attention.restore()
         whole.config = replace(whole.config, pruned=())
-    seen = _attention_calls(whole)
-    weights = [one.call.output_weights() for one in seen if one.call is not None]
+    weights = [call.output_weights() for call in _attention_calls(encoder_in(whole))]
     _check(gates, len(weights), len(weights[0]))
     if len({weight.data_ptr() for weight in weights}) < len(weights):
         raise PruningError(
@@ -79,12 +62,104 @@ def zeroed(model: Whole, gates: Float[Tensor, "layer head"]) -> Whole:
     return whole
 
 
-def _attention_calls(model: nn.Module) -> list[Seen]:
+@torch.no_grad()
+def smaller(model: Whole, least: int = 1) -> Whole:
+    """Return a copy without the heads whose part of W_O is zero, as `zeroed` leaves them: its projections are smaller.
+
+    Heads of our `Encoder` keep their numbers; `config.pruned` names those that are gone, and `export_encoder` writes it
+    as `transformers` 4 wrote pruned models. Of a model of `transformers`, which is put into evaluation mode, at `least`
+    so many heads of a layer stay, and it is for use as it is: version 5 opens no folder of it (but see `even`).
+
+    Raises PruningError where the copy does not give the outputs of the model, for its heads lie in another way.
+    """
+    small = deepcopy(model)
+    if isinstance(small, Encoder):
+        _take_zeros_out(small)
+        return small
+    encoder: Any = encoder_in(small.eval())
+    pieces = torch.arange(5, 13, device=next(encoder.parameters()).device)[None]
+    expected = encoder(pieces)[0]
+    try:
+        for call in _attention_calls(encoder):
+            _keep_writing(call, least)
+        off = (encoder(pieces)[0] - expected).abs().max() / expected.abs().max()
+    except RuntimeError:  # of shapes
+        off = torch.tensor(torch.inf)
+    if not off < ROUNDING:
+        raise PruningError(f"heads of a {type(model).__name__} cannot be taken out: how they lie in it is not known")
+    return small
+
+
+def _take_zeros_out(encoder: Encoder) -> None:
+    gone = {*encoder.config.pruned}
+    for number, layer in enumerate(layers_of(encoder)):
+        left, writing = layer.attention.left, _writing(layer.attention.output_weights())
+        out = [head for head in left.tolist() if not writing[head]]
+        layer.attention.prune(out)
+        gone |= {(number, head) for head in out}
+    encoder.config = replace(encoder.config, pruned=tuple(gone))
+
+
+def even(model: Any) -> Any | None:
+    """Return `smaller` with as many heads in every layer, where the config of the model can say so, else None.
+
+    It can where a config names the size of a head beside the number of heads, as those of EuroBERT and NomicBERT do.
+    """
+    weights = [call.output_weights() for call in _attention_calls(encoder_in(model))]
+    least, config = max(int(_writing(weight).sum()) for weight in weights), deepcopy(model.config)
+    if not 0 < least < len(weights[0]):
+        return None
+    sizes = {name: least for name in COUNTS if hasattr(config, name)} | {"head_dim": weights[0].shape[1]}
+    try:
+        small = smaller(model, least)
+        config = type(config).from_dict(config.to_dict() | sizes)
+        with torch.device("meta"):
+            shell = type(small)(config)
+    except Exception:  # each architecture refuses sizes in its own way, some by an assertion
+        return None
+    small.config = config
+    shapes = [{name: one.shape for name, one in either.state_dict().items()} for either in (small, shell)]
+    return small if shapes[0] == shapes[1] else None
+
+
+def encoder_in(model: Any) -> nn.Module:
+    """Return the encoder of a model of `transformers`, without the head of a task; an `Encoder` is one itself."""
+    if isinstance(model, Encoder):
+        return model
+    encoder: nn.Module = model.get_encoder() if model.config.is_encoder_decoder else model.base_model
+    return encoder
+
+
+def _attention_calls(model: nn.Module) -> list[Call]:
     seen: list[Seen] = []
     piece = next(model.parameters()).new_zeros(1, 1, dtype=torch.long)
     with torch.no_grad(), watch(model, seen.append, ["value"]):
         model(piece)
-    return seen
+    return [one.call for one in seen if one.call is not None]
+
+
+def _writing(weight: Float[Tensor, "head head_dim model"]) -> Tensor:
+    return weight.flatten(1).any(1)
+
+
+def _keep_writing(call: Call, least: int) -> None:
+    """Take what belongs to heads that write nothing out of an attention module's projections."""
+    weight, module, output = call.output_weights(), call.module, call.output_projection()
+    (heads, size, _), writing = weight.shape, _writing(weight)
+    stay = (~writing).byte().argsort(stable=True)[: max(least, int(writing.sum()))].sort().values
+    kept = (stay[:, None] * size + torch.arange(size, device=stay.device)).flatten()
+    for part in module.children():
+        if isinstance(part, nn.Linear) and part is not output and part.out_features % (heads * size) == 0:
+            starts = range(0, part.out_features, heads * size)  # three where W_Q, W_K and W_V lie in one
+            rows = torch.cat([start + kept for start in starts])
+            part.out_features = len(rows)
+            for name, whole in [*part.named_parameters()]:  # a bias is not always there
+                setattr(part, name, nn.Parameter(whole[rows], whole.requires_grad))
+    output.in_features = len(kept)
+    output.weight = nn.Parameter(output.weight[:, kept], output.weight.requires_grad)
+    for name, before in (*((name, heads) for name in COUNTS), ("all_head_size", heads * size)):
+        if getattr(module, name, None) == before:
+            setattr(module, name, before * len(stay) // heads)
 
 
 def _check(gates: Tensor, layers: int, heads: int) -> None:

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from mha.attention import AttentionError, MultiHeadAttention
-from mha.causal.pruning import PruningError, smaller, zeroed
+from mha.causal.pruning import PruningError, even, smaller, zeroed
 from mha.encoder.encoder import Encoder
 from mha.encoder.families import FAMILIES
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
@@ -21,22 +21,14 @@ from mha.hooks import record, watch
 from mha.models.circuits import scores_between
 from mha.models.packages import ModelError
 from mha.planted.heads import word_model
+from tests.mha.tiny.models import save
 
 HEADS, HEAD_DIM, MODEL = 4, 8, 32
 GATES = torch.tensor([[0, 1, 0.37, 1], [0, 0, 0, 0], [1, 0, 0.37, 0]])
 "Whole, scaled and taken out, and a layer of which nothing is left."
 SWITCHES = (GATES > 0).float()
-HUB: dict[str, Callable[[], hub.PreTrainedConfig]] = {
-    "bert": lambda: hub.BertConfig(**_sizes("hidden_size", "num_hidden_layers", "num_attention_heads")),
-    "gpt2": lambda: hub.GPT2Config(**_sizes("n_embd", "n_layer", "n_head"), bos_token_id=2, eos_token_id=3),
-    "llama": lambda: hub.LlamaConfig(
-        **_sizes("hidden_size", "num_hidden_layers", "num_attention_heads"), intermediate_size=48, num_key_value_heads=2
-    ),
-}
-
-
-def _sizes(model: str, layers: str, heads: str) -> dict[str, Any]:
-    return {"vocab_size": 40, model: MODEL, layers: 3, heads: HEADS, "pad_token_id": 0}
+ASKED = ("bert", "roberta", "distilbert", "modernbert", "deberta-v2")
+OPENED = (*ASKED, "electra", "mpnet", "nomic_bert", "llama", "gpt2")
 
 
 @contextmanager
@@ -50,7 +42,12 @@ def close(found: Tensor, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("change", [smaller, zeroed])
+def opened(kind: str, folder: Path) -> Any:
+    """Return a tiny model of an architecture, as `transformers` opens it."""
+    return hub.AutoModel.from_pretrained(save(kind, folder), dtype=torch.float32).eval()
+
+
+@pytest.mark.parametrize("change", [lambda encoder, gates: smaller(zeroed(encoder, gates)), zeroed])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_give_the_outputs_of_the_gated_model(
     family: str, change: Callable[..., Encoder], build: Callable[..., Encoder], pieces: Tensor, mask: Tensor
@@ -73,7 +70,7 @@ def test_packed_rows_and_chosen_pieces_are_those_of_the_gated_model(encoder: Enc
     places = torch.tensor([[*range(4), *range(5)], [*range(6), 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0, 0]])
     chosen = torch.tensor([0, 5, 10, 20])
     for gates in (GATES, GATES.flip(0), GATES[[0, 2, 1]]):  # the last layer is the one that knows of chosen pieces
-        small = smaller(encoder, gates)
+        small = smaller(zeroed(encoder, gates))
         with gated(encoder, gates):
             expected = encoder(pieces, places=places, blocks=blocks)
             some = encoder(pieces, places=places, blocks=blocks, selected=chosen)
@@ -83,7 +80,7 @@ def test_packed_rows_and_chosen_pieces_are_those_of_the_gated_model(encoder: Enc
 
 
 def test_hooks_see_all_heads_under_their_own_numbers(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    small, sites = smaller(encoder, SWITCHES), ["pattern", "value", "head_output", "head_write"]
+    small, sites = smaller(zeroed(encoder, SWITCHES)), ["pattern", "value", "head_output", "head_write"]
     with gated(encoder, SWITCHES), record(encoder, sites) as full:
         encoder(pieces, mask)
     with record(small, sites) as seen:
@@ -110,7 +107,7 @@ def test_a_smaller_encoder_comes_back_from_disk(
     family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor, mask: Tensor
 ) -> None:
     encoder = build(family, layers=3)
-    small = smaller(encoder, GATES)
+    small = smaller(zeroed(encoder, GATES))
     export_encoder(small, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["pruned_heads"] == {"0": [0], "1": [0, 1, 2, 3], "2": [1, 3]}
@@ -134,48 +131,86 @@ def test_transformers_opens_the_full_size_one_and_not_the_smaller_one(
     theirs = hub.AutoModelForMaskedLM.from_pretrained(tmp_path / "full").eval()
     with torch.no_grad():
         close(theirs(pieces, attention_mask=mask.long()).logits[mask], expected[mask])
-    export_encoder(smaller(encoder, GATES), tmp_path / "small")
+    export_encoder(smaller(zeroed(encoder, GATES)), tmp_path / "small")
     with pytest.raises(RuntimeError, match="ignore_mismatched_sizes"):
         hub.AutoModelForMaskedLM.from_pretrained(tmp_path / "small")
 
 
-@pytest.mark.parametrize(
-    ("kind", "auto"), [*((kind, hub.AutoModel) for kind in HUB), ("bert", hub.AutoModelForMaskedLM)]
-)
-def test_a_model_of_transformers_is_gated_for_good(
-    kind: str, auto: Any, randomise: Callable[..., None], tmp_path: Path, pieces: Tensor
+@pytest.mark.parametrize("kind", OPENED)
+def test_a_zeroed_folder_opens_in_transformers_with_the_outputs_of_the_gated_model(
+    kind: str, tmp_path: Path, pieces: Tensor
 ) -> None:
-    model = auto.from_config(HUB[kind]()).eval()
-    randomise(model)
+    model = opened(kind, tmp_path / "whole")
     before = deepcopy(model.state_dict())
     with torch.no_grad(), gated(model, GATES):
         expected = model(pieces)[0]
     pruned = zeroed(model, GATES)
-    with torch.no_grad():
-        close(pruned(pieces)[0], expected)
-        assert not torch.allclose(model(pieces)[0], expected, atol=1e-2)
-    assert pruned.config._attn_implementation == "sdpa"
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     changed = [name for name, tensor in pruned.state_dict().items() if not torch.equal(tensor, before[name])]
     assert len(changed) == 3, "W_O of each layer, and nothing else"
-    pruned.save_pretrained(tmp_path)
+    pruned.save_pretrained(tmp_path / "pruned")
+    again = hub.AutoModel.from_pretrained(tmp_path / "pruned").eval()
     with torch.no_grad():
-        close(auto.from_pretrained(tmp_path).eval()(pieces)[0], expected)
+        close(again(pieces)[0], expected)
+        assert not torch.allclose(model(pieces)[0], expected, atol=1e-2)
 
 
-def test_layers_that_share_their_weights_are_refused() -> None:
-    sizes = _sizes("hidden_size", "num_hidden_layers", "num_attention_heads")
-    model = hub.AlbertModel(hub.AlbertConfig(**sizes, embedding_size=16, intermediate_size=48))
+@pytest.mark.parametrize("kind", ASKED)
+def test_heads_that_write_nothing_are_taken_out_of_the_projections_but_one_of_a_layer(
+    kind: str, tmp_path: Path, pieces: Tensor, mask: Tensor
+) -> None:
+    full = zeroed(opened(kind, tmp_path), GATES)
+    small = smaller(full)
+    with torch.no_grad():
+        close(*(one(pieces, attention_mask=mask.long())[0][mask] for one in (small, full)))
+    sizes = [sum(weight.numel() for weight in one.parameters()) for one in (full, small)]
+    bias = 0 if kind == "modernbert" else 3
+    assert sizes[0] - sizes[1] == (1 + 3 + 2) * HEAD_DIM * (4 * MODEL + bias)
+
+
+def test_a_head_with_a_task_keeps_it(tmp_path: Path, pieces: Tensor) -> None:
+    save("bert", tmp_path)
+    model = hub.AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    with torch.no_grad(), gated(model, GATES):
+        expected = model(pieces).logits
+    with torch.no_grad():
+        close(smaller(zeroed(model, GATES))(pieces).logits, expected)
+
+
+@pytest.mark.parametrize("kind", ["mpnet", "gpt2"])
+def test_heads_that_lie_in_another_way_are_not_taken_out(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(PruningError, match="cannot be taken out: how they lie in it is not known"):
+        smaller(zeroed(opened(kind, tmp_path), GATES))
+
+
+def test_as_many_heads_of_every_layer_make_projections_that_transformers_opens(tmp_path: Path, pieces: Tensor) -> None:
+    gates = torch.tensor([[0, 1, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0.0]])
+    full = zeroed(opened("nomic_bert", tmp_path / "whole"), gates)
+    small = even(full)
+    assert small is not None
+    small.save_pretrained(tmp_path / "small")
+    again = hub.AutoModel.from_pretrained(tmp_path / "small").eval()
+    assert (again.config.num_attention_heads, again.config.head_dim) == (3, HEAD_DIM)
+    assert sum(one.numel() for one in full.parameters()) - sum(one.numel() for one in again.parameters()) == 3 * 1024
+    with torch.no_grad():
+        close(again(pieces)[0], full(pieces)[0])
+    gates[2] = 1
+    assert even(zeroed(opened("nomic_bert", tmp_path / "whole"), gates)) is None, "a layer needs all its heads"
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_config_without_a_size_of_heads_takes_no_fewer(kind: str, tmp_path: Path) -> None:
+    assert even(zeroed(opened(kind, tmp_path), torch.tensor([[0, 0, 1, 1.0]] * 3))) is None
+
+
+def test_layers_that_share_their_weights_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PruningError, match="layers of AlbertModel share one W_O"):
-        zeroed(model, GATES)
+        zeroed(opened("albert", tmp_path), GATES)
 
 
-def legacy_folder(folder: Path, randomise: Callable[..., None], pruned: dict[int, list[int]]) -> Any:
+def legacy_folder(folder: Path, pruned: dict[int, list[int]]) -> Any:
     """Write a BERT as `transformers` 4 left it after `prune_heads`; return the full one with rows of W_O zeroed."""
-    config = hub.BertConfig(**_sizes("hidden_size", "num_hidden_layers", "num_attention_heads"), intermediate_size=48)
-    model = hub.BertModel(config).eval()
-    randomise(model)
-    model.save_pretrained(folder)
+    model = opened("bert", folder)
     tensors = load_file(folder / "model.safetensors")
     for layer, heads in pruned.items():
         stay = [at for at in range(MODEL) if at // HEAD_DIM not in heads]
@@ -195,9 +230,9 @@ def legacy_folder(folder: Path, randomise: Callable[..., None], pruned: dict[int
 
 @pytest.mark.parametrize("pruned", [{0: [2], 2: [3, 0, 1]}, {1: [0, 1, 2, 3]}])
 def test_a_model_that_an_older_transformers_pruned_is_loaded(
-    pruned: dict[int, list[int]], randomise: Callable[..., None], tmp_path: Path, pieces: Tensor, mask: Tensor
+    pruned: dict[int, list[int]], tmp_path: Path, pieces: Tensor, mask: Tensor
 ) -> None:
-    theirs = legacy_folder(tmp_path, randomise, pruned)
+    theirs = legacy_folder(tmp_path, pruned)
     ours = load_encoder(tmp_path)
     assert ours.config.pruned == tuple((layer, head) for layer in pruned for head in sorted(pruned[layer]))
     with torch.no_grad():
@@ -242,7 +277,7 @@ def test_views_of_weights_refuse_gaps_and_a_head_goes_once() -> None:
 def test_a_model_to_be_scored_has_all_its_heads() -> None:
     model = word_model(["ship"], layers=2, heads=3, head_dim=4, positions=8, seed=0)
     assert isinstance(model.module, Encoder)
-    small = smaller(model.module, torch.tensor([[0, 1, 1], [1, 0, 1.0]]))
+    small = smaller(zeroed(model.module, torch.tensor([[0, 1, 1], [1, 0, 1.0]])))
     with pytest.raises(ModelError, match=r"planted-0: 2 of its 6 heads were taken out, .*mha\.causal\.pruning\.zeroed"):
         replace(model, module=small)
     replace(model, module=zeroed(small, torch.ones(2, 3)))

@@ -134,7 +134,7 @@ def test_an_encoder_that_lost_heads_is_refused_and_one_that_was_made_whole_is_re
     assert isinstance(encoder, Encoder)
     gates = torch.ones(LAYERS, HEADS)
     gates[1, 2] = 0
-    small = MaskedLM(ours(), smaller(encoder, gates), 4, None)
+    small = MaskedLM(ours(), smaller(zeroed(encoder, gates)), 4, None)
     with pytest.raises(HookError, match=r"make it whole with mha\.causal\.pruning\.zeroed"), sweeping(small):
         pass
     with sweeping(model_of(zeroed(small.module, torch.ones(LAYERS, HEADS)))) as sweep:

@@ -1,0 +1,125 @@
+"""Models of runs without some heads: which go, what is written, and what is said of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hub
+from torch import Tensor
+
+from experiments.run.config import load_config
+from experiments.run.run import run
+from mha import Ablate, align, collate, intervene, load_model
+from reports import Run
+
+WORDS = ("the", "king", "saw", "the", "dogs", ".")
+MEASURES = 'behaviours=["loss"], items=12'
+
+
+@pytest.fixture(scope="module")
+def measured(base: Path, speaker: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run with ablation, importance and gates of a tiny masked LM of 2 x 2 heads."""
+    changes = [f'model.name="{speaker}"', f"ablation={{{MEASURES}}}", f"importance={{{MEASURES}}}"]
+    changes.append(f"gates={{{MEASURES}, steps=2, prices=[0.1]}}")
+    return run(load_config(base, changes), tmp_path_factory.mktemp("runs"), page=False)
+
+
+def written(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "pruned.json").read_text("utf-8"))
+    return found
+
+
+def test_a_pruned_folder_opens_in_transformers_with_the_outputs_of_the_ablated_model(
+    measured: Path, speaker: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    code, said, _ = headscope("prune", measured, "--heads", "1-2,2-1", "--out", tmp_path / "small")
+    assert code == 0
+    model = load_model(str(speaker))
+    batch = collate(align(model.tokenizer, [WORDS]))
+    with torch.no_grad(), intervene(model.module, Ablate(0, 1), Ablate(1, 0)):
+        expected: Tensor = model.run(batch.ids, None)
+    theirs = hub.AutoModelForMaskedLM.from_pretrained(tmp_path / "small").eval()
+    with torch.no_grad():
+        torch.testing.assert_close(theirs.bert(batch.ids)[0], expected, rtol=0, atol=1e-5)
+    tokenizer = hub.AutoTokenizer.from_pretrained(tmp_path / "small")
+    assert tokenizer(" ".join(WORDS))["input_ids"] == batch.ids[0].tolist()
+    found = written(tmp_path / "small")
+    assert (found["heads"], found["by"], found["of"]) == (["1-2", "2-1"], "name", 4)
+    assert found["difference"] < 1e-5
+    assert found["weights"][0] - found["weights"][2] == 2 * 8 * (4 * 16 + 3)
+    assert all(one > 0 for one in found["milliseconds"])
+    assert "2 of 4 heads pruned, by name: 1-2, 2-1" in said
+    assert "of full size, pruned heads are zero; transformers opens it as BertForMaskedLM" in said
+    assert "in memory, mha.causal.pruning.smaller takes the heads out: smaller by" in said
+
+
+@pytest.mark.parametrize(
+    ("by", "table", "column"),
+    [("ablation", "ablations", "cost"), ("gradient", "importance", "importance"), ("gates", "gates", "gate")],
+)
+def test_the_heads_with_the_least_effect_go_and_the_behaviour_is_of_sentences_that_did_not_choose_them(
+    by: str, table: str, column: str, measured: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    code, said, _ = headscope("prune", measured, "--heads", "50%", "--by", by, "--out", tmp_path / "small")
+    rows = Run.open(measured).tables[table]
+    rows = rows[rows.kind == "head"] if "kind" in rows else rows
+    least = rows.sort_values([column, "layer", "head"], kind="stable").name.head(2)
+    found = written(tmp_path / "small")
+    assert code == 0
+    assert found["heads"] == sorted(least)
+    (row,) = found["behaviours"]
+    assert (row["behaviour"], row["items"]) == ("masked-LM loss", "sentences of the selection split")
+    np.testing.assert_allclose(row["cost"], row["intact"] - row["ablated"])
+    assert f"by {by} (masked-LM loss)" in said
+    assert f"{row['intact']:.3f}".lstrip("-") in said
+
+
+def test_without_a_behaviour_it_is_that_of_the_model_and_of_pairs_others_than_those_of_the_effects(
+    measured: Path, speaker: Path, base: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    headscope("prune", run(load_config(base), tmp_path / "runs", page=False), "--heads", "1-1", "--out", tmp_path / "a")
+    assert written(tmp_path / "a")["behaviours"][0]["behaviour"] == "sentence embedding"
+    paired = [f'model.name="{speaker}"', 'ablation={behaviours=["grammar"], items=6}', 'name="paired"']
+    folder = run(load_config(base, paired), tmp_path / "runs", page=False)
+    headscope("prune", folder, "--heads", "1", "--out", tmp_path / "b")
+    rows = written(tmp_path / "b")["behaviours"]
+    assert {row["items"] for row in rows} == {"other pairs"}
+    assert rows[0]["intact"] != Run.open(folder).tables["ablations"].intact.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--heads", "4"), "--heads 4: expected 1 to 3 heads, or a share of 4"),
+        (("--heads", "1.5"), "--heads 1.5: expected 1 to 3 heads"),
+        (("--heads", "5%"), "--heads 5%: expected 1 to 3 heads"),
+        (("--heads", "3-1"), "has no head '3-1'; heads are named layer-head from 1: 1-1 to 2-2"),
+        (("--heads", "1-1", "--by", "gates"), "--heads 1-1 names the heads, which takes no --by"),
+        (("--heads", "1", "--by", "chance"), "--by chance: expected ablation, gradient, gates"),
+    ],
+)
+def test_heads_that_cannot_be_chosen_are_refused_before_anything_is_written(
+    options: tuple[str, ...], message: str, measured: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    code, _, said = headscope("prune", measured, *options, "--out", tmp_path / "small")
+    assert code == 2
+    assert message in said
+    assert not (tmp_path / "small").exists()
+
+
+def test_what_a_run_lacks_is_named_with_how_to_get_it(
+    base: Path, measured: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = run(load_config(base, ['importance={behaviours=["embedding"], items=6}']), tmp_path, page=False)
+    code, _, said = headscope("prune", folder, "--heads", "1", "--out", tmp_path / "small")
+    assert code == 2
+    assert "has no effect of every head by ablation: run again with --set 'ablation.behaviours=[\"loss\"]'" in said
+    assert "or --by gradient, which it has" in said
+    assert "is there already: choose another --out" in headscope("prune", folder, "--heads", "1", "--out", tmp_path).err
+    random = run(load_config(base, ['model.source="random"', 'name="random"']), tmp_path, page=False)
+    command = ("prune", random, "--heads", "1-1", "--out", tmp_path / "small")
+    assert "is a run of random weights: nothing to use" in headscope(*command).err
