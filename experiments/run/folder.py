@@ -12,7 +12,7 @@ from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import toml_of
 from experiments.inputs.open_model import open_model
 from experiments.record.provenance import device_name, processor_name, uncommitted_changes
-from experiments.run.config import RunConfig, checked
+from experiments.run.config import checked
 from experiments.training.train import open_checkpoint
 from mha import Model
 from probes.corpora.corpus import data_folder
@@ -105,11 +105,11 @@ def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
 def open_model_of(run: Run) -> Model:
     """Load the model of a finished run on the CPU; one that the run trained lies in its folder.
 
-    Measures of files have no part in it: they are code, and may be a stranger's.
+    Measures and probes of files have no part in it: they are code, and may be a stranger's.
     """
     path = run.folder / "config.toml"
-    known = {*RunConfig.model_fields} - {"measures"}
-    values = {key: value for key, value in toml_of(run.config, path).items() if key in known}
+    kept = ("name", "seed", "model", "train", "corpus")
+    values = {key: value for key, value in toml_of(run.config, path).items() if key in kept}
     config = checked(values, path.parent, path)
     config = config.model_copy(update={"model": config.model.model_copy(update={"device": "cpu"})})
     if config.model.source == "train" and config.train is not None:
