@@ -18,14 +18,15 @@ from experiments.run.measures import measure_types
 from probes.corpora.corpus import NAMED
 from probes.registry import registered_by
 from probes.words.own import own_probe
-from reports.measures.registry import MeasureError, module_of, use
+from reports.measures.registry import OF_FILE, MeasureError, module_of, use
 
 
 @cache
 def _config_of(kinds: tuple[type[Measure], ...]) -> type[Config]:
     """Return the config with the tables of those measures that have keys."""
     made = with_tables("RunConfig", __name__, {one.name: one for one in kinds if one.model_fields})
-    copyreg.pickle(made, lambda config: (_again, (resolved(config),)))
+    if any(one.__module__.startswith(OF_FILE) for one in kinds):  # another process has to load the files first
+        copyreg.pickle(made, lambda config: (_again, (resolved(config),)))
     return made
 
 
@@ -82,8 +83,9 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
             kind = _config_of(measure_types())
         except MeasureError as error:
             raise ConfigError(f"measures: {error}") from None
-        if files := _files(values.get("probes"), "files"):
-            _use_probes(values["probes"], files)
+        own = define_probes(_files(values.get("probes"), "files"))
+        if own and isinstance(names := values["probes"].get("names", []), list):
+            values["probes"]["names"] = [*names, *(name for name in own if name not in names)]
         resolve_tables(values, folder, kind)
     return validated(kind, values, where)
 
@@ -94,11 +96,11 @@ def _files(table: Any, key: str) -> list[Path]:
     return [Path(str(file)) for file in named] if isinstance(named, list) else []
 
 
-def _use_probes(table: dict[str, Any], files: Sequence[Path]) -> None:
-    """Define the probes of files, and add their names to those of the table; ConfigError where that cannot be."""
+def define_probes(files: Sequence[Path]) -> list[str]:
+    """Define the probes of files, and return their names; raises ConfigError where that cannot be."""
     own: list[str] = []
     for file in files:
-        load: Callable[[], object] = partial(own_probe, file.stem, file, "headscope_probe_table")
+        load: Callable[[], object] = partial(own_probe, file.stem, file, f"headscope_probe_{file.stem}")
         if file.suffix == ".py":
             load = partial(module_of, file, "headscope_probe_", "a probe")
         try:
@@ -109,8 +111,7 @@ def _use_probes(table: dict[str, Any], files: Sequence[Path]) -> None:
             wrong = f"an earlier file has {' and '.join(found)} too" if found else "no @headscope.probe in it"
             raise ConfigError(f"probes.files: {file}: {wrong}; each file defines probes of other names")
         own += found
-    if isinstance(names := table.get("names", []), list):
-        table["names"] = [*names, *(name for name in own if name not in names)]
+    return own
 
 
 FAST: Final[Given] = {

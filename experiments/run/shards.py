@@ -25,6 +25,7 @@ from experiments.record.provenance import Start, device_name, installed, machine
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
 from experiments.run.cluster import ClusterError, DaskWorkers, WorkerCall, one_call, open_cluster
+from experiments.run.config import define_probes
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
@@ -194,6 +195,7 @@ def _opened(job: bytes) -> _Job:
     _refuse_differing(code, _loaded())
     config, inputs, number = pickle.loads(shared)
     try:
+        define_probes([Path(name) for name in config.probes.files or ()])
         opened, corpora = open_model(config, Path(), silent), open_corpora(config)
     except (OSError, ValueError) as error:
         told = " ".join(str(error).split())
