@@ -88,11 +88,11 @@ class OwnProbe:
         found = Counter(key for text in texts for key in _keys(text.words) if key in self.rows)
         for places, what in (
             ([rows[0].place for key, rows in self.rows.items() if not found[key]], "no sentence of the corpora"),
-            ([rows[0].place for key, rows in self.rows.items() if found[key] > 1], "several sentences of the corpora"),
+            ([rows[0].place for key, rows in self.rows.items() if found[key] > 1], "several sentences, all asked"),
         ):
             if places:
-                share = f"{len(places)} of {len(self.rows)} texts of its table"
-                yield f"{self.name}: asked is what stands in the corpora; {share} are {what} (first: {places[0]})"
+                share = f"{len(places)} of the {len(self.rows)} texts of its table"
+                yield f"{self.name}: {share} stand in {what} (first: {places[0]})"
 
     def _answers(self, document: Document) -> Iterable[Answer]:
         if self.function is None:

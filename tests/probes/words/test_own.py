@@ -83,10 +83,9 @@ def test_a_frame_and_files_give_their_answers_to_the_texts_that_they_name(tmp_pa
 def test_texts_of_a_table_that_the_corpora_lack_or_have_twice_are_counted() -> None:
     probe = define("mine", pd.DataFrame(ROWS, columns=["text", "query", "gold", "label"]))
     assert isinstance(probe, OwnProbe)
-    told = "mine: asked is what stands in the corpora; 1 of 3 texts of its table are"
     assert [*probe.notes(map(text, [KEYS, KEYS, ["So", "is", "it"]]))] == [
-        f"{told} no sentence of the corpora (first: row 4)",
-        f"{told} several sentences of the corpora (first: row 1)",
+        "mine: 1 of the 3 texts of its table stand in no sentence of the corpora (first: row 4)",
+        "mine: 1 of the 3 texts of its table stand in several sentences, all asked (first: row 1)",
     ]
     assert [*probe.notes(map(text, [*ASKED]))] == []
 
