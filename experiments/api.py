@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
+
+import pandas as pd
 
 from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
@@ -20,15 +23,14 @@ from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.folders import keep
 from probes.corpora.corpus import Corpus
-from probes.registry import Probe, get_probe, register
+from probes.registry import Probe
+from probes.words.own import Function, OwnProbe, own_probe
 from reports import Run
 from reports.compare.page import change_table
 from reports.formats import names_apart
 from reports.notebook.offline import NotebookPage
 from reports.progress import Progress, silent
 from reports.tables.text_table import TextTable
-
-Kind = TypeVar("Kind", bound=Probe)
 
 CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."
@@ -58,16 +60,21 @@ def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpu
 
 
 @overload
-def probe(wanted: str) -> Probe: ...
+def probe(name: str, answers: Function | pd.DataFrame | str | Path) -> Probe: ...
 @overload
-def probe(wanted: type[Kind]) -> type[Kind]: ...
-def probe(wanted: str | type[Probe]) -> Probe | type[Probe]:
-    """Return the probe of a name, or register a class of your own, `@hs.probe`, for runs to ask for.
+def probe(name: Function) -> Probe: ...
+def probe(name: str | Function, answers: Any = None) -> Probe:
+    """Define a probe of your own for `score`: `@hs.probe` over a function, or with a name a function or a table.
 
-    `hs.probe("dependency").targets(document)` gives the right words of a document. Raises UnknownProbeError for a name
-    that no probe has, ValueError for a class of a name that another has.
+    The function takes a sentence (`.words`; with trees `.heads`, `.deprels`, `.upos` and `.arcs("obj")`) and returns
+    {index of the query word: index or indices of the right words}. A table, a data frame or a .jsonl or .csv file, has
+    such answers in rows of text, query, gold and label (`probes.words.own`). Defined again in the same module it
+    replaces what had the name. Raises ValueError for a name that a probe of elsewhere has, and for what is no probe.
     """
-    return get_probe(wanted) if isinstance(wanted, str) else register(wanted)
+    module = str(inspect.stack(0)[1].frame.f_globals.get("__name__"))
+    if isinstance(name, str):
+        return own_probe(name, answers, module)
+    return own_probe(getattr(name, "__name__", ""), name, module)
 
 
 def open_run(folder: str | Path) -> Run:
@@ -78,7 +85,7 @@ def open_run(folder: str | Path) -> Run:
 def score(
     model: Any = "minilm",
     corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
-    probes: str | Sequence[str] | Mapping[str, Any] = (),
+    probes: str | Probe | Sequence[str | Probe] | Mapping[str, Any] = (),
     *,
     report: str | Mapping[str, Any] | Sequence[str] | None = None,
     annotate: str | None = None,
@@ -95,10 +102,10 @@ def score(
     `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
     list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
     and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
-    parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name,
-    several, or a table; without any, those of a config's default. `fast` leaves out controls, attention statistics and
-    relations between heads, so that heads stand beside baselines alone. All other tables of a config can be given by
-    name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
+    parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name or
+    probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
+    controls, attention statistics and relations between heads, so that heads stand beside baselines alone. All other
+    tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
@@ -106,7 +113,7 @@ def score(
     """
     opened = _opened(model)
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
-    found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, probes), **tables}
+    found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, _named(probes)), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
     if out is not None:
@@ -114,6 +121,14 @@ def score(
     with tempfile.TemporaryDirectory() as temporary:
         folder = run(config, Path(temporary), progress=progress, model=opened, page=False)
         return replace(Run.open(folder), folder=Path(name))
+
+
+def _named(probes: Any) -> Any:
+    """Return probes as a config has them, by name; those that are given as such have their names from then on."""
+    if isinstance(probes, str | Mapping):
+        return probes
+    given = [*probes] if isinstance(probes, Sequence) else [probes]
+    return [one.define().name if isinstance(one, OwnProbe) else one for one in given]
 
 
 def _opened(model: Any) -> Model:

@@ -24,6 +24,7 @@ NEEDS = {
     "senses": "ambiguous nouns and what decides their sense",
     "atom maps": "reactions with maps of their atoms",
     "frequencies": "a list of word frequencies, wordfreq/en_50k.txt under HEADSCOPE_DATA",
+    "answers": "sentences that its function or table answers",
 }
 "What a corpus, or beside it the user, must have for a probe to find questions."
 
@@ -91,12 +92,19 @@ class UnknownProbeError(ValueError):
 
 
 def register(probe: Make) -> Make:
-    """Add a probe class to the registry under its `name`."""
+    """Add a probe class to the registry under its `name`, in the place of one that the same module had before."""
     name = probe().name
-    if name in _registry:
-        raise ValueError(f"two probes are called {name!r}")
+    if name in _registry and _registry[name].__module__ != probe.__module__:
+        raise ValueError(f"two probes are called {name!r}; one is of {_registry[name].__module__}")
     _registry[name] = probe
     return probe
+
+
+def registered_by(load: Callable[[], object]) -> list[str]:
+    """Return the names of the probes that are registered while `load` runs, also of those that were there before."""
+    before = dict(_registry)
+    load()
+    return [name for name, make in _registry.items() if before.get(name) is not make]
 
 
 def probe_names() -> list[str]:

@@ -58,7 +58,7 @@ def _as_label(name: str) -> str:
     documents = list(generate(12, 0))
     having = []
     for probe in map(get_probe, probe_names()):
-        if probe.needs != "frequencies":  # of a file
+        if probe.needs not in ("frequencies", "answers"):  # of a file
             found = (targets for text in documents for targets in probe.targets(text).values())
             having += [probe.name] * any(name in probe.pool(label) for targets in found for label in targets.label)
     return f" ({name!r} is a label of {having[0]}: name that probe)" if len(having) == 1 else ""

@@ -170,6 +170,9 @@ class ProbesSection(ConfigTable):
 
     names: ProbeNames = ("position", "dependency", "agreement", "coreference")
     "Names of probes, each once."
+    files: Annotated[tuple[str, ...] | None, Placed(())] = None
+    """Files of probes of your own, relative to the config: Python with `@headscope.probe`, or tables of answers
+    (.jsonl, .csv), called like their file. They are asked beside `names`, alone where there are none."""
     trained: bool = False
     "Whether a logistic regression is trained for each head and relation, beside a control task."
     trained_pairs: int = Field(default=500, ge=20)

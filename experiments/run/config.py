@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,7 +16,9 @@ from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
 from probes.corpora.corpus import NAMED
-from reports.measures.registry import OF_FILE, MeasureError, use
+from probes.registry import registered_by
+from probes.words.own import own_probe
+from reports.measures.registry import OF_FILE, MeasureError, module_of, use
 
 
 @cache
@@ -75,15 +77,41 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
     with named(where):
         resolve_tables(values, folder, Config)
-        files = values.get("measures")
         try:
-            for file in files if isinstance(files, list) else ():
-                use(Path(str(file)))
+            for file in _files(values, "measures"):
+                use(file)
             kind = _config_of(measure_types())
         except MeasureError as error:
             raise ConfigError(f"measures: {error}") from None
+        own = define_probes(_files(values.get("probes"), "files"))
+        if own and isinstance(names := values["probes"].get("names", []), list):
+            values["probes"]["names"] = [*names, *(name for name in own if name not in names)]
         resolve_tables(values, folder, kind)
     return validated(kind, values, where)
+
+
+def _files(table: Any, key: str) -> list[Path]:
+    """Return the files that a key of a table names; those that are no list are refused later."""
+    named = table.get(key) if isinstance(table, dict) else None
+    return [Path(str(file)) for file in named] if isinstance(named, list) else []
+
+
+def define_probes(files: Sequence[Path]) -> list[str]:
+    """Define the probes of files, and return their names; raises ConfigError where that cannot be."""
+    own: list[str] = []
+    for file in files:
+        load: Callable[[], object] = partial(own_probe, file.stem, file, f"headscope_probe_{file.stem}")
+        if file.suffix == ".py":
+            load = partial(module_of, file, "headscope_probe_", "a probe")
+        try:
+            found = registered_by(load)
+        except (ValueError, OSError) as error:
+            raise ConfigError(f"probes.files: {error}") from None
+        if not found or {*found} & {*own}:
+            wrong = f"an earlier file has {' and '.join(found)} too" if found else "no @headscope.probe in it"
+            raise ConfigError(f"probes.files: {file}: {wrong}; each file defines probes of other names")
+        own += found
+    return own
 
 
 FAST: Final[Given] = {

@@ -12,7 +12,7 @@ from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import toml_of
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, processor_name, uncommitted_changes
-from experiments.run.config import RunConfig, checked
+from experiments.run.config import checked
 from mha import Model
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
@@ -107,13 +107,13 @@ def open_model_of(run: Run) -> Model:
 
 
 def reopened(run: Run) -> LoadedModel:
-    """Load the model of a finished run on the CPU, with the run's config; one that the run trained lies in its folder.
+    """Load the model of a finished run on the CPU, with what its config says of it; one that was trained lies in its folder.
 
-    Measures of files have no part in it: they are code, and may be a stranger's.
+    Measures and probes of files have no part in it: they are code, and may be a stranger's.
     """
     path = run.folder / "config.toml"
-    known = {*RunConfig.model_fields} - {"measures"}
-    values = {key: value for key, value in toml_of(run.config, path).items() if key in known}
+    kept = ("name", "seed", "model", "train", "corpus", "scoring", "behaviour", "ablation", "importance", "gates")
+    values = {key: value for key, value in toml_of(run.config, path).items() if key in kept}
     config, changes = checked(values, path.parent, path), {"device": "cpu"}
     if trained := config.train if config.model.source == "train" else None:
         changes |= {"name": str(run.folder / f"seed-{trained.seeds[0]}"), "source": "checkpoint"}

@@ -30,6 +30,7 @@ from probes.scoring.observers import Observer
 from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled
+from probes.words.own import OwnProbe
 
 Looker = TypeVar("Looker", bound=Observer)
 "A kind of observer."
@@ -110,6 +111,10 @@ class Part:
         for probe in self.probes:
             for split, texts in zip(SPLITS, self.texts, strict=True):
                 for note in remark_notes(f"{probe.name} ({split})", _left_out(probe, texts)):
+                    journal.note(note)
+            if isinstance(probe, OwnProbe):
+                both = (text for texts in self.texts for chunk in texts.chunks(1000) for text in chunk)
+                for note in probe.notes(both):
                     journal.note(note)
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")

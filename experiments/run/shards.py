@@ -5,6 +5,7 @@ A shard is an control on the sample of one scope, or a checkpoint of a training.
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import platform
 from collections import deque
@@ -24,15 +25,18 @@ from experiments.record.provenance import Start, device_name, installed, machine
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
 from experiments.run.cluster import ClusterError, DaskWorkers, WorkerCall, one_call, open_cluster
+from experiments.run.config import define_probes
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
+from probes import get_probe
 from probes.maps.relation_attention import RelationAttention
 from probes.pairs.corpora import open_pairs
 from probes.scoring.tally import Pooled
+from probes.words.own import OwnProbe
 from reports.progress import silent
 from reports.run.record import RunRecord
 
@@ -79,6 +83,9 @@ def open_shards(config: Config, record: RunRecord) -> Iterator[Shards | None]:
     if not config.cluster.address:
         yield None
         return
+    own = [name for name in config.probes.names if isinstance(get_probe(name), OwnProbe)]
+    if own and not config.probes.files:
+        raise ClusterError(f"workers cannot know the probe {own[0]!r}: put it into a file of [probes] files")
     with open_cluster(config.cluster) as workers:
         shared = pickle.dumps((config, _inputs(config, record), workers.threads))
         yield Shards(workers, pickle.dumps((_code(), shared)))
@@ -188,6 +195,7 @@ def _opened(job: bytes) -> _Job:
     _refuse_differing(code, _loaded())
     config, inputs, number = pickle.loads(shared)
     try:
+        define_probes([Path(name) for name in config.probes.files or ()])
         opened, corpora = open_model(config, Path(), silent), open_corpora(config)
     except (OSError, ValueError) as error:
         told = " ".join(str(error).split())
@@ -230,5 +238,6 @@ def _inputs(config: Config, record: RunRecord) -> dict[str, Any]:
         "precision": dict(record.precision),
         "model": {"sha256": record.model.sha256, "tokenizer_sha256": record.model.tokenizer_sha256},
         "corpora": {split: corpus.fingerprint for split, corpus in record.corpora.items()},
+        "probes": {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in config.probes.files or ()},
         "frequencies": None if record.frequencies is None else record.frequencies.sha256,
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mha.models.folders import HUB
-from probes.corpora.line_reader import CorpusError, numbered_lines, refuse_quoting, shortened, suffixes_of
+from probes.corpora.line_reader import CorpusError, filled_lines, numbered_lines, refuse_quoting, shortened, suffixes_of
 
 COLUMNS: Final = ("text", "sentence")
 "What a column of texts is called where nobody names it, in any case."
@@ -39,31 +39,62 @@ def has_text_column(header: str) -> bool:
 
 
 def table_texts(path: Path, column: str | None) -> Iterator[Place]:
-    """Yield place and text of every row, "" where it is empty; raises CorpusError for what is no table of texts."""
+    """Yield place and text of every row, "" where it is empty; raises CorpusError for what is no table of texts.
+
+    Where rows are answers to a probe (`probes.words.own`), every text comes once.
+    """
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    yield from readers.get(suffixes_of(path)[-1], _separated)(path, column)
+    _, columns = next(answer_rows(path), ("", None))
+    once, seen = isinstance(columns, dict) and {"query", "gold"} <= columns.keys(), set[str]()
+    for place, text in readers.get(suffixes_of(path)[-1], _separated)(path, column):
+        if text not in seen:
+            yield place, text
+        if once:
+            seen.add(text)
+
+
+def answer_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield place and columns, None for an empty one, of every row of a .jsonl or .csv file; nothing of others."""
+    if suffixes_of(path)[-1] == ".jsonl":
+        yield from ((f"{path}:{number}", parsed(line, f"{path}:{number}")) for number, line in filled_lines(path))
+    if suffixes_of(path)[-1] == ".csv":
+        lines = separated(path)
+        _, names = next(lines, (1, []))
+        for number, row in lines:
+            yield f"{path}:{number}", dict(zip(names, (cell or None for cell in row), strict=True))
 
 
 def _separated(path: Path, column: str | None) -> Iterator[Place]:
-    """Read values parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some."""
+    place = None
+    for number, row in separated(path):
+        if place is None:
+            place = row.index(text_column(row, column, f"{path}:1"))
+        else:
+            if suffixes_of(path)[-1] == ".tsv":
+                refuse_quoting(row[place], f"{path}:{number}")
+            yield number, row[place]
+
+
+def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and values of the header and of every row.
+
+    They are parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some. Raises
+    CorpusError for a row with more or fewer than the header.
+    """
     header = next(numbered_lines(path), (1, ""))[1]
     lines = (f"{line}\n" for _, line in numbered_lines(path))
-    if tabs := suffixes_of(path)[-1] == ".tsv":
+    if suffixes_of(path)[-1] == ".tsv":
         rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     else:
         rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
-    place = None
-    names: list[str] = []
+    columns = None
     try:
         for row in rows:
-            if place is None:
-                names, place = row, row.index(text_column(row, column, f"{path}:1"))
-            elif row and len(row) != len(names):
-                raise CorpusError(f"{path}:{rows.line_num}: {len(row)} columns, expected {len(names)} as in line 1")
-            elif row:
-                if tabs:
-                    refuse_quoting(row[place], f"{path}:{rows.line_num}")
-                yield rows.line_num, row[place]
+            if row and columns not in (None, len(row)):
+                raise CorpusError(f"{path}:{rows.line_num}: {len(row)} columns, expected {columns} as in line 1")
+            if row or columns is None:
+                yield rows.line_num, row
+            columns = len(row) if columns is None else columns
     except csv.Error as error:
         raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error})") from None
 
@@ -71,18 +102,19 @@ def _separated(path: Path, column: str | None) -> Iterator[Place]:
 def _json_lines(path: Path, column: str | None) -> Iterator[Place]:
     for number, line in numbered_lines(path):
         if line.strip():
-            yield number, _text_of(_parsed(line, f"{path}:{number}"), column, f"{path}:{number}")
+            yield number, _text_of(parsed(line, f"{path}:{number}"), column, f"{path}:{number}")
 
 
 def _json_list(path: Path, column: str | None) -> Iterator[Place]:
-    found = _parsed("\n".join(line for _, line in numbered_lines(path)), str(path), "; one value a line is .jsonl")
+    found = parsed("\n".join(line for _, line in numbered_lines(path)), str(path), "; one value a line is .jsonl")
     if not isinstance(found, list):
         raise CorpusError(f"{path}: a JSON {type(found).__name__}, expected a list of texts or of objects with a text")
     for number, one in enumerate(found, start=1):
         yield number, _text_of(one, column, f"{path}: entry {number}")
 
 
-def _parsed(text: str, where: str, hint: str = "") -> Any:
+def parsed(text: str, where: str, hint: str = "") -> Any:
+    """Return the value of JSON; raises CorpusError, which says `where`, for what is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,5 @@
 """The files that docs/extending.md writes out: they work as they stand there."""
 
-import doctest
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -20,9 +19,11 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
+from headscope import score
 from mha import load_model, record
 from probes import registry
 from probes.corpora.corpus import Corpus
+from probes.records import Document, Sentence
 from probes.scoring.aligned import cut_texts, sample_texts
 from reports import Run
 from reports.measures import registry as known
@@ -30,6 +31,7 @@ from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED
 from tests.experiments.conftest import headscope as headscope
 from tests.probes.conftest import asked as asked
 from tests.probes.conftest import tree as tree
+from tests.probes.words.test_own import bare
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +42,7 @@ def shown(module: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
     found: dict[str, ModuleType] = {}
     for block in module("commands").blocks(ROOT / "docs" / "extending.md"):
-        if block.title:
+        if block.title.endswith(".py"):
             name = block.title.removesuffix(".py").replace("/", ".")
             found[block.title] = ModuleType(name)
             monkeypatch.setitem(sys.modules, name, found[block.title])
@@ -48,15 +50,32 @@ def shown(module: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) 
     return found
 
 
-def test_the_probe_of_the_page_passes_its_own_test_and_doctest(
-    shown: dict[str, ModuleType], tree: Callable[..., object], asked: Callable[..., object]
+def test_the_probes_of_the_page_are_asked_as_they_stand_there(
+    module: Callable[[str], ModuleType],
+    base: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tree: Callable[..., Sentence],
+    asked: Callable[..., object],
 ) -> None:
-    probe, test = shown["probes/syntax/subject_object.py"], shown["tests/probes/syntax/test_subject_object.py"]
-    assert "subject-object" in registry._registry
-    doctested = doctest.testmod(probe)
-    assert (doctested.attempted, doctested.failed) == (5, 0)
-    test.test_the_subject_and_object_of_a_verb_ask_for_each_other(tree, asked)
-    test.test_an_item_counts_by_its_order_and_among_all()
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    blocks = module("commands").blocks(ROOT / "docs" / "extending.md")
+    for block in (one for one in blocks if one.title in ("own.py", "answers.jsonl")):
+        (tmp_path / block.title).write_text(block.text, encoding="utf-8")
+    (config,) = (one.text for one in blocks if one.text.startswith("[probes]"))
+    path = tmp_path / "asked.toml"
+    path.write_text(base.read_text("utf-8").replace("probes.names", "# ") + config, encoding="utf-8")
+    assert load_config(path).probes.names == ("dependency", "subject_to_object", "answers")
+    probe = registry.get_probe("subject_to_object")
+    text = "Whom PRON 3 obj _\nships NOUN 3 nsubj _\ncarry VERB 0 root _\nsank VERB 3 conj _\nwe PRON 4 nsubj _"
+    assert asked(*probe.targets(Document("d", (tree(text),))).values()) == [(1, [0], "all")]
+    score(load_config(base).model.name, "grammar", [probe, "dependency"], fast=True).best("subject_to_object")
+    first, second = (["The", "dog", "saw", "a", "cat", "."], ["A", "cat", "saw", "it", "."])
+    found = [
+        asked(*registry.get_probe("answers").targets(Document("d", (bare(words),))).values())
+        for words in (first, second, second[1:])
+    ]
+    assert found == [[(1, [4], "first")], [(1, [3], "all")], []]
 
 
 def test_the_finding_of_the_page_holds_on_its_planted_tables_and_fails_on_the_others(

@@ -17,7 +17,7 @@ CODE = (*ROOMS, "docs", "tests")
 DOTTED = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
 PATH = re.compile(rf"(?<![\w/.*(-])((?:{'|'.join(CODE)})/[\w/.-]*[\w/])(?![\w*{{])")
 MACHINE = re.compile(r"(?<![\w.])/(?:tmp|home|root|work|Users|mnt)/[\w./-]*")
-PLACEHOLDER = re.compile(r"[A-Z]{4,}|somebody|subject_object")
+PLACEHOLDER = re.compile(r"[A-Z]{4,}|somebody")
 "In a path that stands for others, or for a file that a page shows how to write."
 
 

@@ -9,9 +9,10 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
+import headscope
 from experiments.config.config import ConfigError
 from experiments.heads.typed_text import TypedError
-from headscope import attention, compare, corpus, load, open_run, probe, score, view
+from headscope import attention, compare, corpus, load, open_run, score, view
 from mha.models.packages import ModelError
 from probes import registry
 from reports import Run
@@ -173,17 +174,31 @@ def test_a_corpus_is_that_which_a_run_reads(found: Run) -> None:
         corpus({"name": "grammar", "documents": 0})
 
 
-def test_a_probe_of_ones_own_is_asked_for_by_its_name(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+CELL = """
+@hs.probe
+def neighbour(sentence):
+    return {word: word + (STEP) for word in range(len(sentence.words)) if 0 <= word + (STEP) < len(sentence.words)}
+"""
+
+
+def test_a_probe_of_a_notebook_is_scored_and_its_cell_can_be_run_again(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("probes.registry._registry", dict(registry._registry))
-
-    @probe
-    class First(type(probe("dependency"))):  # type: ignore[misc]
-        name = "first"
-
-    run = score(str(tiny), SPLITS[0], "first", report=SPLITS[1], **SMALL)
-    assert set(run.scores["probe"]) == {"first"}
-    with pytest.raises(ValueError, match="two probes are called 'first'"):
-        probe(First)
+    notebook: dict[str, Any] = {"__name__": "__main__", "hs": headscope}
+    columns = ["layer", "head", "split", "n", "clusters", "accuracy", "mass", "share"]
+    first = None
+    for step, label in (("-1", "previous"), ("+1", "next")):
+        exec(CELL.replace("STEP", step), notebook)
+        first = first or notebook["neighbour"]
+        rows = score(str(tiny), SPLITS[0], [notebook["neighbour"], "position"], report=SPLITS[1], **SMALL).scores
+        same = rows[(rows.label == label) & (rows.variant == "other words")]
+        own = rows[rows.probe == "neighbour"]
+        pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), same[columns].reset_index(drop=True))
+    before = score(str(tiny), SPLITS[0], first, report=SPLITS[1], **SMALL).scores
+    assert before["accuracy"].tolist() != own["accuracy"].tolist(), "what is given is what is scored"
+    with pytest.raises(ValueError, match="two probes are called 'neighbour'; one is of __main__"):
+        exec(CELL.replace("STEP", "2"), notebook | {"__name__": "mine"})
 
 
 def test_a_view_of_a_run_has_its_roles_and_is_written_where_it_is_to_be(tiny: Path, tmp_path: Path) -> None:

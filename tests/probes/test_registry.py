@@ -34,5 +34,6 @@ def test_a_registered_probe_is_found_and_its_name_is_taken(monkeypatch: pytest.M
     assert register(Sink) is Sink
     assert probe_names()[-1] == "sink"
     assert isinstance(get_probe("sink"), Sink)
-    with pytest.raises(ValueError, match="two probes are called 'sink'"):
-        register(Sink)
+    assert register(Sink) is Sink, "a cell of a notebook is run again"
+    with pytest.raises(ValueError, match=f"two probes are called 'sink'; one is of {__name__}"):
+        register(type("Sink", (Sink,), {"__module__": "mine"}))

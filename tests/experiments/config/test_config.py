@@ -7,6 +7,7 @@ from experiments.compare.grid import load_atlas
 from experiments.config.config import ConfigError, CorpusPart, resolved
 from experiments.config.file import CONFIGS, find_config
 from experiments.run.config import config_tables, load_config, load_training
+from probes import registry
 
 SHIPPED = sorted(CONFIGS.glob("*.toml"))
 
@@ -140,6 +141,34 @@ def test_a_key_that_a_training_does_not_know_is_told_and_no_corpus_is_asked_of_i
 )
 def test_a_label_in_place_of_a_probe_is_told_with_its_probe(name: str, hint: str, write: Any) -> None:
     assert complaint(write(), f"probes.names=['{name}']").partition(" (")[2].removesuffix(")") == hint
+
+
+OWN = "import headscope\n\n\n@headscope.probe\ndef mine(sentence):\n    return {1: 0}\n"
+
+
+def test_probes_of_files_are_asked_beside_names_and_alone_without_them(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("text;query;gold\na b;1;0\n", encoding="utf-8")
+    files = "probes.files=['own.py', 'rows.csv']"
+    asked = [load_config(write(), [files, *names]).probes for names in ((), ("probes.names=['rare', 'mine']",))]
+    assert [one.names for one in asked] == [("mine", "rows"), ("rare", "mine", "rows")]
+    assert asked[0].files == (str(tmp_path / "own.py"), str(tmp_path / "rows.csv"))
+    (tmp_path / "own.py").write_text(OWN.replace("mine", "other"), encoding="utf-8")
+    assert load_config(write(), [files]).probes.names == ("other", "rows"), "a file is read anew"
+    for name, text in (("twice.py", OWN.replace("mine", "rows")), ("none.py", ""), ("bad.csv", "text,query\na b,1")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name, said in (
+        ("gone.py", "gone.py: no such file; expected a Python file with a probe"),
+        ("gone.csv", "[Errno 2] No such file or directory: 'gone.csv'"),
+        ("none.py", f"{tmp_path}/none.py: no @headscope.probe in it; each file defines probes of other names"),
+        ("twice.py", f"{tmp_path}/twice.py: it cannot be loaded (ValueError: two probes are called 'rows'; one is of"),
+        ("own.py', './own.py", f"{tmp_path}/own.py: an earlier file has other too"),
+        ("bad.csv", f"{tmp_path}/bad.csv:2: expected text (a string or a list of words), query and gold"),
+    ):
+        assert complaint(write(), f"probes.files=['rows.csv', '{name}']").startswith(f"probes.files: {said}"), name
 
 
 def test_a_config_that_comes_along_is_found_by_its_name_unless_a_file_has_it(

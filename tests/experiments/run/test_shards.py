@@ -14,16 +14,19 @@ from typing import Any
 import pytest
 
 from experiments.config.config import Config
-from experiments.config.sections import ClusterSection
+from experiments.config.sections import ClusterSection, ProbesSection
 from experiments.record.job import kept_folder
 from experiments.run import shards
 from experiments.run.cluster import ClusterError, DaskWorkers
 from experiments.run.config import load_config
+from experiments.run.folder import open_model_of
 from experiments.run.run import run
 from experiments.run.scope import Part
 from mha.models.folders import weights_sha256
 from mha.parallel import threads
+from probes import registry
 from probes.pairs.corpora import PairCorpus
+from reports import Run
 from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
@@ -188,6 +191,52 @@ def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: py
     together = run(with_workers(config), tmp_path / "together")
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)
+
+
+OWN = (
+    "import headscope\n\n@headscope.probe\ndef mine(sentence):\n    return {1: 0} if len(sentence.words) > 1 else {}\n"
+)
+
+
+@pytest.fixture
+def own(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    """Return the config of a run with the probe of a file, `OWN`, alone."""
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    return load_config(base, ["controls={random=2}", f"probes={{names=[], files=['{tmp_path / 'own.py'}']}}"])
+
+
+@pytest.mark.slow
+def test_processes_of_a_cluster_find_a_probe_by_its_file(
+    own: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+    alone, together = run(own, tmp_path / "alone"), run(with_workers(own), tmp_path / "together")
+    assert workers_of(together) == "2 local workers, 1 thread each"
+    same_but_for_workers(together, alone)
+
+
+def test_a_probe_without_a_file_is_refused_by_a_cluster_and_one_with_another_file_by_its_worker(
+    own: Config, here: Here, tmp_path: Path
+) -> None:
+    alone = own.model_copy(update={"probes": ProbesSection(names=("mine",))})
+    with pytest.raises(ClusterError, match=r"workers cannot know the probe 'mine': put it into a file of \[probes\]"):
+        run(with_workers(alone), tmp_path / "out")
+    begin = here.begin
+
+    def changed(what: str, *how: Any) -> Asked:
+        (tmp_path / "own.py").write_text(f"{OWN}# another", encoding="utf-8")
+        return begin(what, *how)
+
+    here.begin = changed  # type: ignore[method-assign]
+    with pytest.raises(ClusterError, match=r"has another probes\..*own\.py \("):
+        run(with_workers(own), tmp_path / "out")
+
+
+def test_the_model_of_a_run_is_opened_without_its_file_of_probes(own: Config, here: Here, tmp_path: Path) -> None:
+    folder = run(own, tmp_path)
+    (tmp_path / "own.py").write_text("raise SystemExit", encoding="utf-8")
+    assert open_model_of(Run.open(folder)).layers == 2
 
 
 def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(

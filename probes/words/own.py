@@ -1,0 +1,174 @@
+"""Probes of one's own: a function of a sentence, or a table of answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, cast
+
+import pandas as pd
+
+from mha.messages import OneLineError
+from probes.corpora.line_reader import CorpusError, shortened
+from probes.plain.text_tables import answer_rows
+from probes.records import Document
+from probes.registry import CONTROLS, Probe, register
+from probes.targets import Targets
+
+Function = Callable[[Document], Mapping[int, int | Sequence[int]]]
+"Takes a sentence and returns {index of the query word: index or indices of its right words}."
+
+Key = str | tuple[str, ...]
+"A text as answers to it are looked up: its letters without blanks, or its words."
+
+
+class AnswerError(OneLineError):
+    """A probe of one's own that cannot be defined, or an answer of it that cannot be scored."""
+
+
+class Answer(NamedTuple):
+    """What is right for one word of a text."""
+
+    query: Any
+    gold: Any
+    label: str = "all"
+    place: str = ""
+    "Of a table, the row that says so."
+
+
+@dataclass(frozen=True, eq=False)
+class OwnProbe:
+    """A probe of one's own: which words are right, beside all baselines and controls that need no tree."""
+
+    name: str
+    function: Function | None
+    rows: Mapping[Key, Sequence[Answer]]
+    "In the place of a function, the answers of a table to each of its texts."
+    module: str
+    "Where it is defined, and may be defined again."
+    scope: ClassVar[str] = "sentence"
+    baselines: ClassVar[tuple[str, ...]] = (
+        *("offset", "likeliest distance", "previous word", "first candidate"),
+        *("same word, nearest", "same word, same rank", "uniform"),
+    )
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
+    needs: ClassVar[str] = "answers"
+    source: ClassVar[str] = "a probe of one's own"
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The one way in which it asks."""
+        return (f"word->answer of {self.name}",)
+
+    def targets(self, document: Document) -> dict[str, Targets]:
+        """Return one item a query and label; raises AnswerError for an answer that the text cannot have."""
+        pairs = {pair for answer in self._answers(document) for pair in self._pairs(answer, document)}
+        return {self.variants[0]: Targets.grouped(sorted(pairs))}
+
+    def pool(self, label: str) -> Sequence[str]:
+        """An item counts by its label, and among all."""
+        return (label,) if label == "all" else (label, "all")
+
+    def define(self) -> Probe:
+        """Make it the probe of its name; ValueError where one of another module has that name."""
+
+        def make() -> Probe:
+            return cast(Probe, self)
+
+        make.__module__ = self.module
+        return register(make)()
+
+    def notes(self, texts: Iterable[Document]) -> Iterator[str]:
+        """Say which texts of its table are no sentence among `texts`, or several."""
+        found = Counter(key for text in texts for key in _keys(text.words) if key in self.rows)
+        for places, what in (
+            ([rows[0].place for key, rows in self.rows.items() if not found[key]], "no sentence of the corpora"),
+            ([rows[0].place for key, rows in self.rows.items() if found[key] > 1], "several sentences, all asked"),
+        ):
+            if places:
+                share = f"{len(places)} of the {len(self.rows)} texts of its table"
+                yield f"{self.name}: {share} stand in {what} (first: {places[0]})"
+
+    def _answers(self, document: Document) -> Iterable[Answer]:
+        if self.function is None:
+            return [answer for key in _keys(document.words) for answer in self.rows.get(key, ())]
+        try:
+            found = self.function(document)
+        except Exception as error:  # whatever the function does
+            raise AnswerError(f"{self._where(document)}: {type(error).__name__}: {error}") from error
+        if not isinstance(found, Mapping):
+            raise AnswerError(f"{self._where(document)}: expected {{query: [right words]}}, got {found!r}")
+        return [Answer(query, gold) for query, gold in found.items()]
+
+    def _pairs(self, answer: Answer, document: Document) -> Iterator[tuple[int, int, str]]:
+        words = document.words
+        where = f"{self._where(document, answer.place)}, query {answer.query!r}, gold {answer.gold!r}"
+        try:
+            (query,), gold = _indices(answer.query), _indices(answer.gold)
+        except (TypeError, ValueError):
+            raise AnswerError(f"{where}: expected the index of a word, and the indices of its right words") from None
+        for word in (query, *gold):
+            if not 0 <= word < len(words):
+                raise AnswerError(f"{where}: there is no word {word}; the words are 0 to {len(words) - 1}")
+        if not gold or query in gold:
+            wrong = "cannot be its own gold" if gold else "has no right word"
+            raise AnswerError(f"{where}: {words[query]!r} {wrong}; leave it out, or give another word")
+        return ((query, word, answer.label) for word in gold)
+
+    def _where(self, document: Document, place: str = "") -> str:
+        text = shortened(" ".join(document.words))
+        return f"probe {self.name!r}, {place or document.sentences[0].id} ({text})"
+
+
+def own_probe(name: str, answers: Any, module: str) -> Probe:
+    """Define a probe by a function of a sentence, or by a table of answers: a data frame, or a .jsonl or .csv file.
+
+    A table has a row for each query: text (one sentence, as a string or as a list of words), query (index of the word),
+    gold (index, or list of them) and, if there is one, label. Asked are sentences of the corpora that have the words of
+    a list, or the letters of a string. `module` may define it again. Raises AnswerError for what is neither,
+    CorpusError for a row that is none, ValueError for a name that a probe of another module has.
+    """
+    if not name:
+        raise AnswerError('a probe needs a name: hs.probe("name", answers)')
+    if isinstance(answers, pd.DataFrame | str | Path):
+        rows: dict[Key, list[Answer]] = {}
+        for text, answer in _rows(answers):
+            rows.setdefault("".join(text.split()) if isinstance(text, str) else tuple(text), []).append(answer)
+        if not rows:
+            raise AnswerError(f"probe {name!r}: no row in its table, a DataFrame, or a .jsonl or .csv file")
+        return OwnProbe(name, None, rows, module).define()
+    if not callable(answers) or isinstance(answers, type):
+        expected = "expected a function of a sentence, a DataFrame, or a .jsonl or .csv file"
+        raise AnswerError(f"probe {name!r}: {expected}; got {answers!r}")
+    return OwnProbe(name, answers, {}, module).define()
+
+
+def _indices(value: Any) -> list[int]:
+    """Return an index, or several, as a list; a string is read as JSON."""
+    value = json.loads(value) if isinstance(value, str) else value
+    return [index(one) for one in (value if isinstance(value, Iterable) else [value])]
+
+
+def _keys(words: tuple[str, ...]) -> tuple[Key, ...]:
+    """Return under what a table may have answers to a sentence of these words."""
+    return words, "".join("".join(words).split())
+
+
+def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[str | Iterable[str], Answer]]:
+    """Yield text and answer of every row of a table; raises CorpusError where a row lacks one."""
+    if isinstance(table, pd.DataFrame):
+        numbered = enumerate(table.to_dict("records"), start=1)
+        found: Iterable[tuple[str, Any]] = ((f"row {number}", row) for number, row in numbered)
+    else:
+        found = answer_rows(Path(table))
+    for place, row in found:
+        columns = dict(row) if isinstance(row, Mapping) else {}
+        text, query, gold, label = map(columns.get, ("text", "query", "gold", "label"))
+        if query is None or gold is None or not isinstance(text, Iterable):
+            raise CorpusError(f"{place}: expected text (a string or a list of words), query and gold; got {row}")
+        yield text, Answer(query, gold, "all" if pd.isna(label) or label == "" else str(label), place)
