@@ -107,7 +107,7 @@ def open_model_of(run: Run) -> Model:
 
 
 def reopened(run: Run) -> LoadedModel:
-    """Load the model of a finished run on the CPU, with what its config says of it; one that was trained lies in its folder.
+    """Load the model of a finished run on the CPU, with the config of what is read; one that it trained is its own.
 
     Measures and probes of files have no part in it: they are code, and may be a stranger's.
     """
