@@ -14,10 +14,10 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 83920,
-    "lines of tests": 48200,
-    "files of Python": 546,
-    "files of Python under 60 lines": 84,
+    "lines of source": 84750,
+    "lines of tests": 48670,
+    "files of Python": 550,
+    "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 15,
