@@ -28,7 +28,7 @@ from reports.scores.best_heads import (
 from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
-from reports.tables.grades import BY_ANSWER, POSITION, own_labels
+from reports.tables.grades import BY_ANSWER, POSITION, STABLE, is_borderline, own_labels
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -84,7 +84,7 @@ class CardSource:
     def rows(self) -> pd.DataFrame:
         """The rows of the report split that a page shows and that have a margin, but for trained classifiers.
 
-        First those in which a head is significant: those that the first screen names, then linguistic roles, pooled
+        First those in which a head has a stable grade: those that the first screen names, then linguistic roles, pooled
         labels and slices of others after them, and positions; of these the surest margins first.
         """
         rows = page_scores(self.run.scores)[0]
@@ -92,7 +92,7 @@ class CardSource:
         rows = rows.loc[kept, [*ROLE_READ]]
         labels, keys = (pd.MultiIndex.from_frame(rows[key]) for key in (_LABEL, [*_LABEL, "variant", "name"]))
         order: dict[str, Any] = {
-            "graded": rows["grade"] > 0,
+            "graded": (rows["grade"] > 0) & (rows["holds"] >= STABLE),
             "named": keys.isin([(row.probe, row.label, row.variant, row.name) for row in self.named]),
             "spoken": rows.index.isin(of_language(rows).index),
             "own": labels.isin(own_labels(labels.unique())),
@@ -202,11 +202,15 @@ def _role(row: Mapping[Any, Any], rule: RunThresholds) -> tuple[str, ...]:
         role(str(row["probe"]), str(row["label"]), str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({baseline_name(str(row['baseline']))})",
-        yes_or_no(row["grade"] > 0) if numbers["p_adjusted"] == numbers["p_adjusted"] else MISSING,
+        MISSING if numbers["p_adjusted"] != numbers["p_adjusted"] else _significant(row),
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         rule.grade(row) + (", selected" if row["selected"] else ""),
     )
+
+
+def _significant(row: Mapping[Any, Any]) -> str:
+    return "borderline" if is_borderline(row["grade"], row["holds"]) else yes_or_no(row["grade"] > 0)
 
 
 def layer(source: CardSource, name: str) -> CardPart | None:

@@ -48,8 +48,8 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
 def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_is_not_significant_last(run: Run):
     kept = run.scores[(run.scores["name"] == "1-1") & (run.scores["split"] == "report") & run.scores["margin"].notna()]
     kept = kept[kept["probe"].isin(["dependency", "position"])].drop_duplicates("probe")
-    place = kept[kept["probe"] == "position"].assign(label="place", margin_low=0.9, grade=1)
-    role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1)
+    place = kept[kept["probe"] == "position"].assign(label="place", margin_low=0.9, grade=1, holds=1.0)
+    role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1, holds=1.0)
     other = role.assign(label="other", margin_low=0.8, grade=0, selected=True, p_adjusted=float("nan"))
     made = head_cards(CardSource(replace(run, scores=pd.concat([place, role, other], ignore_index=True))))
     assert made is not None
