@@ -1,6 +1,6 @@
 """Shards of a run that workers do.
 
-A shard is an control on the sample of one scope, or a checkpoint of a training.
+A shard is a control on the sample of one scope, or a checkpoint of a training.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class ShardedPart(Part):
 
 @dataclass(frozen=True)
 class ControlSums:
-    """What a worker has measured of an control."""
+    """What a worker has measured of a control."""
 
     heads: Mapping[str, Any]
     "Its sums, packed."
