@@ -175,7 +175,7 @@ class Classifier:
         if number in range(len(self.labels)):
             return int(number)
         there = f"{', '.join(self.labels)}, or 0 to {len(self.labels) - 1}"
-        raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {shortened(there)}")
+        raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
 
 
 def _refuse_other(model: Model, kind: str) -> None:
