@@ -1,4 +1,4 @@
-"""What every head does on one sentence, and what the sentence, or a classifier's decision, loses without some of them."""
+"""What every head does on one sentence, and what a sentence, or a classifier, loses without some of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.scoring.score import Settings
 from reports.formats import MISSING, decimal3, model_title, p_value, percent
-from reports.scores.effects import behaviour_text, cost_text, scale_of
+from reports.scores.effects import cost_text, scale_of
 from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
@@ -141,9 +141,7 @@ def ablate(
     return TextTable(title, tuple(shown), rows, frame, note)
 
 
-def _ablate_rows(
-    model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int
-) -> TextTable:
+def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int) -> TextTable:
     """Return the costs of heads for labelled rows, the highest first."""
     rows = labelled_rows(table)
     classifier = Classifier.of(model, any(row.words for row in rows), seed)
@@ -159,9 +157,7 @@ def _ablate_rows(
         (groups[0][i]["name"], *(cost_text(group[i]) for group in groups), p_value(groups[0][i]["p_adjusted"]))
         for i in order
     )
-    intact = ", ".join(
-        f"{behaviour_text(group[0])} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups
-    )
+    intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
     note = f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; decided by {classifier.told}."
     title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"

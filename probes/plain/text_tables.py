@@ -57,7 +57,7 @@ def table_texts(path: Path, column: str | None) -> Iterator[Place]:
 
 
 def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Yield place and columns, None for an empty one, of every row of a data frame, .jsonl or .csv; nothing of others."""
+    """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others."""
     if not isinstance(path, Path):
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
         return

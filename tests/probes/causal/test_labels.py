@@ -30,7 +30,7 @@ from probes.causal.gradients import slopes
 from probes.causal.labels import Classifier, LabelError, has_labels, labelled_rows, labels
 from probes.evidence.question import Effort
 
-WORDS = "good fine bad poor the a film book is was very so".split()
+WORDS = ["good", "fine", "bad", "poor", "the", "a", "film", "book", "is", "was", "very", "so"]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 SIZE: dict[str, Any] = {"vocab_size": len(SPECIAL) + len(WORDS), "initializer_range": 0.4, "pad_token_id": 0}
 BERT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
@@ -161,7 +161,10 @@ def opinions(count: int, seed: int) -> pd.DataFrame:
     rows = []
     for number in range(count):
         good = number % 2
-        words = [*random.choice(WORDS[2 - 2 * good : 4 - 2 * good], 2), *random.choice(WORDS[4:], random.integers(3, 7))]
+        words = [
+            *random.choice(WORDS[2 - 2 * good : 4 - 2 * good], 2),
+            *random.choice(WORDS[4:], random.integers(3, 7)),
+        ]
         rows.append({"text": " ".join(random.permutation(words)), "label": ("bad", "good")[good]})
     return pd.DataFrame(rows)
 
