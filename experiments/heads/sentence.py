@@ -159,7 +159,7 @@ def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame,
     )
     intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
-    note = f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; decided by {classifier.told}."
+    note = f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; decided by {classifier.described}."
     title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"
     return TextTable(title, ("heads", *columns, "corrected p"), shown, frame, note)
 

@@ -107,7 +107,7 @@ def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     words = any(row.words for row in rows)
     if words not in opened:
         opened[words] = Classifier.of(run.model, words, run.config.seed)
-    run.note(f"labels of {file.stem}: decided by {opened[words].told}")
+    run.note(f"labels of {file.stem}: decided by {opened[words].described}")
     return labels(opened[words], file.stem, rows, items)
 
 

@@ -121,7 +121,7 @@ class Classifier:
         return cls(model, module, labels, model.special["sep"] if typed else None)
 
     @property
-    def told(self) -> str:
+    def described(self) -> str:
         """What the head is, in words."""
         labels = f"labels {', '.join(self.labels)}" if len(self.labels) > 1 else "a number"
         return f"the model's own head ({type(self.module).__name__}: {labels})"
@@ -149,11 +149,11 @@ class Classifier:
 
     def types(self, ids: Int[Tensor, "*batch piece"]) -> Int[Tensor, "*batch piece"]:
         """Return 1 for pieces behind the first separator, else 0, as tokenizers give them; padding may have either."""
-        ends = (ids == self.separator).long()
+        ends = torch.eq(ids, self.separator or 0).long()
         return (ends.cumsum(-1) - ends).clamp(max=1)
 
     def cut(self, row: LabelledRow) -> Pieces:
-        """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair that cannot be told apart.
+        """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair of other types than known.
 
         Of a row without words, every piece that is not special counts as one.
         """
