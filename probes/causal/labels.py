@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -118,7 +119,19 @@ class Classifier:
         theirs: Any = AutoTokenizer.from_pretrained(find_model(model.name), local_files_only=True)
         typed = any(theirs("a", "b").get("token_type_ids", ()))
         labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
-        return cls(model, module, labels, model.special["sep"] if typed else None)
+        found = cls(model, module, labels, model.special["sep"] if typed else None)
+        return found if found._pads() else replace(found, model=replace(model, padding=None))
+
+    @torch.no_grad()
+    def _pads(self) -> bool:
+        """Whether a text keeps its logits where padding follows: a head that reads the last piece (XLNet) does not."""
+        ids = torch.tensor([self.model.tokenizer.encode("a").ids])
+        real = torch.tensor([[True] * ids.numel() + [False]])
+        alone, padded = (
+            self.read(ids, None, None),
+            self.read(F.pad(ids, (0, 1), value=self.model.padding or 0), real, None),
+        )
+        return torch.allclose(alone, padded if padded.ndim == 2 else padded[:, :-1], atol=1e-5, rtol=1e-4)
 
     @property
     def described(self) -> str:
@@ -136,7 +149,7 @@ class Classifier:
         real: Bool[Tensor, "batch piece"] | None,
         selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
-    ) -> Float[Tensor, "chosen label"]:
+    ) -> Float[Tensor, "... label"]:
         """Return the logits of each text, or of the `selected` pieces of the flattened batch; `entry` is not heard."""
         device = device_of(self.module)
         ids, real, selected = ids.to(device), moved(device, real), moved(device, selected)

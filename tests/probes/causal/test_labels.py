@@ -19,6 +19,8 @@ from transformers import (
     ModernBertConfig,
     ModernBertForSequenceClassification,
     PreTrainedTokenizerFast,
+    XLNetConfig,
+    XLNetForSequenceClassification,
 )
 
 from headscope import ablate, load
@@ -118,6 +120,15 @@ def test_of_numbers_the_value_is_minus_the_squared_error() -> None:
     behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold}))
     error = [float(logits(module, fast, text)[0]) - number for text, number in zip(texts(20), gold, strict=True)]
     assert means(behaviour) == {VALUE: pytest.approx(-np.mean(np.square(error)), rel=1e-4)}
+
+
+def test_a_head_that_reads_the_last_piece_reads_no_padding() -> None:
+    torch.manual_seed(3)
+    config = XLNetConfig(**SIZE, d_model=32, n_layer=2, n_head=4, d_inner=32)
+    module, fast = XLNetForSequenceClassification(config), tokenizer()
+    lost = [float(logits(module, fast, text).log_softmax(0)[1]) for text in texts(20)]
+    table = pd.DataFrame({"text": texts(20), "label": 1})
+    assert means(decided(load(module, fast), table))[VALUE] == pytest.approx(np.mean(lost), abs=1e-5)
 
 
 def planted(seed: int, *, reads: bool = True) -> tuple[BertForSequenceClassification, tuple[int, int]]:
