@@ -147,7 +147,8 @@ def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame,
     classifier = Classifier.of(model, any(row.words for row in rows), seed)
     behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows)
     chosen = tuple(find_head(name, model.name, model.layers, model.heads) for name in heads if name != EACH)
-    sets = [HeadSet(SELECTED, ", ".join(heads), chosen)] if chosen else single_heads(model.layers, model.heads)
+    together = [HeadSet(SELECTED, ", ".join(heads), chosen)]
+    sets = single_heads(model.layers, model.heads) if EACH in heads else together
     values = measure(behaviour, [(), *(one.heads for one in sets)], how).numpy()
     frame = ablation_table(behaviour, how, sets, values, Effort(seed=seed))
     groups = [rows.to_dict("records") for _, rows in frame.groupby("measure", sort=False)]

@@ -127,10 +127,8 @@ class Classifier:
         """Whether a text keeps its logits where padding follows: a head that reads the last piece (XLNet) does not."""
         ids = torch.tensor([self.model.tokenizer.encode("a").ids])
         real = torch.tensor([[True] * ids.numel() + [False]])
-        alone, padded = (
-            self.read(ids, None, None),
-            self.read(F.pad(ids, (0, 1), value=self.model.padding or 0), real, None),
-        )
+        alone = self.read(ids, None, None)
+        padded = self.read(F.pad(ids, (0, 1), value=self.model.padding or 0), real, None)
         return torch.allclose(alone, padded if padded.ndim == 2 else padded[:, :-1], atol=1e-5, rtol=1e-4)
 
     @property
