@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from mha.messages import OneLineError
+from mha.messages import OneLineError, nearest_name
 from probes import get_probe, probe_names
-from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS
 from probes.registry import UnknownProbeError
 
 GRAMMAR = "grammar"
@@ -18,6 +19,9 @@ GRAMMAR = "grammar"
 
 LOSS, EMBEDDING = "loss", "embedding"
 "Behaviours that are measured on the sentences of the report split: the masked-LM loss, and the sentence embedding."
+
+LABELS = "labelled rows (.jsonl or .csv with text and label)"
+"What a file says that is a behaviour of the model's own classifier."
 
 NAMED_BEHAVIOURS = (LOSS, EMBEDDING, *GENERATED_PAIRS, *NAMED_PAIRS)
 "Behaviours that are no file or folder."
@@ -69,7 +73,12 @@ ProbeNames = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_kno
 
 
 def _there(names: tuple[str, ...]) -> tuple[str, ...]:
-    stems = [name if name in NAMED_BEHAVIOURS else pairs_path(name).stem for name in names]
+    for name in names:
+        if name not in NAMED_BEHAVIOURS and not Path(name).expanduser().exists():
+            known = f"known are {', '.join(NAMED_BEHAVIOURS)}, and files of minimal pairs or of {LABELS}"
+            near = nearest_name(name, NAMED_BEHAVIOURS, known)
+            raise ValueError(f"unknown behaviour {name!r}; {near}{'' if near == known else f' ({known})'}")
+    stems = [name if name in NAMED_BEHAVIOURS else Path(name).stem for name in names]
     for name in stems:
         if stems.count(name) > 1:
             raise ValueError(f"behaviour {name!r} is named twice")
@@ -77,5 +86,5 @@ def _there(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 BehaviourNames = Annotated[tuple[str, ...], AfterValidator(_there), Placed(NAMED_BEHAVIOURS)]
-"""Names of behaviours, each once: "loss", "embedding", and minimal pairs as in [behaviour], by name, file or folder
-(relative to the config file)."""
+"""Names of behaviours, each once: "loss", "embedding", minimal pairs as in [behaviour], by name, file or folder, and
+files of labelled rows for the model's own classifier (relative to the config file)."""

@@ -172,7 +172,7 @@ def _held_out(run: RunContext, section: tuple[Sequence[str], int]) -> Iterator[t
     """Yield each behaviour on items that had no part in the choice of heads, and what they are.
 
     Effects are of sentences of the report split, so here those of the selection split are read; of minimal pairs those
-    that come after the pairs of the effects.
+    that come after the pairs of the effects, and so of labelled rows.
     """
     names, items = section
     for name in names or [_default(run)]:
@@ -181,10 +181,9 @@ def _held_out(run: RunContext, section: tuple[Sequence[str], int]) -> Iterator[t
             yield behaviour, "sentences of the selection split"
             continue
         (more,) = Behaviours.of(run, [name], 2 * items)
-        unseen = np.arange(len(behaviour.clusters), len(more.clusters))
-        yield (
-            (taken(more, unseen), "other pairs") if len(unseen) else (behaviour, "pairs, which the effects are of too")
-        )
+        unseen, what = np.arange(len(behaviour.clusters), len(more.clusters)), "pairs" if more.kinds else "rows"
+        seen = (behaviour, f"{what}, which the effects are of too")
+        yield (taken(more, unseen), f"other {what}") if len(unseen) else seen
 
 
 def _default(run: RunContext) -> str:

@@ -1,11 +1,12 @@
-"""What every head does on one sentence, and what the sentence loses without some of them."""
+"""What every head does on one sentence, and what a sentence, or a classifier, loses without some of them."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,14 @@ from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.causal.interventions import WAYS
 from mha.pieces import Pieces
+from probes.causal.ablation import SELECTED, HeadSet, measure, single_heads
+from probes.causal.ablation_table import VALUE, ablation_table
+from probes.causal.labels import Classifier, labelled_rows, labels
 from probes.evidence.examples import word_level
+from probes.evidence.question import Effort
 from probes.scoring.score import Settings
-from reports.formats import MISSING, decimal3, model_title, percent
+from reports.formats import MISSING, decimal3, model_title, p_value, percent
+from reports.scores.effects import cost_text, scale_of
 from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
@@ -89,8 +95,18 @@ def attention(model: Model, text: str, maps: str = "weights") -> Attention:
     return Attention(model_title(model.name), tuple(words), rolled)
 
 
-def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> TextTable:
-    """Return what a sentence loses where heads are ablated: how far words' vectors move, and what is still known.
+EACH: Final = "each"
+"In the place of names of heads: every head, alone."
+
+
+def ablate(
+    model: Model, heads: str | Sequence[str], text: str | Path | pd.DataFrame, how: str = "zero", seed: int = 0
+) -> TextTable:
+    """Return what a sentence, or a classifier's decision, loses where heads are ablated.
+
+    Of a sentence: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or the `Path`
+    of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with intervals over
+    rows; `heads` may there be "each", every head alone, with p corrected for all of them.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
@@ -99,6 +115,8 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
     model with randomly initialised weights. Raises TypedError for a head that the model does not have or a text it
     cannot read.
     """
+    if not isinstance(text, str):
+        return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed)
     if how not in WAYS or how == "resample":
         raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
     names = [heads] if isinstance(heads, str) else [*heads]
@@ -121,6 +139,30 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
     )
     title = f"{model_title(model.name)} without {', '.join(names) or MISSING} ({how})"
     return TextTable(title, tuple(shown), rows, frame, note)
+
+
+def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int) -> TextTable:
+    """Return the costs of heads for labelled rows, the highest first."""
+    rows = labelled_rows(table)
+    classifier = Classifier.of(model, any(row.words for row in rows), seed)
+    behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows)
+    chosen = tuple(find_head(name, model.name, model.layers, model.heads) for name in heads if name != EACH)
+    together = [HeadSet(SELECTED, ", ".join(heads), chosen)]
+    sets = single_heads(model.layers, model.heads) if EACH in heads else together
+    values = measure(behaviour, [(), *(one.heads for one in sets)], how).numpy()
+    frame = ablation_table(behaviour, how, sets, values, Effort(seed=seed))
+    groups = [rows.to_dict("records") for _, rows in frame.groupby("measure", sort=False)]
+    order = np.argsort([-row["cost"] for row in groups[0]], kind="stable")
+    columns = [f"{group[0]['measure'].replace(VALUE, 'cost')}, {scale_of(group[0]).unit}" for group in groups]
+    shown = tuple(
+        (groups[0][i]["name"], *(cost_text(group[i]) for group in groups), p_value(groups[0][i]["p_adjusted"]))
+        for i in order
+    )
+    intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
+    left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
+    note = f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; decided by {classifier.described}."
+    title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"
+    return TextTable(title, ("heads", *columns, "corrected p"), shown, frame, note)
 
 
 @torch.inference_mode()

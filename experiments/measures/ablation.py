@@ -55,7 +55,10 @@ TERMS: Final = (
         "Behaviours",
         "masked-LM loss: log-probability of masked word pieces, in nats a piece. Minimal pairs: by how many nats the "
         "correct sentence is preferred to the incorrect one, and the share of pairs in which it is. Sentence "
-        "embedding: cosine of the mean of the last vectors with what it is with all heads. A head's name with a "
+        "embedding: cosine of the mean of the last vectors with what it is with all heads. Labels of a file: the "
+        "log-probability that the model's classifier head gives to the gold label (minus the log-loss), the share of "
+        "labels that are its most probable ones (ties in part), and the logit of the gold label; of a regression head "
+        "minus the squared error. A head's name with a "
         "label: the accuracy of that head while heads below it are ablated.",
     ),
     (
@@ -103,8 +106,9 @@ class AblationMeasure(Measure):
     )
 
     behaviours: BehaviourNames = ()
-    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
-    "embedding" take a model with a masked-LM head. Nothing is switched off where nothing is said."""
+    """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
+    rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a
+    masked-LM head. Nothing is switched off where nothing is said."""
     ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
         default=("zero",), min_length=1
     )
@@ -112,7 +116,7 @@ class AblationMeasure(Measure):
     layers: bool = True
     "Whether whole layers are switched off as well."
     items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
+    "Sentences, pairs or rows at the most of each behaviour."
     labels: tuple[str, ...] = ()
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
     random heads; where nothing is said those that match a behaviour (`probes.causal.attention_vs_effect.ROLES`)."""
@@ -298,7 +302,8 @@ def _columns(groups: Sequence[pd.DataFrame]) -> tuple[list[str], list[dict[str, 
     for group in groups:
         one, unit = group.iloc[0], scale_of(group.iloc[0]).unit
         of_value = f"Cost, {unit}" if one["way"] == first else f"Cost, {one['way']}, {unit}"
-        titles.append(of_value if one["measure"] == VALUE else f"{one['measure']}, points")
+        points = ", points" * (unit == "percentage points")
+        titles.append(of_value if one["measure"] == VALUE else f"{one['measure']}{points}")
     return titles, [{row["name"]: cost_text(row) for row in _rows(group)} for group in groups]
 
 

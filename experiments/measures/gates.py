@@ -180,7 +180,7 @@ class GatesMeasure(BehaviourMeasure):
         roles = _roles(run.scores)
         yield Paragraph(
             "Every head has a gate, a factor on its output. Gates are learned that pay a price for being open, to see "
-            "which heads stay. An item of a behaviour is a sentence or a minimal pair."
+            "which heads stay. An item of a behaviour is a sentence, a minimal pair or a row."
         )
         behaviours = every.groupby("behaviour", sort=False)
         maps = [_map(of, run, roles) for _, rows in behaviours for _, of in rows.groupby("price")]

@@ -148,7 +148,7 @@ class ImportanceMeasure(BehaviourMeasure):
         taylor = {row["behaviour"]: row for row in run.last("taylor").to_dict("records")}
         yield Paragraph(
             "Every head has a gate, a factor on its output. Importance is how much a behaviour changes with the gate. "
-            "An item of a behaviour is a sentence or a minimal pair."
+            "An item of a behaviour is a sentence, a minimal pair or a row."
         )
         maps = [one for _, rows in every.groupby("behaviour", sort=False) for one in _maps(rows, run)]
         yield Matrix("Every head", maps, "importance.csv")

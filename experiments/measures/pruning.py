@@ -211,13 +211,14 @@ class PruningMeasure(BehaviourMeasure):
 
     def _orders(self, run: RunContext) -> Iterator[tuple[Weighed, list[Order]]]:
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
+        from probes.causal.gradients import value_of
         from probes.causal.pruning import COST, IMPORTANCE, halves, random_orders, ranked
 
         shape = (run.model.layers, run.model.heads)
         for one in self.opened(run).weighed():
             chosen_on, _ = halves(one.behaviour)
             importance = one.slopes(self.directions).importance[chosen_on].mean(0).numpy()
-            singles = one.singles[:, chosen_on].mean(1)
+            singles = value_of(one.behaviour, one.singles).values[:, chosen_on].mean(1)
             orders = [ranked(IMPORTANCE, importance), ranked(COST, (singles[0] - singles[1:]).reshape(shape))]
             yield one, orders + random_orders(shape, self.draws, run.config.seed)
 

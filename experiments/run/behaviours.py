@@ -1,4 +1,4 @@
-"""The behaviours of a run's model by the names that its config has for them: the loss, the embedding, minimal pairs."""
+"""The behaviours of a run's model by the names that its config has for them: loss, embedding, minimal pairs, labels."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from experiments.config.config import Config
-from experiments.config.section import EMBEDDING, LOSS
+from experiments.config.section import EMBEDDING, LABELS, LOSS
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
-from mha import MaskedLM, Model
+from mha import MaskedLM, Model, ModelError
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
+from probes.causal.labels import Classifier, has_labels, labelled_rows, labels
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
@@ -30,27 +32,32 @@ from probes.scoring.tally import Numbers
 
 @dataclass(frozen=True)
 class Behaviours:
-    """What a study asks a run's model about: sentences of the report split, and corpora of minimal pairs."""
+    """What a study asks a run's model about: sentences of the report split, minimal pairs, and labelled rows."""
 
     run: RunContext
     names: Sequence[str]
     items: int
     "Sentences, or pairs, at the most of each: those with the smallest hash."
     pairs: Mapping[str, PairCorpus]
+    rows: Mapping[str, Behaviour]
+    "What the model's classifier decides of files of labelled rows, by the name of the file."
 
     @classmethod
     def of(cls, run: RunContext, names: Sequence[str], items: int) -> Self:
         """Return behaviours that can be opened, each by itself.
 
-        Raises ModelError for what needs a masked-LM head where the model has none, and CorpusError for pairs that are
-        not there.
+        Raises ModelError for what needs a masked-LM head, or one of a classifier, where the model has none; CorpusError
+        for pairs that are not there, and LabelError for rows without a label of the model.
         """
-        section = run.config.behaviour
-        paired = [name for name in names if name not in (LOSS, EMBEDDING)]
+        section, files = run.config.behaviour, [name for name in names if has_labels(Path(name))]
+        paired = [name for name in names if name not in (LOSS, EMBEDDING, *files)]
         if paired or LOSS in names:
-            run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+            try:
+                run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+            except ModelError as error:
+                raise ModelError(f'{error}; behaviours without are "{EMBEDDING}" and {LABELS}') from error
         pairs = {name: open_pairs(name, first=section.first, seed=section.seed) for name in paired}
-        return cls(run, names, items, pairs)
+        return cls(run, names, items, pairs, {name: decisions(run, Path(name), items) for name in files})
 
     def __iter__(self) -> Iterator[Behaviour]:
         """Yield one after the other; what is left out is noted among the dropped of the run."""
@@ -65,9 +72,9 @@ class Behaviours:
             yield opened[name, self.items]
 
     def _open(self, name: str) -> Behaviour:
-        """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
-        if name in self.pairs:
-            behaviour: Behaviour = self._pairs(self.pairs[name])
+        """Open a behaviour: LOSS, EMBEDDING, labelled rows, or minimal pairs, decided as [behaviour] says."""
+        if name in self.pairs or name in self.rows:
+            behaviour = self._pairs(self.pairs[name]) if name in self.pairs else self.rows[name]
             dropped = Dropped.of(behaviour.left_out)
         else:
             aligned = self._sentences()
@@ -88,6 +95,20 @@ class Behaviours:
         items = nsmallest(self.items, enumerate(corpus.stream()), key=lambda one: (draws(corpus.name, one[1]), one[0]))
         method = self.run.config.behaviour.method
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
+
+
+class Classifiers(dict[bool, Classifier]):
+    """Whether words or texts are classified -> the classifier that a study of the run has opened."""
+
+
+def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
+    """Return what the classifier of a run's model decides of at most so many rows of a file."""
+    rows, opened = labelled_rows(file), run.once(Classifiers)
+    words = any(row.words for row in rows)
+    if words not in opened:
+        opened[words] = Classifier.of(run.model, words, run.config.seed)
+    run.note(f"labels of {file.stem}: decided by {opened[words].described}")
+    return labels(opened[words], file.stem, rows, items)
 
 
 @dataclass(frozen=True)
@@ -123,12 +144,12 @@ class Weighed:
 
     def without(self, sets: Sequence[Heads], way: str) -> Numbers:
         """Return values [1 + set, item], the intact model's first; every single head comes first in `sets`."""
-        known = self.singles if way == ZERO else np.empty((0, len(self.behaviour.clusters)))
-        wanted = [(), *sets][len(known) :]
-        if not wanted:
-            return known
-        step = self.run.counter(f"ablation, {self.behaviour.name}, {way}", len(self.behaviour.prompts))
-        return np.concatenate([known, measure(self.behaviour, wanted, way, step=step).numpy()])
+        known = [self.singles] if way == ZERO else []
+        wanted = [(), *sets][sum(map(len, known)) :]
+        if wanted:
+            step = self.run.counter(f"ablation, {self.behaviour.name}, {way}", len(self.behaviour.prompts))
+            known.append(measure(self.behaviour, wanted, way, step=step).numpy())
+        return np.concatenate(known)
 
 
 class OpenedBehaviours(dict[tuple[str, int], Weighed]):

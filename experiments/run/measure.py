@@ -92,10 +92,11 @@ class BehaviourMeasure(Measure):
     """Something that a run measures of behaviours, where its config names any."""
 
     behaviours: BehaviourNames = ()
-    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
-    "embedding" take a model with a masked-LM head. Nothing is measured where nothing is said."""
+    """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
+    rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a
+    masked-LM head. Nothing is measured where nothing is said."""
     items: int = Field(default=500, ge=2)
-    "Sentences, or pairs, at the most of each behaviour."
+    "Sentences, pairs or rows at the most of each behaviour."
 
     def opened(self, run: RunContext) -> Behaviours:
         """Return the behaviours; raises where one cannot be opened."""

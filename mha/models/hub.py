@@ -29,7 +29,15 @@ POOLER = re.compile(r"(^|\.)pooler\.")
 
 
 class HeadMissingError(ValueError):
-    """A model of `transformers` that has no trained masked-LM head."""
+    """A model of `transformers` that has no trained head of a kind."""
+
+
+HEADS = {
+    "MaskedLM": "MODEL_FOR_MASKED_LM_MAPPING",
+    "SequenceClassification": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING",
+    "TokenClassification": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING",
+}
+"Kind of a head, as AutoModelFor... is called -> what `transformers` calls the models that can have one."
 
 
 def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:
@@ -56,21 +64,21 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
     return encoder.eval()
 
 
-def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Module:
-    """Load a model folder with its masked-LM head (safetensors only, no remote code), in evaluation mode and float32.
+def load_hub_head(folder: str, kind: str, *, random_seed: int | None = None) -> nn.Module:
+    """Load a model folder with a head, one of HEADS (safetensors only, no remote code), in eval mode and float32.
 
     With `random_seed` the architecture is built with randomly initialised weights. Raises HeadMissingError, with the
     reason, where the architecture has no such head, the folder has no weights for it (`transformers` would make them
     up), or a decoder reads the text once more.
     """
-    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoModelForMaskedLM
+    import transformers
 
     config = _config(folder)
     if config.is_encoder_decoder:
         raise HeadMissingError(f"a {config.model_type} is an encoder with a decoder, which predicts from left to right")
-    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
+    if type(config) not in getattr(transformers, HEADS[kind]):
         raise HeadMissingError(f"transformers has none for a {config.model_type}")
-    model, info = _open(AutoModelForMaskedLM, folder, config, random_seed)
+    model, info = _open(getattr(transformers, f"AutoModelFor{kind}"), folder, config, random_seed)
     if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
         raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.models.folders import find_model
-from mha.models.hub import HeadMissingError, load_hub_masked_lm
+from mha.models.hub import HeadMissingError, load_hub_head
 from mha.models.model import Model, permute_weights
 from mha.models.packages import ModelError
 
@@ -139,17 +139,26 @@ def _no_head(model: Model, why: str) -> str:
 
 
 def _from_hub(model: Model, seed: int) -> nn.Module:
-    """Load a model of `transformers` once more with its masked-LM head, which `load_model` leaves out."""
+    """Load a model of `transformers` once more with its masked-LM head."""
     try:
-        module = load_hub_masked_lm(str(find_model(model.name)), random_seed=seed if model.source == "random" else None)
+        module = with_head(model, "MaskedLM", seed)
     except HeadMissingError as error:
         raise ModelError(_no_head(model, str(error))) from error
-    if model.source == "permuted":
-        permute_weights(module, seed)
     decoder: Any = module.get_output_embeddings()  # type: ignore[operator]  # of every PreTrainedModel
     if decoder is None:
         raise ModelError(_no_head(model, "transformers knows no decoder of it"))
     decoder.register_forward_pre_hook(_at_places)
+    return module
+
+
+def with_head(model: Model, kind: str, seed: int) -> nn.Module:
+    """Load a model once more with a head, which `load_model` leaves out; `kind` is one of `mha.models.hub.HEADS`.
+
+    `seed` is that of the model, where its source has one. Raises HeadMissingError.
+    """
+    module = load_hub_head(str(find_model(model.name)), kind, random_seed=seed if model.source == "random" else None)
+    if model.source == "permuted":
+        permute_weights(module, seed)
     return module.to(model.device)
 
 

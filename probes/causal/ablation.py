@@ -56,13 +56,15 @@ def measure(
 ) -> Float[Tensor, "set item"]:
     """Return the value of every item with each set of heads ablated, in double precision.
 
+    What is measured `beside` the value follows: as many columns more for each such measure.
     `how` is one of WAYS. Neither `batch_pieces`, the pieces of a batch, nor `side_by_side`, those of its copies, change
     a number but by rounding. `step` is told how many texts were read under all sets.
     """
     mean = mean_outputs(behaviour, how == POSITION_MEAN) if how in (MEAN, POSITION_MEAN) else None
     with sweeping(behaviour.reader) as sweep:
         work = partial(_values, sweep, behaviour, sets, how, mean, side_by_side)
-        return behaviour.measured(work, len(sets), batch_pieces, step)
+        rows = len(sets) * (1 + len(behaviour.beside))
+        return behaviour.measured(work, rows, batch_pieces, step).view(len(sets), -1)
 
 
 @torch.inference_mode()
@@ -74,16 +76,17 @@ def _values(
     mean: Tensor | None,
     side_by_side: int,
     batch: Sequence[int],
-) -> Float[Tensor, "set text"]:
+) -> Float[Tensor, "row text"]:
+    """Return a row for each set and measure."""
     texts = behaviour.texts(batch)
     trace = sweep.trace(texts)
     others = _others(behaviour, batch, texts) if how == RESAMPLE else None
     layers = len(trace.seen) if behaviour.below is None else behaviour.below
     variants = [tuple(_change(head, how, mean, others) for head in heads if head[0] < layers) for heads in sets]
-    values = trace.output.new_zeros(len(sets), len(batch))
+    values = trace.output.new_zeros(len(sets), 1 + len(behaviour.beside), len(batch))
     for numbers, output in sweep.run(texts, variants, trace, pieces=side_by_side):
-        values[numbers] = behaviour.values(batch, texts, output, trace.output)
-    return values
+        values[numbers] = behaviour.numbers(batch, texts, output, trace.output)
+    return values.flatten(0, 1)
 
 
 def _change(head: tuple[int, int], how: str, mean: Tensor | None, others: Sequence[Tensor] | None) -> Ablate:

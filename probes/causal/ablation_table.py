@@ -21,9 +21,10 @@ from reports.tables.effects import ABLATION_CONTRASTS
 from reports.tables.shared_columns import MEASURES, RUN
 from reports.tables.table import Table
 
-VALUE, ACCURACY, ATTRACTED = MEASURES
+VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
 """What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
-is preferred, ties half, of all pairs and of those with at least one attractor."""
+is preferred, ties half, of all pairs and of those with at least one attractor; of labels the share that is right, and
+the logit of the gold label."""
 
 FEWEST = 3
 "Heads that one is compared with in what its damage explains, at least."
@@ -100,10 +101,17 @@ class AblatedMeasure:
 
 
 def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
-    """Return what is told of a behaviour, from the `values` [set, item] of its items."""
+    """Return what is told of a behaviour, from the `values` [set, item] of its items.
+
+    Columns after those of the items are of what is measured beside the value, as `probes.causal.ablation.measure` has
+    them.
+    """
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
+    values, *beside = np.split(values, range(len(place), values.shape[1], len(place)), axis=1)
     found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, behaviour.share)]
+    for (name, unit), numbers in zip(behaviour.beside.items(), beside, strict=bool(beside)):
+        found.append(AblatedMeasure(behaviour.name, name, unit, numbers, place, share=name == ACCURACY))
     if behaviour.decides:
         credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
         found.append(AblatedMeasure(behaviour.name, ACCURACY, unit, credit, place, share=True))

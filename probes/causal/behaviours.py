@@ -6,7 +6,7 @@ preferred, and how near a text's embedding stays to what it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -52,6 +52,8 @@ class Prompt:
     "Piece of the vocabulary whose log-probability is asked at each place."
     weights: tuple[float, ...] = ()
     "What each log-probability counts in the value of the item."
+    number: float = 0.0
+    "What a regression should answer."
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ class Behaviour:
     def decides(self) -> bool:
         """Whether an item is right where its value is above 0: accuracy is told beside the value."""
         return bool(self.kinds)
+
+    @property
+    def beside(self) -> Mapping[str, str]:
+        """What is measured beside the value, as `numbers` gives it -> its unit."""
+        return {}
 
     @property
     def distance(self) -> bool:
@@ -159,6 +166,12 @@ class Behaviour:
         """Return the value of each text of a batch, on the device of what the model gives, changed and unchanged."""
         raise NotImplementedError
 
+    def numbers(
+        self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant ..."], intact: Tensor
+    ) -> Float[Tensor, "variant measure text"]:
+        """Return the value of each text and what is measured `beside` it, in this order."""
+        return self.values(batch, texts, output, intact)[:, None]
+
 
 def text_batch(texts: Sequence[Pieces], places: Sequence[Sequence[int]], padding: int | None) -> TextBatch:
     """Return texts as a model reads them, padded at the end, to be asked at the `places` of each."""
@@ -178,13 +191,19 @@ class Predictions(Behaviour):
 
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
+        return self._summed(batch, self._wanted(batch, output) - output.logsumexp(-1))
+
+    def _wanted(self, batch: Sequence[int], output: Tensor) -> Float[Tensor, "variant chosen"]:
+        """Return the logits of what is wanted."""
+        wanted = torch.tensor([piece for i in batch for piece in self.prompts[i].wanted]).to(output.device)
+        return output.gather(2, wanted.expand(len(output), -1)[..., None])[..., 0]
+
+    def _summed(self, batch: Sequence[int], found: Float[Tensor, "variant chosen"]) -> Float[Tensor, "variant text"]:
+        """Return the weighted sum of a number for each wanted piece."""
         asked = [self.prompts[i] for i in batch]
-        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places]).to(output.device)
-        wanted = torch.tensor([piece for one in asked for piece in one.wanted]).to(output.device)
-        weights = torch.tensor([weight for one in asked for weight in one.weights]).to(output)
-        there = output.gather(2, wanted.expand(len(output), -1)[..., None])[..., 0]
-        weighted = (there - output.logsumexp(-1)) * weights
-        return output.new_zeros(len(output), len(asked)).index_add(1, text, weighted)
+        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.wanted]).to(found.device)
+        weights = torch.tensor([weight for one in asked for weight in one.weights]).to(found)
+        return found.new_zeros(len(found), len(asked)).index_add(1, text, found * weights)
 
 
 @dataclass(frozen=True)

@@ -64,18 +64,21 @@ def gate_heads(
 def _loss(behaviour: Behaviour, batch: Sequence[int], gates: Tensor) -> Tensor:
     """Return what a batch loses for each item, its share of all items' texts told for all."""
     texts_of_item = len(behaviour.prompts) / len(behaviour.clusters)
-    return -_values(behaviour, gates, batch).sum() * (texts_of_item / len(batch))
+    return -_numbers(behaviour, gates, batch)[0].sum() * (texts_of_item / len(batch))
 
 
 def gated_values(
     behaviour: Behaviour, gates: Float[Tensor, "layer head"], *, batch_pieces: int = BATCH_PIECES
 ) -> Float[Tensor, " item"]:
-    """Return the value of every item with the output of each head multiplied by its gate, in double precision."""
-    work = torch.no_grad()(lambda batch: _values(behaviour, gates, batch)[None])
-    return behaviour.measured(work, 1, batch_pieces)[0]
+    """Return the value of every item with the output of each head multiplied by its gate, in double precision.
+
+    What is measured `beside` the value follows, as in `probes.causal.ablation.measure`.
+    """
+    work = torch.no_grad()(partial(_numbers, behaviour, gates))
+    return behaviour.measured(work, 1 + len(behaviour.beside), batch_pieces).flatten()
 
 
-def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[Tensor, " text"]:
+def _numbers(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[Tensor, "measure text"]:
     texts = behaviour.texts(batch)
     with gated(behaviour.reader.module, gates):
         output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
@@ -83,7 +86,7 @@ def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[
     if isinstance(behaviour, Embedding):
         with torch.no_grad():
             intact = behaviour.reader.read(texts.ids, texts.real, texts.selected)
-    return behaviour.values(batch, texts, output[None], intact)[0].cpu()
+    return behaviour.numbers(batch, texts, output[None], intact)[0].cpu()
 
 
 def _with_copy(behaviour: Behaviour) -> Behaviour:

@@ -153,7 +153,7 @@ def importance_table(
     value = value_of(behaviour, importance)
     numbers = value.estimate(importance, effort, "importance")
     numbers |= {"of_layer": by_layer(mean).flatten().numpy(), "predicted": flat(slopes.predicted).mean(1)}
-    cost = np.nan if values is None else (values[0] - values[1:]).mean(1)
+    cost = np.nan if values is None else value_of(behaviour, values).cost.mean(1)
     return pd.DataFrame(named_heads(shape) | value.about | numbers | {"cost": cost})
 
 
@@ -163,7 +163,7 @@ def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: 
     Spearman's rho and Pearson's r of the signed costs, in [-1, 1], with intervals of resampled clusters: predictions
     and costs of a resample are means over the same items. NaN where one of both does not vary.
     """
-    predicted, cost = flat(slopes.predicted), values[0] - values[1:]
+    predicted, cost = flat(slopes.predicted), value_of(behaviour, values).cost
     value = value_of(behaviour, cost)
     resamples = value.resamples(effort)
     drawn = [resamples.means(value.sums(one)) for one in (predicted, cost)]

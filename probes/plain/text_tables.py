@@ -8,10 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mha.models.folders import HUB
 from probes.corpora.line_reader import CorpusError, filled_lines, numbered_lines, refuse_quoting, shortened, suffixes_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS: Final = ("text", "sentence")
 "What a column of texts is called where nobody names it, in any case."
@@ -44,7 +47,7 @@ def table_texts(path: Path, column: str | None) -> Iterator[Place]:
     Where rows are answers to a probe (`probes.words.own`), every text comes once.
     """
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    _, columns = next(answer_rows(path), ("", None))
+    _, columns = next(table_rows(path), ("", None))
     once, seen = isinstance(columns, dict) and {"query", "gold"} <= columns.keys(), set[str]()
     for place, text in readers.get(suffixes_of(path)[-1], _separated)(path, column):
         if text not in seen:
@@ -53,8 +56,11 @@ def table_texts(path: Path, column: str | None) -> Iterator[Place]:
             seen.add(text)
 
 
-def answer_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield place and columns, None for an empty one, of every row of a .jsonl or .csv file; nothing of others."""
+def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
+    """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others."""
+    if not isinstance(path, Path):
+        yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
+        return
     if suffixes_of(path)[-1] == ".jsonl":
         yield from ((f"{path}:{number}", parsed(line, f"{path}:{number}")) for number, line in filled_lines(path))
     if suffixes_of(path)[-1] == ".csv":

@@ -14,7 +14,7 @@ import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import CorpusError, shortened
-from probes.plain.text_tables import answer_rows
+from probes.plain.text_tables import table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
@@ -161,12 +161,7 @@ def _keys(words: tuple[str, ...]) -> tuple[Key, ...]:
 
 def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[str | Iterable[str], Answer]]:
     """Yield text and answer of every row of a table; raises CorpusError where a row lacks one."""
-    if isinstance(table, pd.DataFrame):
-        numbered = enumerate(table.to_dict("records"), start=1)
-        found: Iterable[tuple[str, Any]] = ((f"row {number}", row) for number, row in numbered)
-    else:
-        found = answer_rows(Path(table))
-    for place, row in found:
+    for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
         text, query, gold, label = map(columns.get, ("text", "query", "gold", "label"))
         if query is None or gold is None or not isinstance(text, Iterable):

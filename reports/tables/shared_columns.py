@@ -128,12 +128,15 @@ UNIT: Final = text("unit", "Unit of the values and costs of the behaviour, such 
 COSINE: Final = "cosine"
 "What the unit of a behaviour begins with that is a distance from the intact model."
 
-MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
-"What is measured of a behaviour; of all but minimal pairs the value alone."
+MEASURES: Final = ("value", "accuracy", "accuracy with attractors", "gold logit")
+"What is measured of a behaviour; of all but minimal pairs and labels the value alone."
 
 VALUE: Final = MEASURES[0]
 MEASURE: Final = text(
-    "measure", "What is measured: the value in its unit, or the share of pairs decided correctly.", MEASURES
+    "measure",
+    "What is measured: the value in its unit, the share of pairs or labels decided correctly, or the logit of the "
+    "gold label.",
+    MEASURES,
 )
 
 CHANCE: Final = 0.5

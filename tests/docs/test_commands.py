@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import typer
@@ -16,6 +17,8 @@ from experiments.compare.grid import load_atlas
 from experiments.config.file import find_config
 from experiments.run.config import load_config, load_training
 from experiments.run.run import run
+from tests.probes.causal.test_labels import opinions, planted
+from tests.probes.causal.test_labels import tokenizer as tokenizer_of
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
@@ -118,6 +121,15 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not end.value.code, f"exit code {end.value.code}"
 
 
+CLASSIFIER = "hs.load(classifier"
+"Of the program that takes a classifier which the reader has."
+
+
+def programs(commands: ModuleType) -> list[Any]:
+    """Return the blocks of Python that pages show."""
+    return [block for page in commands.PAGES for block in commands.blocks(page) if block.language == "python"]
+
+
 @pytest.mark.slow
 def test_every_command_and_program_that_is_shown_runs_or_is_listed(
     commands: ModuleType,
@@ -135,14 +147,30 @@ def test_every_command_and_program_that_is_shown_runs_or_is_listed(
             where = {page for page, found in typed if found == command}
             pytest.fail(f"{command} (in {', '.join(sorted(where))}): {error}\n{capfd.readouterr().err}")
     assert (place / "view.html").is_file()
-    programs = [block for page in commands.PAGES for block in commands.blocks(page) if block.language == "python"]
-    texts = {block.text: block.page for block in programs}
+    texts = {block.text: block.page for block in programs(commands) if CLASSIFIER not in block.text}
     for text, page in texts.items():
         capfd.readouterr()
         exec(compile(text, page, "exec"), {})
         if page == "README.md":
             (shown,) = (block.text for block in commands.blocks(ROOT / page) if block.language == "text")
             assert capfd.readouterr().out.strip() == shown.strip()
+
+
+def test_the_program_for_your_own_classifier_finds_the_planted_head(
+    commands: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
+    (program,) = (block for block in programs(commands) if CLASSIFIER in block.text)
+    (classifier, (layer, head)), rows = planted(3), opinions(60, 3)
+    rows.to_csv("reviews.csv", index=False)
+    there: dict[str, Any] = {"classifier": classifier, "tokenizer": tokenizer_of(), "rows": rows}
+    exec(compile(program.text, program.page, "exec"), there)
+    costs = there["run"].tables["ablations"].query("kind == 'head' and measure == 'accuracy'").set_index("name")["cost"]
+    assert (costs.idxmax(), costs.max() > 0.2) == (f"{layer + 1}-{head + 1}", True)
+    assert "labels of reviews: decided by the model's own head (BertForSequenceClassification: labels bad, good)" in (
+        there["run"].record.notes
+    )
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from mha.causal.interventions import Ablate, Attend, Patch, gated, intervene
 from mha.hooks import HookError, record, watch
-from mha.models.hub import load_hub_masked_lm
+from mha.models.hub import load_hub_head
 from mha.models.model import load_model
 from mha.own_attention import attention_modules
 from mha.watches import SITES, Seen
@@ -264,7 +264,7 @@ def test_bigbird_attends_to_all_in_texts_in_which_it_does_so_by_itself(tmp_path:
     with torch.no_grad():
         assert torch.equal(model.run(ids, None), own(input_ids=ids, attention_mask=torch.ones_like(ids))[0])
     hub.BigBirdForMaskedLM(config("big_bird", block_size=2, num_random_blocks=1)).save_pretrained(folder)
-    lm = load_hub_masked_lm(str(folder))
+    lm = load_hub_head(str(folder), "MaskedLM")
     with record(lm) as maps:
         lm(input_ids=ids)
     assert len(maps["pattern"]) == 3

@@ -95,7 +95,7 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
         ("ablation.behaviours=['loss', 'loss']", "ablation.behaviours: behaviour 'loss' is named twice"),
         (
             "ablation.behaviours=['gramar']",
-            "ablation.behaviours: unknown minimal pairs 'gramar'; did you mean 'grammar'",
+            "ablation.behaviours: unknown behaviour 'gramar'; did you mean 'grammar'",
         ),
         ("ablation.behaviours=loss", "ablation.behaviours: expected a list, such as [\"loss\"]; got 'loss'"),
         ("seed=three", "seed: expected a whole number; got 'three'"),

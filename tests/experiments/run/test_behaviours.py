@@ -7,17 +7,21 @@ from pathlib import Path
 import pytest
 import torch
 
+from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import Behaviours
 from experiments.run.config import load_config
 from experiments.run.context import RunContext
+from experiments.run.run import run as run_config
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
+from reports import Run
 from reports.progress import silent
+from tests.probes.causal.test_labels import opinions, planted, tokenizer
 
 Around = Callable[..., RunContext]
 
@@ -80,3 +84,42 @@ def test_the_same_seed_masks_the_same(around: Around) -> None:
     assert [a.places for a in one.prompts] == [a.places for a in other.prompts]
     assert [a.places for a in one.prompts] != [a.places for a in third.prompts]
     assert torch.equal(one.texts([0]).ids, other.texts([0]).ids)
+
+
+@pytest.mark.parametrize("name", ["classifier", "los"])
+def test_a_wrong_name_is_refused_with_what_there_is(name: str, base: Path) -> None:
+    known = r"known are loss, embedding, grammar, .*, and files of minimal pairs or of labelled rows"
+    with pytest.raises(ConfigError, match=rf"ablation.behaviours: unknown behaviour '{name}'; .*{known}"):
+        load_config(base, [f'ablation.behaviours=["{name}"]'])
+
+
+def test_labels_of_a_file_are_a_behaviour_of_every_measure_and_named_on_the_page(base: Path, tmp_path: Path) -> None:
+    module, (layer, head) = planted(5)
+    for part in (module, tokenizer()):
+        part.save_pretrained(tmp_path / "reviewer")
+    opinions(60, 5).to_csv(tmp_path / "reviews.csv", index=False)
+    measures = ("ablation", "importance", "slopes", "gates", "pruning")
+    asked = [f'{measure}.behaviours=["{tmp_path / "reviews.csv"}"]' for measure in measures]
+    changes = [
+        *asked,
+        f'model.name="{tmp_path / "reviewer"}"',
+        "gates.prices=[0.01]",
+        "gates.steps=60",
+        "pruning.draws=2",
+    ]
+    run = Run.open(run_config(load_config(base, changes), tmp_path / "runs"))
+    place = f"{layer + 1}-{head + 1}"
+    costs = run.tables["ablations"].query("kind == 'head'").set_index(["measure", "name"])
+    assert {costs.loc[measure, "cost"].idxmax() for measure in ("value", "accuracy", "gold logit")} == {place}
+    assert set(costs["n"]) == set(costs["clusters"]) == {60}
+    importance, gates = (run.tables[name].set_index("name") for name in ("importance", "gates"))
+    assert importance["cost"].to_numpy() == pytest.approx(costs.loc["value", "cost"].to_numpy())
+    assert {importance["importance"].idxmax(), gates["gate"].idxmax()} == {place}
+    assert (
+        set(run.tables["gate_paths"]["measure"])
+        == set(run.tables["pruning"]["measure"])
+        == {*("value", "accuracy", "gold logit")}
+    )
+    page = (run.folder / "report" / "index.html").read_text("utf-8")
+    for text in ("labels of reviews", "accuracy, points", "BertForSequenceClassification: labels bad, good"):
+        assert text in page

@@ -1,0 +1,292 @@
+"""What a model's own classifier decides of labelled rows: the label of a text, of its words, or a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mha.device import device_of, moved
+from mha.encoder.encoder import Entry
+from mha.messages import OneLineError
+from mha.models.folders import find_model, read_model_config
+from mha.models.hub import HeadMissingError
+from mha.models.masked_prediction import with_head
+from mha.models.model import Model
+from mha.models.packages import ModelError
+from mha.pieces import CLS, SEP, Pieces, align
+from probes.causal.ablation_table import ACCURACY, LOGIT
+from probes.causal.behaviours import Behaviour, BehaviourError, Predictions, Prompt
+from probes.corpora.line_reader import shortened
+from probes.minimal_pairs import Kind, LeftOut
+from probes.plain.text_tables import table_rows
+from probes.scoring.hashed_random import draws
+
+NO_LABEL: Final = -100
+"The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
+
+
+class LabelError(OneLineError):
+    """A row that has no text or no label of the model."""
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """A text, a pair of texts or words, and what the model should say of it."""
+
+    text: str
+    pair: str | None
+    words: tuple[str, ...]
+    "With a label each; none where the text has one label."
+    label: Any
+    place: str = field(repr=False)  # where it stands decides nothing
+    "Where it stands, for errors."
+
+
+def has_labels(path: Path) -> bool:
+    """Return whether a file is one of labelled rows: .csv, or .jsonl whose first row has a label."""
+    suffix = path.suffix.lower()
+    if suffix != ".jsonl" or not path.is_file():
+        return suffix == ".csv" and path.is_file()
+    _, row = next(table_rows(path), ("", None))
+    return isinstance(row, Mapping) and "label" in row
+
+
+def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
+    """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
+
+    Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
+    each word; as strings both are divided at blanks.
+    """
+    return [_row(place, row) for place, row in table_rows(table)]
+
+
+def _row(place: str, row: Any) -> LabelledRow:
+    columns = dict(row) if isinstance(row, Mapping) else {}
+    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    if words is not None:
+        words, labels = (tuple(one.split() if isinstance(one, str) else one or ()) for one in (words, label))
+        if len(words) == len(labels):
+            return LabelledRow(" ".join(words), None, words, labels, place)
+        raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
+    if isinstance(text, str) and isinstance(label, str | int | float | np.number) and label == label:
+        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, place)
+    raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A model with the head of its folder for classes of texts or words, or for a number: a `ModelReader`."""
+
+    model: Model
+    module: nn.Module
+    "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
+    labels: tuple[str, ...]
+    "Names of the labels, in the order of the logits; of a regression the one of its number."
+    separator: int | None
+    "Piece behind the first text, where `transformers` gives pieces of the second another type."
+
+    @classmethod
+    def of(cls, model: Model, words: bool, seed: int = 0) -> Classifier:
+        """Return the classifier of a model, of texts or of words; `seed` is that of the model where it has one.
+
+        Raises ModelError for a model without such a head.
+        """
+        from transformers import AutoTokenizer
+
+        kind = "TokenClassification" if words else "SequenceClassification"
+        try:
+            _refuse_other(model, kind)
+            module = with_head(model, kind, seed)
+        except HeadMissingError as error:
+            rows = "a label for each word" if words else "one label"
+            raise ModelError(f"{model.name}: no head for rows with {rows}, as ...For{kind} has ({error})") from error
+        config: Any = module.config
+        if config.problem_type == "multi_label_classification":
+            raise ModelError(f"{model.name}: its head gives a text several labels, and rows have one each")
+        if config.pad_token_id is None:
+            raise ModelError(f"{model.name}: config.json has no pad_token_id, so transformers reads single texts alone")
+        theirs: Any = AutoTokenizer.from_pretrained(find_model(model.name), local_files_only=True)
+        typed = any(theirs("a", "b").get("token_type_ids", ()))
+        labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
+        found = cls(model, module, labels, model.special["sep"] if typed else None)
+        return found if found._pads() else replace(found, model=replace(model, padding=None))
+
+    @torch.no_grad()
+    def _pads(self) -> bool:
+        """Whether a text keeps its logits where padding follows: a head that reads the last piece (XLNet) does not."""
+        ids = torch.tensor([self.model.tokenizer.encode("a").ids])
+        real = torch.tensor([[True] * ids.numel() + [False]])
+        alone = self.read(ids, None, None)
+        padded = self.read(F.pad(ids, (0, 1), value=self.model.padding or 0), real, None)
+        return torch.allclose(alone, padded if padded.ndim == 2 else padded[:, :-1], atol=1e-5, rtol=1e-4)
+
+    @property
+    def described(self) -> str:
+        """What the head is, in words."""
+        labels = f"labels {', '.join(self.labels)}" if len(self.labels) > 1 else "a number"
+        return f"the model's own head ({type(self.module).__name__}: {labels})"
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which it computes, that of its model."""
+        return self.model.arithmetic()
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        selected: Int[Tensor, " chosen"] | None,
+        entry: Entry | None = None,
+    ) -> Float[Tensor, "... label"]:
+        """Return the logits of each text, or of the `selected` pieces of the flattened batch; `entry` is not heard."""
+        device = device_of(self.module)
+        ids, real, selected = ids.to(device), moved(device, real), moved(device, selected)
+        seen = torch.ones_like(ids) if real is None else real.long()
+        types = {} if self.separator is None else {"token_type_ids": self.types(ids)}
+        with self.arithmetic():
+            logits: Tensor = self.module(input_ids=ids, attention_mask=seen, **types).logits
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return logits if selected is None else logits.flatten(0, 1).index_select(0, selected)
+
+    def types(self, ids: Int[Tensor, "*batch piece"]) -> Int[Tensor, "*batch piece"]:
+        """Return 1 for pieces behind the first separator, else 0, as tokenizers give them; padding may have either."""
+        ends = torch.eq(ids, self.separator or 0).long()
+        return (ends.cumsum(-1) - ends).clamp(max=1)
+
+    def cut(self, row: LabelledRow) -> Pieces:
+        """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair of other types than known.
+
+        Of a row without words, every piece that is not special counts as one.
+        """
+        if row.words:
+            return align(self.model.tokenizer, [row.words])[0]
+        encoding = self.model.tokenizer.encode(row.text, row.pair)
+        ids, own = np.array(encoding.ids, np.int32), np.array(encoding.special_tokens_mask, bool)
+        if self.separator is not None and self.types(torch.from_numpy(ids)).tolist() != encoding.type_ids:
+            raise LabelError(f"{row.place}: the types that the tokenizer gives to the pieces of a pair are not known")
+        word = np.where(own, SEP, np.cumsum(~own) - 1)
+        word[(np.cumsum(~own) == 0) & own] = CLS
+        return Pieces(ids, word.astype(np.int32), int((~own).sum()))
+
+    def label(self, label: Any, place: str) -> int:
+        """Return the number of a label, given by its name or its number; raises LabelError."""
+        if label in self.labels:
+            return self.labels.index(label)
+        number = pd.to_numeric(label, errors="coerce")
+        if number in range(len(self.labels)):
+            return int(number)
+        there = f"{', '.join(self.labels)}, or 0 to {len(self.labels) - 1}"
+        raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
+
+
+def _refuse_other(model: Model, kind: str) -> None:
+    """Raise HeadMissingError for a folder that `transformers` wrote of a model with another head, or without."""
+    import transformers
+
+    (named, *_) = read_model_config(find_model(model.name)).get("architectures") or [kind]
+    if hasattr(transformers, named) and not named.endswith(kind):
+        raise HeadMissingError(f"it is a {named}")
+
+
+@dataclass(frozen=True)
+class Labels(Predictions):
+    """How well a classifier knows the gold labels: their log-probability, accuracy, and logit."""
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """Accuracy and logit."""
+        return {ACCURACY: "share of labels", LOGIT: "logits"}
+
+    def numbers(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
+        """Return log-probability, share of labels that are right, and logit; of n labels that tie each counts 1 / n."""
+        logit, best = self._wanted(batch, output), output.amax(-1)
+        right = (logit == best) / (output == best[..., None]).sum(-1)
+        value = self.values(batch, texts, output, intact)
+        return torch.stack([value, *(self._summed(batch, one) for one in (right, logit))], 1)
+
+
+@dataclass(frozen=True)
+class Regression(Behaviour):
+    """How near the number that a model gives to a text is to the right one."""
+
+    def values(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
+        """Return minus the squared error of each text."""
+        gold = torch.tensor([self.prompts[i].number for i in batch]).to(output)
+        return -((output[..., 0] - gold) ** 2)
+
+
+def labels(classifier: Classifier, name: str, rows: Sequence[LabelledRow], items: int | None = None) -> Behaviour:
+    """Return what a classifier decides of at most so many rows, those with the smallest hash, as a behaviour.
+
+    An item and a cluster is a row. Of rows with words the value is a sum over its words divided by the mean number of
+    words, so that the mean over rows is that over words. Raises LabelError for labels that the model does not have, and
+    BehaviourError where it can read no row.
+    """
+    chosen = nsmallest(items or len(rows), enumerate(rows), key=lambda one: (draws("row", repr(one[1])), one[0]))
+    regression = len(classifier.labels) == 1
+    asked: list[Prompt] = []
+    left_out: list[LeftOut] = []
+    for _, row in chosen:
+        cut = classifier.cut(row)
+        reasons = [*_unfit(classifier.model, row, cut)]
+        if not reasons and regression:
+            asked.append(Prompt(cut, len(asked), number=_number(row)))
+        elif not reasons:
+            gold, reasons = _gold(classifier, row, cut)
+            asked += [Prompt(cut, len(asked), tuple(gold) if row.words else (), tuple(gold.values()))] * bool(gold)
+        left_out += [LeftOut(row.place, Kind(), reason) for reason in reasons]
+    title = f"labels of {name}"
+    if not asked:
+        raise BehaviourError(f"{title}: no row can be read" + f" ({left_out[0].reason})" * bool(left_out))
+    clusters = tuple(map(str, range(len(asked))))
+    if regression:
+        return Regression(title, "squared error", classifier, asked, clusters, left_out=tuple(left_out))
+    mean = sum(len(one.wanted) for one in asked) / len(asked)
+    asked = [Prompt(one.text, one.item, one.places, one.wanted, (1 / mean,) * len(one.wanted)) for one in asked]
+    return Labels(title, "nats a label", classifier, asked, clusters, left_out=tuple(left_out))
+
+
+def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[int, int], list[str]]:
+    """Return the place of each labelled word's first piece -> its label, and why labels of words are left out.
+
+    Of a row without words the place is 0.
+    """
+    if not row.words:
+        return {0: classifier.label(row.label, row.place)}, []
+    known = {word: label for word, label in enumerate(row.label) if label is not None and label != NO_LABEL}
+    lost = known.keys() & {*cut.missing()}
+    gold = {
+        int(np.flatnonzero(cut.word == word)[0]): classifier.label(label, row.place)
+        for word, label in known.items()
+        if word not in lost
+    }
+    return gold, ["a word has no piece of its own"] * len(lost) + ["no word has a label"] * (not known)
+
+
+def _number(row: LabelledRow) -> float:
+    number = pd.to_numeric(row.label, errors="coerce")
+    if not np.isfinite(number):
+        raise LabelError(f"{row.place}: {row.label!r}, expected the number that the model should give")
+    return float(number)
+
+
+def _unfit(model: Model, row: LabelledRow, cut: Pieces) -> Iterator[str]:
+    """Yield why a model cannot read a row."""
+    if cut.words == 0:
+        yield "no text"
+    elif len(cut) > model.max_pieces:
+        yield f"longer than the model ({model.max_pieces} pieces)"
+    else:
+        special = {model.tokenizer.id_to_token(piece) for role, piece in model.special.items() if role != "unk"}
+        found = sorted(token for token in special if token in f"{row.text} {row.pair or ''}")
+        yield from (f"{token!r} is a special token to the model, not a word" for token in found[:1])

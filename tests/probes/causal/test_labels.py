@@ -1,0 +1,280 @@
+"""What a classifier decides of labelled rows: as transformers itself has it, and which heads it takes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    BertModel,
+    DistilBertConfig,
+    DistilBertForTokenClassification,
+    ModernBertConfig,
+    ModernBertForSequenceClassification,
+    PreTrainedTokenizerFast,
+    XLNetConfig,
+    XLNetForSequenceClassification,
+)
+
+from headscope import ablate, load
+from mha import Model, ModelError
+from probes.causal.ablation import Heads, measure, single_heads
+from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
+from probes.causal.behaviours import Behaviour, BehaviourError
+from probes.causal.gradients import slopes
+from probes.causal.labels import Classifier, LabelError, has_labels, labelled_rows, labels
+from probes.evidence.question import Effort
+
+WORDS = ["good", "fine", "bad", "poor", "the", "a", "film", "book", "is", "was", "very", "so"]
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+SIZE: dict[str, Any] = {"vocab_size": len(SPECIAL) + len(WORDS), "initializer_range": 0.4, "pad_token_id": 0}
+BERT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+BERT |= {"max_position_embeddings": 24}
+DISTIL = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 32, "max_position_embeddings": 24}
+
+
+def tokenizer(*inputs: str) -> PreTrainedTokenizerFast:
+    """Return one of WORDS, which gives a model these `inputs` too."""
+    vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *WORDS))}
+    fast = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    fast.pre_tokenizer = pre_tokenizers.Whitespace()
+    fast.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), SPECIAL, strict=True))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=fast, model_input_names=["input_ids", *inputs, "attention_mask"], **names
+    )
+
+
+def texts(count: int, seed: int = 0) -> list[str]:
+    random = np.random.default_rng(seed)
+    return [" ".join(random.choice(WORDS, random.integers(1, 9))) for _ in range(count)]
+
+
+def decided(model: Model, table: pd.DataFrame | Path) -> Behaviour:
+    rows = labelled_rows(table)
+    return labels(Classifier.of(model, any(row.words for row in rows)), "rows", rows)
+
+
+def means(behaviour: Behaviour, heads: Heads = ()) -> dict[str, float]:
+    return {one.name: one.values.mean() for one in measures(behaviour, measure(behaviour, [heads]).numpy())}
+
+
+@torch.no_grad()
+def logits(module: Any, fast: Any, *text: str) -> torch.Tensor:
+    """Return what transformers itself gives, one row at a time."""
+    given: torch.Tensor = module.eval()(**fast(*text, return_tensors="pt")).logits[0]
+    return given
+
+
+@pytest.mark.parametrize("types", [(), ("token_type_ids",)])
+def test_of_pairs_accuracy_loss_and_logit_are_those_of_transformers(types: tuple[str, ...]) -> None:
+    torch.manual_seed(0)
+    module, fast = BertForSequenceClassification(BertConfig(num_labels=3, **SIZE, **BERT)).train(), tokenizer(*types)
+    before = {name: weight.clone() for name, weight in module.state_dict().items()}
+    table = pd.DataFrame({"text": texts(30), "text_pair": texts(30, 1), "label": [0, "LABEL_1", 2] * 10})
+    found = means(decided(load(module, fast), table))
+    assert module.training
+    assert all(torch.equal(before[name], weight) for name, weight in module.state_dict().items())
+    given = torch.stack([logits(module, fast, one, other) for one, other in table[["text", "text_pair"]].to_numpy()])
+    gold = torch.tensor([0, 1, 2] * 10)
+    assert found[ACCURACY] == pytest.approx(float((given.argmax(1) == gold).float().mean()))
+    assert found[VALUE] == pytest.approx(-float(torch.nn.functional.cross_entropy(given, gold)), abs=1e-5)
+    assert found[LOGIT] == pytest.approx(float(given[range(30), gold].mean()), abs=1e-5)
+
+
+def test_of_words_each_labelled_word_counts_once() -> None:
+    torch.manual_seed(1)
+    names = {0: "O", 1: "B", 2: "I"}
+    config = DistilBertConfig(num_labels=3, id2label=names, **SIZE, **DISTIL)
+    module, fast = DistilBertForTokenClassification(config), tokenizer()
+    words = [text.split() for text in texts(20)]
+    gold = [[(None, "O", "B", 2)[place % 4] for place in range(len(one))] for one in words]
+    behaviour = decided(load(module, fast), pd.DataFrame({"words": words, "label": gold}))
+    right, lost = [], []
+    for one, own in zip(words, gold, strict=True):
+        given = logits(module, fast, " ".join(one))[1:-1]  # a piece a word
+        for row, label in zip(given, own, strict=True):
+            if label is not None:
+                number = {"O": 0, "B": 1, 2: 2}[label]
+                right.append(float(row.argmax() == number))
+                lost.append(float(row.log_softmax(0)[number]))
+    found, short = means(behaviour), sum(len(one) == 1 for one in words)
+    assert (found[ACCURACY], found[VALUE]) == (pytest.approx(np.mean(right)), pytest.approx(np.mean(lost), abs=1e-5))
+    assert len(behaviour.clusters) == 20 - short
+    assert [one.reason for one in behaviour.left_out] == ["no word has a label"] * short
+
+
+def test_of_numbers_the_value_is_minus_the_squared_error() -> None:
+    torch.manual_seed(2)
+    module, fast = ModernBertForSequenceClassification(ModernBertConfig(num_labels=1, **SIZE, **BERT)), tokenizer()
+    gold = np.linspace(-1, 1, 20)
+    behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold}))
+    error = [float(logits(module, fast, text)[0]) - number for text, number in zip(texts(20), gold, strict=True)]
+    assert means(behaviour) == {VALUE: pytest.approx(-np.mean(np.square(error)), rel=1e-4)}
+
+
+def test_a_head_that_reads_the_last_piece_reads_no_padding() -> None:
+    torch.manual_seed(3)
+    config = XLNetConfig(**SIZE, d_model=32, n_layer=2, n_head=4, d_inner=32)
+    module, fast = XLNetForSequenceClassification(config), tokenizer()
+    lost = [float(logits(module, fast, text).log_softmax(0)[1]) for text in texts(20)]
+    table = pd.DataFrame({"text": texts(20), "label": 1})
+    assert means(decided(load(module, fast), table))[VALUE] == pytest.approx(np.mean(lost), abs=1e-5)
+
+
+def planted(seed: int, *, reads: bool = True) -> tuple[BertForSequenceClassification, tuple[int, int]]:
+    """Return a classifier, and the head that alone brings to [CLS] whether words are good (0, 1) or bad (2, 3).
+
+    Words have that in dimension 0, the head moves it to dimension 1, and the classifier reads dimension 1; nothing else
+    writes either, nor the mean of all that LayerNorm takes away. Without `reads` no head writes anything.
+    """
+    torch.manual_seed(seed)
+    layer, head = divmod(seed * 3 % 8, 4)
+    module = BertForSequenceClassification(BertConfig(num_labels=2, id2label={0: "bad", 1: "good"}, **SIZE, **BERT))
+    bert = module.bert
+    with torch.no_grad():
+        for table in (bert.embeddings.word_embeddings, bert.embeddings.position_embeddings):
+            table.weight[:, :2] = 0
+            table.weight[:, 2:] -= table.weight[:, 2:].mean(1, keepdim=True)
+        bert.embeddings.token_type_embeddings.weight[:] = 0
+        bert.embeddings.word_embeddings.weight[4:8, 0] = torch.tensor([2.0, 2, -2, -2])
+        for writes in (part.output.dense.weight for block in bert.encoder.layer for part in (block, block.attention)):
+            writes[:2] = 0
+            writes[2:] -= writes[2:].mean(0)
+        of = bert.encoder.layer[layer].attention
+        rows = slice(8 * head, 8 * head + 8)
+        of.self.query.weight[rows] = 0  # it attends to all words alike
+        of.self.value.weight[rows] = 0
+        of.self.value.weight[8 * head, 0] = 3
+        of.output.dense.weight[:, rows] = 0
+        of.output.dense.weight[1, 8 * head] = 3
+        for block in bert.encoder.layer if not reads else ():
+            block.attention.output.dense.weight[:] = 0
+        bert.pooler.dense.weight[:] = 0
+        bert.pooler.dense.weight[0, 1] = 1
+        module.classifier.weight[:] = 0
+        module.classifier.weight[:, 0] = torch.tensor([-3.0, 3])
+    return module, (layer, head)
+
+
+def opinions(count: int, seed: int) -> pd.DataFrame:
+    """Return texts with more good words than bad ones, or the other way round, and which."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for number in range(count):
+        good = number % 2
+        words = [
+            *random.choice(WORDS[2 - 2 * good : 4 - 2 * good], 2),
+            *random.choice(WORDS[4:], random.integers(3, 7)),
+        ]
+        rows.append({"text": " ".join(random.permutation(words)), "label": ("bad", "good")[good]})
+    return pd.DataFrame(rows)
+
+
+def test_the_planted_head_comes_first_in_ten_of_ten_seeds() -> None:
+    for seed in range(10):
+        module, (layer, head) = planted(seed)
+        table = ablate(load(module, tokenizer()), "each", opinions(60, seed))
+        assert table.rows[0][0] == f"{layer + 1}-{head + 1}", f"seed {seed}: {table.rows[:2]}"
+        costs = table.frame.set_index(["measure", "name"])
+        intact, *_ = costs.loc[(ACCURACY, f"{layer + 1}-{head + 1}"), ["intact", "ablated"]]
+        assert intact >= 0.9
+        assert costs.loc[(ACCURACY, f"{layer + 1}-{head + 1}"), "ci_low"] > 0.2
+        assert costs.loc[(VALUE, f"{layer + 1}-{head + 1}"), "p_adjusted"] < 0.05
+
+
+def test_of_heads_that_do_nothing_none_is_significant() -> None:
+    for seed in range(10):
+        behaviour = decided(load(planted(seed, reads=False)[0], tokenizer()), opinions(40, seed))
+        sets = single_heads(2, 4)
+        values = measure(behaviour, [(), *(one.heads for one in sets)]).numpy()
+        assert (ablation_table(behaviour, "zero", sets, values, Effort(200, 999, seed))["p_adjusted"] == 1).all()
+
+
+def test_the_slope_of_the_value_is_that_of_its_log_probability() -> None:
+    module, place = planted(4)
+    behaviour = decided(load(module, tokenizer()), opinions(20, 4))
+    found = slopes(behaviour, 2, 4).importance.mean(0)
+    assert divmod(int(found.argmax()), 4) == place
+
+
+def test_of_labels_that_tie_each_counts_in_part() -> None:
+    module, _ = planted(0)
+    torch.nn.init.zeros_(module.classifier.weight)
+    behaviour = decided(load(module, tokenizer()), opinions(10, 0))
+    assert means(behaviour) == {VALUE: pytest.approx(-np.log(2)), ACCURACY: 0.5, LOGIT: 0}
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load(planted(0)[0], tokenizer())
+
+
+def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -> None:
+    frame = opinions(12, 0)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
+    (tmp_path / "pairs.jsonl").write_text(json.dumps({"sentence_good": "a b", "sentence_bad": "b a"}) + "\n", "utf-8")
+    assert [has_labels(tmp_path / name) for name in ("rows.csv", "rows.jsonl", "pairs.jsonl", "no.csv")] == [
+        *(True, True, False, False)
+    ]
+    assert means(decided(model, frame)) == means(decided(model, tmp_path / "rows.csv"))
+    assert means(decided(model, frame)) == means(decided(model, tmp_path / "rows.jsonl"))
+    (tmp_path / "words.csv").write_text("words,label\nthe film,O B\n", "utf-8")
+    (row,) = labelled_rows(tmp_path / "words.csv")
+    assert (row.words, row.label) == (("the", "film"), ("O", "B"))
+
+
+def test_at_most_so_many_rows_are_a_sample_whatever_their_order(model: Model) -> None:
+    frame, classifier = opinions(30, 1), Classifier.of(model, False)
+    one, other = (labels(classifier, "rows", labelled_rows(f), 7) for f in (frame, frame.iloc[::-1]))
+    assert {p.text.ids.tobytes() for p in one.prompts} == {p.text.ids.tobytes() for p in other.prompts}
+    assert len(one.clusters) == 7
+
+
+def test_rows_that_cannot_be_read_are_left_out_with_the_reason(model: Model) -> None:
+    frame = pd.DataFrame({"text": ["the film", "", "so " * 40, "the [SEP] film"], "label": ["good"] * 4})
+    behaviour = decided(model, frame)
+    assert sorted((one.source, one.reason) for one in behaviour.left_out) == [
+        ("row 2", "no text"),
+        ("row 3", "longer than the model (24 pieces)"),
+        ("row 4", "'[SEP]' is a special token to the model, not a word"),
+    ]
+    assert len(behaviour.clusters) == 1
+    with pytest.raises(BehaviourError, match=r"labels of rows: no row can be read \(no text\)"):
+        decided(model, frame.iloc[1:2])
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "the film", "label": "fair"}, r"row 1: 'fair' is no label of .*, which has bad, good, or 0 to 1"),
+        ({"text": "the film", "label": 2}, "row 1: 2 is no label"),
+        ({"text": "the film", "label": None}, "row 1: expected text and label, or words and a label for each"),
+        ({"text": "the film", "label": ["good"]}, "row 1: expected text and label"),
+        ({"words": ["the", "film"], "label": ["O"]}, "row 1: 1 labels of 2 words"),
+    ],
+)
+def test_a_row_without_text_or_a_label_of_the_model_is_refused(model: Model, row: Any, message: str) -> None:
+    with pytest.raises(LabelError, match=message):
+        decided(model, pd.DataFrame([row]))
+
+
+def test_a_model_without_such_a_head_is_refused(model: Model, capsys: Callable[..., Any]) -> None:
+    with pytest.raises(ModelError, match=r"no head for rows with a label for each word.*BertForSequenceClassification"):
+        Classifier.of(model, True)
+    bare = load(BertModel(BertConfig(**SIZE, **BERT)), tokenizer())
+    with pytest.raises(ModelError, match=r"no head for rows with one label.*\(it is a BertModel\)"):
+        Classifier.of(bare, False)
+    several = BertForSequenceClassification(BertConfig(problem_type="multi_label_classification", **SIZE, **BERT))
+    with pytest.raises(ModelError, match="gives a text several labels"):
+        Classifier.of(load(several, tokenizer()), False)
