@@ -33,7 +33,7 @@ class Grid(ConfigTable):
     name: Title
     "Name of the folder of the atlas."
     models: dict[Title, dict[str, Any]] = Field(min_length=1)
-    "Title -> what stands in [model] of a run's config."
+    "Title -> what stands in [model] of a run's config, and the titles of its `corpora` if it reads not all."
     corpora: dict[Title, dict[str, Any]] = Field(min_length=1)
     "Title -> what stands in [corpus] of a run's config."
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = Field(default=(0,), min_length=1)
@@ -89,7 +89,10 @@ def _cells(grid: Grid, shared: dict[str, Any], path: Path) -> Iterator[GridRun]:
     for model, corpus, seed in product(grid.models, grid.corpora, dict.fromkeys(grid.seeds)):
         if grid.models[model].get("source") == "train":
             raise ConfigError(f'{path}: models.{model}: source is "train"; train first, and name the checkpoint')
-        about = {"name": f"{model}-{corpus}-{seed}", "model": grid.models[model], "corpus": grid.corpora[corpus]}
+        of_model = dict(grid.models[model])
+        if corpus not in _corpora(grid, model, of_model.pop("corpora", [*grid.corpora]), path):
+            continue
+        about = {"name": f"{model}-{corpus}-{seed}", "model": of_model, "corpus": grid.corpora[corpus]}
         values = deepcopy({**shared, **about, "seed": seed})
         resolve_paths(values, path.parent)
         try:
@@ -97,3 +100,11 @@ def _cells(grid: Grid, shared: dict[str, Any], path: Path) -> Iterator[GridRun]:
         except ConfigError as error:
             raise ConfigError(f"{error} (models.{model} on corpora.{corpus})") from None
         yield GridRun(model, corpus, seed, config)
+
+
+def _corpora(grid: Grid, model: str, named: Any, path: Path) -> Sequence[str]:
+    """Return the titles of the corpora that a model reads; raises ConfigError for one that the grid lacks."""
+    unknown = [one for one in named if one not in grid.corpora] if isinstance(named, list) and named else [named]
+    if unknown:
+        raise ConfigError(f"{path}: models.{model}.corpora: {unknown[0]!r}: expected some of {', '.join(grid.corpora)}")
+    return list(map(str, named))

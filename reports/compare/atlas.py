@@ -13,6 +13,7 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.across import kept_labels, label_table, pair_table, role_cases
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
+from reports.compare.atlas_shares import LabelShares, label_shares, share_chart, share_table
 from reports.compare.atlas_summary import (
     AtlasRow,
     Group,
@@ -247,6 +248,8 @@ def _sections(
     record: AtlasRecord, opening: Sequence[Block], pairs: Sequence[Block], linked: Sequence[str]
 ) -> Iterator[Section]:
     yield Section("summary", "Summary", [*opening, Points(summary(record)[1:])])
+    if shares := label_shares(record):
+        yield Section("shares", "More than words and rules", [Paragraph(SHARES), *_shares(shares)])
     runs = TableBlock(run_table(record, linked), caption=False, sorts=True)
     yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
     yield Section("pairs", "Labels and directions", pairs)
@@ -257,6 +260,18 @@ def _sections(
         "across.csv."
     )
     yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(every, note=True)])
+
+
+SHARES: Final = (
+    "Of the labels that were tested, and have a table of word pairs or rules of grammar to be held against, in how "
+    "many does some head exceed them, in any direction? Brackets are 95 % intervals, as of labels drawn at random. "
+    "Pools and slices of other labels are left out."
+)
+
+
+def _shares(shares: Sequence[LabelShares]) -> Iterator[Block]:
+    yield Charts([share_chart(shares)])
+    yield TableBlock(share_table(shares), sorts=True)
 
 
 def _pairs(record: AtlasRecord) -> Iterator[Block]:

@@ -26,7 +26,7 @@ ATLAS: Final = Table(
         place("seed", "Seed of the run: of its controls and its bootstrap."),
         *QUESTION,
         *SELECTED,
-        *(SCORES[name] for name in ("p_adjusted", "grade", "verdict", "excluded")),
+        *(SCORES[name] for name in ("lexical_accuracy", "rule_accuracy", "p_adjusted", "grade", "verdict", "excluded")),
         *HIGHEST,
     ),
 )

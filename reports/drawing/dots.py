@@ -14,6 +14,8 @@ from reports.drawing.charts import Chart, layered, legend, over
 NAME, LINE, GAP = 20, 13, 10
 "Pixels of the name of a group, of a line of marks, and between groups."
 
+RECALL: Final = "recall on the report split, %"
+
 LETTERS: Final = 52
 "Of the name of a group; a phone has no room for more."
 
@@ -36,8 +38,10 @@ class Dot:
     filled: bool = True
 
 
-def dot_chart(title: str, description: str, dots: Sequence[Dot], colours: Mapping[str, str]) -> Chart:
-    """Return the chart of the dots; `colours` are of the series, in the order of the legend."""
+def dot_chart(
+    title: str, description: str, dots: Sequence[Dot], colours: Mapping[str, str], *, told: str = RECALL
+) -> Chart:
+    """Return the chart of the dots; `colours` are of the series, in the order of the legend, `told` what x is."""
     names, marks, y = [], [], 0
     for group, own in groupby(dots, key=lambda dot: dot.group):
         short = group if len(group) <= LETTERS else f"{group[: LETTERS - 1]}…"
@@ -48,7 +52,7 @@ def dot_chart(title: str, description: str, dots: Sequence[Dot], colours: Mappin
             y += LINE
         y += GAP
     scale = alt.Scale(domain=[0, 100])
-    x = alt.X("value:Q", title="recall on the report split, %", scale=scale).axis(alt.Axis(grid=True, tickCount=6))
+    x = alt.X("value:Q", title=told, scale=scale).axis(alt.Axis(grid=True, tickCount=6))
     place = alt.Y("y:Q", axis=None).scale(domain=[0, y], reverse=True, nice=False)
     colour = alt.Color("series:N", legend=legend(colours, "circle"))
     colour = colour.scale(domain=[*colours], range=[*colours.values()])

@@ -18,7 +18,6 @@ from reports.statements.sandbox_record import (
     Record,
     Row,
     alpha,
-    counted,
     coverage_rows,
     in_percent,
     kind,
@@ -176,7 +175,7 @@ def _models(record: Record) -> Iterator[JudgedStatement]:
     runs, weights = record.get("null_runs", ()), record.get("weights", ())
     if runs:
         declared = sum(bool(run["graded"]) for run in runs)
-        rate = in_percent(counted(declared / len(runs), len(runs)))
+        rate = in_percent(Estimate.share(declared / len(runs), len(runs)))
         corpora = ", ".join(dict.fromkeys(run["corpus"] for run in runs))
         yield _stated(
             "No head is specialised in models without knowledge",

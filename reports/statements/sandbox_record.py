@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
-import scipy
 
 from reports.formats import interval, moment, percent
 from reports.statements.statement import Made, read_json_record
@@ -249,19 +247,6 @@ def rate_of(entry: Mapping[str, Any] | None) -> Estimate:
     return Estimate(float(entry["rate"]), float(entry["low"]), float(entry["high"])) if entry else Estimate()
 
 
-def counted(share: float, runs: int) -> Estimate:
-    """Return a share of so many runs with Wilson's interval, which holds also where the share is a mean of shares.
-
-    The mean of shares that are measured on the same runs varies no more than one share of that many runs.
-    """
-    if not runs or math.isnan(share):
-        return Estimate()
-    far = float(scipy.stats.norm.ppf(0.975))
-    middle = (share + far**2 / (2 * runs)) / (1 + far**2 / runs)
-    half = far * math.sqrt(share * (1 - share) / runs + (far / (2 * runs)) ** 2) / (1 + far**2 / runs)
-    return Estimate(share, max(middle - half, 0), min(middle + half, 1), runs)
-
-
 def in_percent(rate: Estimate) -> str:
     """Write a rate in percent, its interval behind it."""
     return f"{percent(rate.value)} {interval(rate.low, rate.high)}".strip()
@@ -345,7 +330,7 @@ def coverage_rows(power: Sequence[Row]) -> list[Row]:
             if cells:
                 runs_of = {(row["grade"], row["margin"]): row["runs"] for row, _ in cells}  # roles share them
                 runs = sum(runs_of.values())
-                pooled = counted(sum(rate.value for _, rate in cells) / len(cells), runs)
+                pooled = Estimate.share(sum(rate.value for _, rate in cells) / len(cells), runs)
                 found = {"quantity": quantity, "documents": documents, "runs": runs, "pooled": pooled, "cells": cells}
                 rows.append(found)
     return rows

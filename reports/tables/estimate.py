@@ -24,6 +24,19 @@ class Estimate:
         value, low, high = (math.nan if entry[end] is None else float(entry[end]) for end in ("value", "low", "high"))
         return cls(value, low, high, int(entry["n"]), **more)
 
+    @classmethod
+    def share(cls, share: float, n: int) -> Self:
+        """Return a share of n with Wilson's interval, which holds also where the share is a mean of shares.
+
+        The mean of shares that are measured on the same n varies no more than one share of n.
+        """
+        if not n or math.isnan(share):
+            return cls()
+        far = 1.959963984540054
+        middle = (share + far**2 / (2 * n)) / (1 + far**2 / n)
+        half = far * math.sqrt(share * (1 - share) / n + (far / (2 * n)) ** 2) / (1 + far**2 / n)
+        return cls(share, max(middle - half, 0), min(middle + half, 1), n)
+
     def recorded(self) -> dict[str, Any]:
         """Return it as JSON has it: what is missing is null."""
         ends = {"value": self.value, "low": self.low, "high": self.high}

@@ -43,6 +43,15 @@ def test_there_is_a_run_for_each_model_corpus_and_seed_with_models_together(tmp_
     assert {(cell.model, cell.corpus, cell.seed) for cell in atlas.cells} >= {("drawn", "own", 7)}
 
 
+def test_a_model_may_read_some_of_the_corpora(tmp_path: Path) -> None:
+    only = GRID.replace('source = "random"\n', 'source = "random"\ncorpora = ["own"]\n')
+    atlas = load_atlas(written(tmp_path, only))
+    assert [cell.name for cell in atlas.cells if cell.model == "drawn"] == ["drawn-own-0", "drawn-own-7"]
+    wrong = GRID.replace('source = "random"\n', 'source = "random"\ncorpora = ["small", "other"]\n')
+    with pytest.raises(ConfigError, match=r"models\.drawn\.corpora: 'other': expected some of small, own"):
+        load_atlas(written(tmp_path, wrong))
+
+
 def test_a_run_has_the_config_of_a_file_of_its_own(tmp_path: Path) -> None:
     alone = tmp_path / "alone.toml"
     alone.write_text(

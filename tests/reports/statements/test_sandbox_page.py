@@ -12,7 +12,8 @@ import pytest
 
 from reports.statements.sandbox_goals import answer, comparisons, goals
 from reports.statements.sandbox_page import coverage_figures, false_figures, power_figures, write_sandbox_page
-from reports.statements.sandbox_record import counted, coverage_rows, null_rows, power_rows
+from reports.statements.sandbox_record import coverage_rows, null_rows, power_rows
+from reports.tables.estimate import Estimate
 from tests.reports.sandboxes import ANY, FAMILY, HIGHER, HOSTILE, SINGLE, WRONG_NO, rate, small_record
 
 
@@ -137,7 +138,7 @@ def test_coverage_is_the_mean_over_cells_and_the_roles_of_a_run_count_once(recor
 
 def test_wilsons_interval_is_that_of_the_textbook():
     # 81 of 263: Newcombe 1998, table I
-    found = counted(81 / 263, 263)
+    found = Estimate.share(81 / 263, 263)
     assert (round(found.low, 4), round(found.high, 4)) == (0.2553, 0.3662)
 
 

@@ -1,0 +1,105 @@
+"""How much of head specialisation is more than words and rules: labels with a head beyond each kind of baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import pandas as pd
+
+from reports.compare.atlas_record import AtlasRecord
+from reports.drawing.charts import Chart, series_styles
+from reports.drawing.dots import Dot, dot_chart
+from reports.formats import MISSING, interval, names, percent
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.estimate import Estimate
+from reports.tables.grades import GRADES, POSITION, own_labels
+from reports.tables.text_table import TextTable
+
+MOST: Final = 3
+"Heads that are named beside a share."
+
+OVER: Final = {1: "verdict", 2: "lexical_accuracy", 3: "rule_accuracy"}
+"Grade -> the column that is empty where a label has no baseline of it: it was not tested, has no table, no rules."
+
+
+@dataclass(frozen=True)
+class GradeShare:
+    """Of the labels that have a baseline of a grade, those in which some head reaches it, in any direction."""
+
+    labels: Estimate
+    "Their share, with an interval as if labels were drawn at random from all there are; n is their number."
+    heads: tuple[str, ...]
+    "Heads with the highest grade there, those of most labels first."
+
+
+@dataclass(frozen=True)
+class LabelShares:
+    """The labels of linguistic roles of one model on one corpus, with the first of its seeds."""
+
+    model: str
+    corpus: str
+    by_grade: dict[int, GradeShare]
+
+
+def label_shares(record: AtlasRecord) -> list[LabelShares]:
+    """Return what every model and corpus has; pools and slices of other labels do not count."""
+    tested = record.answers[(record.answers["probe"] != POSITION) & (record.answers["verdict"] != "")]
+    found = []
+    for (model, corpus), rows in tested.groupby(["model", "corpus"], sort=False):
+        first = rows[rows["seed"] == rows["seed"].min()]
+        kept = own_labels(zip(first["probe"], first["label"], strict=True))
+        own = first[[pair in kept for pair in zip(first["probe"], first["label"], strict=True)]]
+        shares = {grade: _share(own, grade) for grade in OVER}
+        found.append(LabelShares(str(model), str(corpus), shares))
+    return found
+
+
+def _share(rows: pd.DataFrame, grade: int) -> GradeShare:
+    asked = rows[rows[OVER[grade]].notna()]
+    beyond = asked[asked["highest"] >= grade]
+    labels = asked.groupby(["probe", "label"])["highest"].max()
+    heads = Counter(head for row in beyond["highest_heads"] for head in row.split(", ") if not head.startswith("+"))
+    reached = float((labels >= grade).mean())
+    return GradeShare(Estimate.share(reached, len(labels)), tuple(head for head, _ in heads.most_common()))
+
+
+def share_table(shares: Sequence[LabelShares]) -> TextTable:
+    """Return one row a model and corpus, and for each grade the share of labels with a head that reaches it."""
+    columns = [TextColumn(f"{name.capitalize()}, % of labels", partial(_cell, grade)) for grade, name in _named()]
+    return TextTable.of("Labels with a head", (*MODEL_AND_CORPUS, *columns), shares)
+
+
+MODEL_AND_CORPUS: Final = (
+    TextColumn("Model", lambda one: one.model, "row"),
+    TextColumn("Corpus", lambda one: one.corpus, "text"),
+)
+
+
+def _named() -> Iterator[tuple[int, str]]:
+    return ((grade, GRADES[grade]) for grade in OVER)
+
+
+def _cell(grade: int, one: LabelShares) -> Cell:
+    found = one.by_grade[grade]
+    labels = found.labels
+    if not labels.n:
+        return Cell(MISSING, sort=float("nan"))
+    more = [f"of {labels.n}", *[names(found.heads, MOST)] * bool(found.heads)]
+    return Cell(f"{percent(labels.value)} {interval(labels.low, labels.high)}", "; ".join(more), sort=labels.value)
+
+
+def share_chart(shares: Sequence[LabelShares]) -> Chart:
+    """Return the same as dots, a colour a grade."""
+    dots = [
+        Dot(f"{one.model} on {one.corpus}", name, name, found.value, f"{name}: {percent(found.value)} % of {found.n}")
+        for one in shares
+        for grade, name in _named()
+        if (found := one.by_grade[grade].labels).n
+    ]
+    colours = {series: style.colour for series, style in series_styles(name for _, name in _named()).items()}
+    title = "Labels in which some head exceeds position, words and rules"
+    return dot_chart(title, "The table has all numbers.", dots, colours, told="labels with a head, %")
