@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 84750,
-    "lines of tests": 48670,
-    "files of Python": 550,
+    "lines of source": 85310,
+    "lines of tests": 49060,
+    "files of Python": 552,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
