@@ -263,7 +263,7 @@ def _sections(
 
 
 SHARES: Final = (
-    "Of the labels that were tested, and have a table of word pairs or rules of grammar to be held against, in how "
+    "Of the labels that were tested, and have a table of word pairs or rules of grammar to be compared with, in how "
     "many does some head exceed them, in any direction? Brackets are 95 % intervals, as of labels drawn at random. "
     "Pools and slices of other labels are left out."
 )

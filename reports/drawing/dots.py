@@ -39,9 +39,9 @@ class Dot:
 
 
 def dot_chart(
-    title: str, description: str, dots: Sequence[Dot], colours: Mapping[str, str], *, told: str = RECALL
+    title: str, description: str, dots: Sequence[Dot], colours: Mapping[str, str], *, axis: str = RECALL
 ) -> Chart:
-    """Return the chart of the dots; `colours` are of the series, in the order of the legend, `told` what x is."""
+    """Return the chart of the dots; `colours` are of the series, in the order of the legend, `axis` what x is."""
     names, marks, y = [], [], 0
     for group, own in groupby(dots, key=lambda dot: dot.group):
         short = group if len(group) <= LETTERS else f"{group[: LETTERS - 1]}…"
@@ -52,7 +52,7 @@ def dot_chart(
             y += LINE
         y += GAP
     scale = alt.Scale(domain=[0, 100])
-    x = alt.X("value:Q", title=told, scale=scale).axis(alt.Axis(grid=True, tickCount=6))
+    x = alt.X("value:Q", title=axis, scale=scale).axis(alt.Axis(grid=True, tickCount=6))
     place = alt.Y("y:Q", axis=None).scale(domain=[0, y], reverse=True, nice=False)
     colour = alt.Color("series:N", legend=legend(colours, "circle"))
     colour = colour.scale(domain=[*colours], range=[*colours.values()])
