@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85310,
-    "lines of tests": 49060,
+    "lines of source": 85320,
+    "lines of tests": 49070,
     "files of Python": 552,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
