@@ -18,7 +18,7 @@ from probes.evidence.leads import paired_difference
 from reports import Run
 from reports.compare.atlas_record import ACROSS
 from reports.scores.best_heads import BestHead, best_head
-from reports.tables.grades import POSITION
+from reports.tables.grades import POSITION, has_stable_grade
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ScoredRun:
     graded: Mapping[Question, frozenset[str]]
     "Heads with a grade, of the questions that have any."
     specialised: frozenset[str]
-    "Heads with a grade in a linguistic role."
+    "Heads with a stable grade in a linguistic role."
     counts: Mapping[Question, pd.DataFrame]
     "n and the hits of each head, by group of texts."
 
@@ -42,7 +42,7 @@ class ScoredRun:
         """Read a run; `corpus` is what the grid calls its corpus."""
         rows, _ = report_rows(run)
         selected: dict[Any, str] = rows[rows["selected"]].set_index(QUESTION)["name"].to_dict()
-        having = rows[rows["grade"] > 0]
+        having = rows[has_stable_grade(rows)]
         graded: dict[Any, Any] = having.groupby(QUESTION)["name"].agg(frozenset).to_dict()
         specialised = frozenset(having.loc[having["probe"] != POSITION, "name"])
         by_head = rows.set_index([*QUESTION, "name"]).sort_index()

@@ -13,6 +13,7 @@ from reports import Run
 from reports.formats import MISSING, count, day
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
+from reports.tables.grades import has_stable_grade
 
 LEXICAL = "lexical table"
 
@@ -46,10 +47,10 @@ def strongest_baseline(row: BestHead) -> dict[str, Any]:
 
 
 def highest(scores: pd.DataFrame, row: BestHead) -> dict[str, Any]:
-    """Return the highest grade that any head has on the question, and the heads that have it."""
+    """Return the highest stable grade that any head has on the question, and the heads that have it."""
     of = {"probe": row.probe, "label": row.label, "variant": row.variant, "split": "report"}
-    rows = scores[(scores[[*of]] == [*of.values()]).all(axis=1)]
-    highest = int(rows["grade"].max())
+    rows = scores[(scores[[*of]] == [*of.values()]).all(axis=1) & has_stable_grade(scores)]
+    highest = int(rows["grade"].max()) if len(rows) else 0
     heads = rows[rows["grade"] == highest].sort_values(["accuracy", "layer", "head"], ascending=[False, True, True])
     names = heads["name"].tolist() if highest else []
     more = [f"+{len(names) - MOST}"] if len(names) > MOST else []

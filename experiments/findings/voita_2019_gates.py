@@ -13,6 +13,7 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.numbers import above_chance, floats, over_units, points, rows, table
 from experiments.statements.rule import LearnedRule, Rule
 from reports.statements.figure import Figure
+from reports.tables.grades import has_stable_grade
 
 if TYPE_CHECKING:
     from reports import Run
@@ -62,7 +63,7 @@ def _prunable_drawn(evidence: Evidence) -> Figure:
 
 def specialised(run: Run) -> pd.DataFrame:
     """Return the rows of scores in which a head has one of FUNCTIONS."""
-    told = run.scores[(run.scores.split == "report") & (run.scores.grade > 0)]
+    told = run.scores[(run.scores.split == "report") & has_stable_grade(run.scores)]
     return told[pd.Series([*zip(told.probe, told.label, strict=True)], told.index, dtype=object).isin(FUNCTIONS)]
 
 

@@ -115,6 +115,8 @@ def ablate(
     model with randomly initialised weights. Raises TypedError for a head that the model does not have or a text it
     cannot read.
     """
+    if isinstance(text, str) and Path(text).suffix in (".csv", ".jsonl") and Path(text).is_file():
+        raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
     if not isinstance(text, str):
         return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed)
     if how not in WAYS or how == "resample":
@@ -143,6 +145,8 @@ def ablate(
 
 def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int) -> TextTable:
     """Return the costs of heads for labelled rows, the highest first."""
+    if EACH in heads and len(heads) > 1:
+        raise TypedError(f'"{EACH}" is every head alone; give it, or names of heads')
     rows = labelled_rows(table)
     classifier = Classifier.of(model, any(row.words for row in rows), seed)
     behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows)

@@ -34,16 +34,20 @@ class Control:
         """Its kind, with a number from the second on."""
         return f"{self.kind} {self.number + 1}" if self.number else self.kind
 
-    def applicable(self, pooled: Pooled, probes: Sequence[Probe]) -> Pooled:
-        """Return the sums of the questions for which it makes sense: broad heads, without gold, have no control."""
+    def asked_of(self, probes: Sequence[Probe]) -> frozenset[tuple[str, str]]:
+        """Return probe and variant of the questions that it is a control of: broad heads, without gold, have none."""
         nothing = Document("", ())
-        known = {
+        return frozenset(
             (probe.name, variant)
             for probe in probes
             if self.kind in probe.controls
             for variant, targets in probe.targets(nothing).items()
             if not targets.spread
-        }
+        )
+
+    def applicable(self, pooled: Pooled, probes: Sequence[Probe]) -> Pooled:
+        """Return the sums of the questions that it is a control of."""
+        known = self.asked_of(probes)
         return {question: sums for question, sums in pooled.items() if question[:2] in known}
 
 

@@ -169,6 +169,7 @@ class Part:
         for kind in dict.fromkeys(one.kind for one in models):
             of_kind = [pooled for one, pooled in zip(models, heads, strict=True) if one.kind == kind]
             split.controls[kind] = best_heads(of_kind)
+            split.controlled[kind] = next(one for one in models if one.kind == kind).asked_of(self.probes)
         self.run.journal.share(seconds, time.perf_counter() - start)
         self.run.journal.note(self._sample_note(split))
         return beside
@@ -183,12 +184,16 @@ class Part:
                 if np.isfinite(level.error)
             ]
         )
+        if not len(errors):
+            return f"{self.scope}s: nothing that controls read is asked about in two documents: no levels, no tests"
+        lacking = sum(map(split.lacks, split.heads))
+        untested = (
+            f"; {lacking} labels and directions are not tested, for controls read them in fewer than two documents"
+        )
         return (
             f"{self.scope}s: controls read {len(self.sample):,} of {len(self.texts[1]):,} texts of the report "
             f"split; the standard error of their levels is {100 * np.median(errors):.1f} points (median; "
-            f"{100 * errors.max():.1f} at the most)"
-            if len(errors)
-            else f"{self.scope}s: nothing that controls read is asked about in two documents: no levels"
+            f"{100 * errors.max():.1f} at the most){untested * bool(lacking)}"
         )
 
     def each_control(self, read: Callable[[Control], Pooled], models: Sequence[Control]) -> list[Pooled]:

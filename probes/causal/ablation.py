@@ -18,6 +18,7 @@ from mha.causal.interventions import Ablate
 from mha.causal.sweep import PIECES, Sweep, TextBatch, head_outputs, sweeping
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
 from reports.tables.effects import KINDS, SELECTED_BY
+from reports.tables.grades import has_stable_grade
 
 Heads = tuple[tuple[int, int], ...]
 "Heads that are ablated together: (layer, head), from 0; none leaves the model as it is."
@@ -178,7 +179,7 @@ def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str
     """
     probe, _, name = label.partition(": ")
     rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
-    found, by = rows[(rows["split"] == "report") & (rows["grade"] > 0)], SPECIALISED
+    found, by = rows[(rows["split"] == "report") & has_stable_grade(rows)], SPECIALISED
     if top or found.empty:
         best = rows[(rows["split"] == "select") & rows["margin"].notna()]
         best = best.sort_values(["margin", "layer", "head"], ascending=[False, True, True])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
@@ -74,14 +74,21 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
     text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
-    if words is not None:
-        words, labels = (tuple(one.split() if isinstance(one, str) else one or ()) for one in (words, label))
-        if len(words) == len(labels):
+    if isinstance(words, str | Iterable):
+        words, labels = _several(words), _several(label)
+        if len(words) == len(labels) and all(isinstance(word, str) for word in words):
             return LabelledRow(" ".join(words), None, words, labels, place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
-    if isinstance(text, str) and isinstance(label, str | int | float | np.number) and label == label:
+    if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_) and label == label:
         return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, place)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """Return words, or their labels: of a string divided at blanks, of a list or an array as they are."""
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(np.asarray(value, dtype=object).tolist()) if isinstance(value, Iterable) else (value,)
 
 
 @dataclass(frozen=True)
@@ -180,8 +187,8 @@ class Classifier:
 
     def label(self, label: Any, place: str) -> int:
         """Return the number of a label, given by its name or its number; raises LabelError."""
-        if label in self.labels:
-            return self.labels.index(label)
+        if (name := str(label)) in self.labels:  # a name may be a number too
+            return self.labels.index(name)
         number = pd.to_numeric(label, errors="coerce")
         if number in range(len(self.labels)):
             return int(number)
@@ -201,6 +208,10 @@ def _refuse_other(model: Model, kind: str) -> None:
 @dataclass(frozen=True)
 class Labels(Predictions):
     """How well a classifier knows the gold labels: their log-probability, accuracy, and logit."""
+
+    def _summed(self, batch: Sequence[int], found: Tensor) -> Tensor:
+        """Return sums over the words of each text, divided by the mean number of words of all texts that are asked."""
+        return super()._summed(batch, found) * len(self.prompts) / sum(len(one.wanted) for one in self.prompts)
 
     @property
     def beside(self) -> dict[str, str]:
@@ -251,8 +262,7 @@ def labels(classifier: Classifier, name: str, rows: Sequence[LabelledRow], items
     clusters = tuple(map(str, range(len(asked))))
     if regression:
         return Regression(title, "squared error", classifier, asked, clusters, left_out=tuple(left_out))
-    mean = sum(len(one.wanted) for one in asked) / len(asked)
-    asked = [Prompt(one.text, one.item, one.places, one.wanted, (1 / mean,) * len(one.wanted)) for one in asked]
+    asked = [Prompt(one.text, one.item, one.places, one.wanted, (1.0,) * len(one.wanted)) for one in asked]
     return Labels(title, "nats a label", classifier, asked, clusters, left_out=tuple(left_out))
 
 

@@ -108,7 +108,7 @@ class Means:
         """Return lead, error and its degrees of freedom with one more item, a document by itself, that has `more`.
 
         Where documents say all the same their own error is 0, and what was never seen would be excluded for certain.
-        The errors of heads and control are independent, their degrees of freedom those of Welch (1947, Biometrika 34).
+        Errors of heads and control count as independent, their degrees of freedom are Welch's (1947, Biometrika 34).
         """
         lead = self.total / self.n - over.accuracy
         error = np.hypot(self.error, (more - lead) / (self.n + 1))

@@ -30,7 +30,7 @@ from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
-from reports.tables.grades import POSITION, STABLE
+from reports.tables.grades import POSITION, has_stable_grade
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
 
@@ -68,6 +68,8 @@ class Split:
     baselines: dict[str, Pooled]
     controls: dict[str, Pooled] = field(default_factory=dict)
     "Of the report split, by kind of control: the best heads of its models on a sample, [document, model]."
+    controlled: dict[str, Collection[tuple[str, str]]] = field(default_factory=dict)
+    "By kind, the probe and variant of all questions that it is a control of."
     _stability: dict[Effort, Mapping[Question, Numbers]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -94,6 +96,11 @@ class Split:
         }
         return Comparisons(found, controls, table, rules)
 
+    def lacks(self, question: Question) -> bool:
+        """Return whether a kind that is a control of the question has no level, for its sample asks it too rarely."""
+        pooled = [of for kind, of in self.controls.items() if question[:2] in self.controlled.get(kind, ())]
+        return any(question not in of or len(of[question].n) < 2 for of in pooled)
+
     def levels(self, question: Question) -> dict[str, ControlLevel]:
         """Return the level of each kind of control on one question."""
         return {name: one.level() for name, one in self.compared(question).controls.items()}
@@ -119,16 +126,16 @@ def score_table(
     """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
 
     The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
-    choice. Leads above `margin` are tested on the report split, of questions that the selection split asks as well: of
-    others no baseline learned anything, and no control has a head. Without `test` nothing is tested. What depends on
-    all questions of a run is left to `add_verdicts`.
+    choice. Leads above `margin` are tested on the report split, of questions that the selection split asks as well (of
+    others no baseline learned anything) and the sample of every control. Without `test` nothing is tested. What depends
+    on all questions of a run is left to `add_verdicts`.
     """
     stable, later = select.stability(effort), REDRAWN if test else ()
     blocks: list[QuestionScores] = []
     for question in questions(select, report):
         told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape) | dict.fromkeys(later, np.nan)
         for name, split in zip(SPLITS, (select, report), strict=True):
-            tested = test and name == "report" and question in select.heads
+            tested = test and name == "report" and question in select.heads and not report.lacks(question)
             scores = split.estimate(question, test=tested, margin=margin, redraws=REDRAWS if tested else 0)
             if name == "select" and scores:
                 told["selected"] = np.arange(len(scores["accuracy"])) == scores["accuracy"].argmax()
@@ -154,8 +161,8 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role that holds in
-    STABLE of the redraws of the controls. The verdict of a question is yes if some head has a grade; no if every
+    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role that is stable
+    (`reports.tables.grades.has_stable_grade`). The verdict of a question is yes if some head has a grade; no if every
     head's lead significantly lies below the margin (`excluded` does); else undecided.
     """
     scores = scores.copy()
@@ -177,7 +184,7 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     grade, holds = held_grades(rule, found, redraws)
     scores["grade"], scores["holds"] = grade, np.where(scores.p_label.notna(), holds, np.nan)
     scores = scores.drop(columns=[*REDRAWN])
-    scores["specialised"] = (grade > 0) & (scores.holds >= STABLE) & (scores.probe != POSITION)
+    scores["specialised"] = has_stable_grade(scores) & (scores.probe != POSITION)
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
     graded = of_question.grade.transform("max") > 0
     excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")

@@ -164,6 +164,9 @@ def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[str | Iterable[str
     for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
         text, query, gold, label = map(columns.get, ("text", "query", "gold", "label"))
-        if query is None or gold is None or not isinstance(text, Iterable):
+        words = [text] if isinstance(text, str) else text if isinstance(text, Iterable) else [None]
+        if query is None or gold is None or text is None or not all(isinstance(word, str) for word in words):
             raise CorpusError(f"{place}: expected text (a string or a list of words), query and gold; got {row}")
+        if not isinstance(label, str | float | int | None):
+            raise CorpusError(f"{place}: expected one label; got {label!r}")
         yield text, Answer(query, gold, "all" if pd.isna(label) or label == "" else str(label), place)

@@ -63,7 +63,7 @@ COUNTS: Final = (
         "Specialised heads",
         lambda run: _number(run, run.specialised),
         css="strong",
-        tip="Heads with a grade in a linguistic role.",
+        tip="Heads with a stable grade in a linguistic role.",
     ),
     TextColumn(
         f"Grade {' / '.join(map(str, range(1, len(GRADES))))}",

@@ -90,7 +90,7 @@ class AtlasRun:
 
     @property
     def specialised(self) -> int:
-        """Heads with a grade in a linguistic role."""
+        """Heads with a stable grade in a linguistic role."""
         return sum(self.grades[1:])
 
 

@@ -28,7 +28,7 @@ from reports.scores.best_heads import (
 from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
-from reports.tables.grades import BY_ANSWER, POSITION, STABLE, is_borderline, own_labels
+from reports.tables.grades import BY_ANSWER, POSITION, has_stable_grade, is_borderline, own_labels
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -92,7 +92,7 @@ class CardSource:
         rows = rows.loc[kept, [*ROLE_READ]]
         labels, keys = (pd.MultiIndex.from_frame(rows[key]) for key in (_LABEL, [*_LABEL, "variant", "name"]))
         order: dict[str, Any] = {
-            "graded": (rows["grade"] > 0) & (rows["holds"] >= STABLE),
+            "graded": has_stable_grade(rows),
             "named": keys.isin([(row.probe, row.label, row.variant, row.name) for row in self.named]),
             "spoken": rows.index.isin(of_language(rows).index),
             "own": labels.isin(own_labels(labels.unique())),

@@ -57,8 +57,8 @@ _TERMS: Final = (
         "What needs no trained attention: one fixed offset, the likeliest distance, the previous word, the nearest "
         "mention, the same head word, "
         "the nearest or the first of few candidates, uniform rows. Whatever a baseline learns, it learns on the "
-        "selection split. The one shown is the strongest of all baselines and controls on the same split as the head, "
-        "so on the report split this choice never favours the head.",
+        "selection split. The one shown is the strongest of all baselines and controls on the report split, so this "
+        "choice never favours the head; on the selection split there are no controls.",
     ),
     (
         "control",

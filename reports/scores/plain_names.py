@@ -131,7 +131,7 @@ GUESSES: Final[Mapping[str, str]] = {
     "same word, nearest": "the nearest of the same word",
     "same word, same rank": "the n-th of the same word for the n-th",
     "uniform": "uniform attention",
-    "random weights": "the best head with randomly initialised weights",
+    "random weights": "the best heads with randomly initialised weights",
     "permuted weights": "the best heads with permuted weights",
     "shuffled word order": "the best heads on shuffled word order",
     "likeliest distance": "the likeliest distance",

@@ -34,7 +34,7 @@ SELECTED: Final[tuple[Column, ...]] = (
 "The selected head of a label and direction on the report split, beside its strongest baseline."
 
 HIGHEST: Final[tuple[Column, ...]] = (
-    whole("highest", f"Highest grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
+    whole("highest", f"Highest stable grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
     text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
 )
 "The heads with the highest grade, whichever was selected."

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.scores.best_heads import CLASSIFIER, probes
 from reports.scores.thresholds import RunThresholds
-from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, STABLE, counted
+from reports.tables.grades import ANSWERS, BY_ANSWER, POSITION, SINK_KINDS, SPECIAL, counted, has_stable_grade
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
     asks = ~tested["label"].str.contains(BY_ANSWER)
-    graded, stable = (tested["grade"] > 0) & asks, tested["holds"] >= STABLE
-    highest = tested[graded & stable].groupby("name")["grade"].max()
-    special = tested[(tested["grade"] > 0) & stable & tested["label"].isin(SPECIAL)]["name"]
+    graded, stable = (tested["grade"] > 0) & asks, has_stable_grade(tested)
+    highest = tested[stable & asks].groupby("name")["grade"].max()
+    special = tested[stable & tested["label"].isin(SPECIAL)]["name"]
     answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(
         probe,

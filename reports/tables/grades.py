@@ -81,6 +81,15 @@ def is_borderline(grade: int, holds: float) -> bool:
     return holds < STABLE if grade else holds > 1 - STABLE + 1e-9
 
 
+def has_stable_grade(rows: pd.DataFrame) -> pd.Series:
+    """Return of each row of scores whether the head has a grade there that holds in STABLE of the redraws.
+
+    >>> has_stable_grade(pd.DataFrame({"grade": [1, 1, 0], "holds": [0.95, 0.9, 1.0]})).tolist()
+    [True, False, False]
+    """
+    return (rows["grade"] > 0) & (rows["holds"] >= STABLE)
+
+
 def excluded_leads(excluded: float) -> str:
     """Return which leads are excluded (upper 95 % bound of every head's lead, a fraction); "" where nothing was tested.
 
