@@ -12,7 +12,6 @@ from markupsafe import Markup
 from experiments.measures.headset import HeadSetMeasure
 from experiments.run.measure import Frames, Measure, Read
 from probes.evidence.relations import KEY, Relation, choose_relations
-from probes.scoring.tally import Sums
 from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, percent, signed
 from reports.measures.reported import Method
@@ -41,6 +40,7 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
+    from probes.evidence.results import Split
     from probes.maps.ensembles import Answers
 
 ENSEMBLES: Final = Table(
@@ -126,8 +126,7 @@ class EnsemblesMeasure(Measure):
             answered = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
             for one in relations:
                 if (question := one.question) in answered:
-                    baseline = scored.splits[1].paired(one.baseline, question)
-                    yield _rows(one, *sought[question], answered[question], baseline, model.heads)
+                    yield _rows(one, *sought[question], answered[question], scored.splits[1], model.heads)
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
@@ -148,19 +147,20 @@ class EnsemblesMeasure(Measure):
 
 
 def _rows(
-    relation: Relation, chosen: Sequence[int], accuracy: Sequence[float], answers: Answers, baseline: Sums, heads: int
+    relation: Relation, chosen: Sequence[int], accuracy: Sequence[float], answers: Answers, split: Split, heads: int
 ) -> pd.DataFrame:
     """Return the rows of one relation, a size each."""
     from probes.evidence.leads import Documents
     from probes.maps.ensembles import ensemble_hits
 
     clusters, n, hits = ensemble_hits(answers)
-    assert clusters == baseline.clusters, "both answer the same items, so that they are paired"
-    documents, reached, beaten = Documents.of(n), hits.sum(0) / n.sum(), baseline.hits.sum() / n.sum()
+    assert clusters == split.heads[relation.question].clusters, "all answer the same items, so that they are paired"
+    documents, reached = Documents.of(n), hits.sum(0) / n.sum()
+    beaten, margin = split.lead(relation.baseline, relation.question, hits)
     intervals = {
         "ci": documents.share_interval(hits),
         "gain": np.append(np.zeros((2, 1)), documents.lead_interval(hits[:, 1:] - hits[:, :1]), axis=1),
-        "margin": documents.lead_interval(hits - baseline.hits),
+        "margin": margin,
     }
     bounds = {
         f"{name}_{end}": bound

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.control_heads import QUANTILE, ControlHeads
-from probes.evidence.leads import ControlLevel, p_unseen
+from probes.evidence.leads import ControlLevel, Documents, p_unseen
 from probes.evidence.question import (
     GRADED,
     Comparisons,
@@ -29,7 +29,7 @@ from probes.registry import WORDS, Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
-from probes.scoring.tally import Numbers, Pooled, Question, Sums
+from probes.scoring.tally import Numbers, Pooled, Question
 from reports.tables.grades import POSITION, has_stable_grade
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
@@ -105,13 +105,17 @@ class Split:
         """Return the level of each kind of control on one question."""
         return {name: one.level() for name, one in self.compared(question).controls.items()}
 
-    def paired(self, name: str, question: Question) -> Sums:
-        """Return a baseline of a question as sums of one column; a control at its level in every document."""
+    def lead(self, name: str, question: Question, hits: Numbers) -> tuple[float, Numbers]:
+        """Return the accuracy of a baseline, or the level of a control, and the intervals [2, scored] of leads over it.
+
+        `hits` are [document, scored], of the documents of the heads.
+        """
+        documents = Documents.of(self.heads[question].n)
         if name in self.baselines:
-            return self.baselines[name][question]
-        heads = self.heads[question]
-        level = float(self.levels(question)[name].accuracy)
-        return Sums.of_hits(heads.clusters, heads.n, level * heads.n[:, None])
+            sums = self.baselines[name][question]
+            return float(sums.hits.sum() / sums.n.sum()), documents.lead_interval(hits - sums.hits)
+        level = self.levels(question)[name]
+        return float(level.accuracy), documents.lead_interval(hits, level)
 
     def estimate(self, question: Question, *, test: bool, margin: float, redraws: int = 0) -> QuestionScores:
         """Return the scores of one question; no columns where the split has no item of it."""

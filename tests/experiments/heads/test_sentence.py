@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.heads.typed_text import TypedError
 from headscope import ablate, attention, load
 from mha import Ablate, MaskedLM, Model, align, collate, intervene, record
 
@@ -84,3 +85,12 @@ def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(masked: Mod
     assert found.frame["known"][1] == pytest.approx(own, abs=1e-5)
     assert found.frame["lost"][1] == pytest.approx(own - without, abs=1e-5)
     assert found.columns == ("word", "moved", "known", "lost")
+
+
+def test_a_file_is_no_sentence_and_each_head_goes_with_no_names(model: Model, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("text,label\nThe king,0\n", encoding="utf-8")
+    with pytest.raises(TypedError, match="a string is a sentence; for the rows of this file give Path"):
+        ablate(model, "1-1", str(rows))
+    with pytest.raises(TypedError, match='"each" is every head alone; give it, or names of heads'):
+        ablate(model, ["each", "1-1"], rows)

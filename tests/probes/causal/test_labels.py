@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table,
 from probes.causal.behaviours import Behaviour, BehaviourError
 from probes.causal.gradients import slopes
 from probes.causal.labels import Classifier, LabelError, has_labels, labelled_rows, labels
+from probes.causal.pruning import taken
 from probes.evidence.question import Effort
 
 WORDS = ["good", "fine", "bad", "poor", "the", "a", "film", "book", "is", "was", "very", "so"]
@@ -234,6 +236,30 @@ def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -
     assert (row.words, row.label) == (("the", "film"), ("O", "B"))
 
 
+def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:
+    frame = pd.DataFrame({"words": [np.array(["a", "b"]), float("nan")], "label": [np.array([1, 0]), 1]})
+    rows = labelled_rows(frame.assign(text=[float("nan"), "a film"]))
+    assert [(row.text, row.words, row.label) for row in rows] == [("a b", ("a", "b"), (1, 0)), ("a film", (), 1)]
+
+
+def test_a_label_that_is_a_name_and_a_number_is_the_name(model: Model) -> None:
+    numbered = replace(Classifier.of(model, False), labels=("1", "0"))
+    assert [numbered.label(one, "row 1") for one in ("1", 1, "0", 0)] == [0, 0, 1, 1]
+
+
+def test_a_subset_of_the_rows_has_a_mean_of_its_own() -> None:
+    """Rows of two and of four labelled words: of one row alone the value is that of its words."""
+    torch.manual_seed(1)
+    config = DistilBertConfig(num_labels=2, id2label={0: "O", 1: "B"}, **SIZE, **DISTIL)
+    words = [["the", "film"], ["the", "film", "the", "film"]]
+    frame = pd.DataFrame({"words": words, "label": [["O"] * len(one) for one in words]})
+    behaviour = decided(load(DistilBertForTokenClassification(config), tokenizer()), frame)
+    alone = [means(taken(behaviour, np.array([item])))[VALUE] for item in (0, 1)]
+    counts = [len(one.wanted) for one in behaviour.prompts]
+    assert means(behaviour)[VALUE] == pytest.approx(np.average(alone, weights=counts), abs=1e-5)
+    assert means(taken(behaviour, np.array([1])))[ACCURACY] <= 1
+
+
 def test_at_most_so_many_rows_are_a_sample_whatever_their_order(model: Model) -> None:
     frame, classifier = opinions(30, 1), Classifier.of(model, False)
     one, other = (labels(classifier, "rows", labelled_rows(f), 7) for f in (frame, frame.iloc[::-1]))
@@ -262,6 +288,8 @@ def test_rows_that_cannot_be_read_are_left_out_with_the_reason(model: Model) -> 
         ({"text": "the film", "label": None}, "row 1: expected text and label, or words and a label for each"),
         ({"text": "the film", "label": ["good"]}, "row 1: expected text and label"),
         ({"words": ["the", "film"], "label": ["O"]}, "row 1: 1 labels of 2 words"),
+        ({"words": ["the", "film"], "label": 3}, "row 1: 1 labels of 2 words"),
+        ({"words": float("nan"), "label": "good"}, "row 1: expected text and label"),
     ],
 )
 def test_a_row_without_text_or_a_label_of_the_model_is_refused(model: Model, row: Any, message: str) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -284,12 +285,16 @@ def test_a_relation_without_subtypes_is_told_once() -> None:
     assert questions("acl:relcl", "acl:cleft", "acl:*") == ["acl:*", "acl:cleft", "acl:relcl"]
 
 
-def test_a_level_stands_as_sums_with_its_accuracy_in_every_document() -> None:
+def test_a_lead_over_a_control_has_the_error_of_its_level_and_one_over_a_baseline_is_paired() -> None:
     models = sums_of([10, 30], [[4, 4], [12, 12]])
     part = Split({A: REPORT}, {"offset": {A: one([1, 2], [10, 30])}}, {"random weights": {A: models}})
-    assert part.paired("offset", A).hits.tolist() == [[1], [2]]
-    assert part.paired("random weights", A).hits.tolist() == [[4], [12]]
-    assert part.levels(A)["random weights"].accuracy == 0.4
+    documents, level = Documents.of(REPORT.n), part.levels(A)["random weights"]
+    accuracy, interval = part.lead("offset", A, REPORT.hits)
+    assert accuracy == 3 / 40
+    np.testing.assert_allclose(interval, documents.lead_interval(REPORT.hits - np.array([[1.0], [2.0]])))
+    accuracy, interval = part.lead("random weights", A, REPORT.hits)
+    assert accuracy == level.accuracy == 0.4
+    np.testing.assert_allclose(interval, documents.lead_interval(REPORT.hits, level))
 
 
 def test_a_grade_holds_in_the_share_of_redraws_that_have_it_or_a_higher_one() -> None:
@@ -306,6 +311,20 @@ def test_a_head_is_specialised_whose_grade_holds_in_19_of_20_redraws_and_the_ver
         row = verdicts([holding | {redrawn(name, number): 0.9 for name in GRADED[:2] for number in lost}]).iloc[0]
         assert (row.grade, row.holds, row.specialised) == (2, 1 - len(lost) / 20, specialised)
         assert (row.p_adjusted, row.verdict) == (0.001, "yes")
+
+
+def test_a_question_that_a_control_reads_in_fewer_than_two_documents_is_not_tested() -> None:
+    models, few = sums_of([10, 30], [[2, 4], [6, 12]]), sums_of([10], [[2, 4]])
+    asked = {"random weights": [("dependency", "v")]}
+    for controls, lacks in (({A: models, B: few}, True), ({A: models}, True), ({A: models, B: models}, False)):
+        report = replace(
+            split({A: REPORT, B: REPORT}, offset=one([1, 2], [10, 30])), controls={"random weights": controls}
+        )
+        report.baselines["offset"][B] = one([1, 2], [10, 30])
+        found = table(split({A: SELECT, B: SELECT}), replace(report, controlled=asked))
+        tested = found[found.split == "report"].groupby("label").p_label.agg(lambda p: p.notna().all())
+        assert tested.to_dict() == {"a": True, "b": not lacks}
+    assert not replace(report, controls={"random weights": {}}, controlled={}).lacks(A), "it is no control of it"
 
 
 def test_word_orders_count_by_their_mean_and_untrained_models_by_what_95_percent_of_them_stay_below() -> None:

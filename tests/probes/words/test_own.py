@@ -137,6 +137,12 @@ def test_an_error_names_the_row_of_a_table_and_what_a_function_raised() -> None:
             pd.DataFrame({"text": ["a b"], "query": [0]}),
             "row 1: expected text (a string or a list of words), qu",
         ),
+        ("mine", pd.DataFrame([([["a"], ["b"]], 0, 1)], columns=["text", "query", "gold"]), "row 1: expected text (a"),
+        (
+            "mine",
+            pd.DataFrame([("a b", 0, 1, ["x"])], columns=["text", "query", "gold", "label"]),
+            "row 1: expected one label; got ['x']",
+        ),
         ("dependency", lambda sentence: {}, "two probes are called 'dependency'; one is of probes.syntax.dependency"),
     ],
 )
