@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 85370,
-    "lines of tests": 49130,
+    "lines of tests": 49140,
     "files of Python": 552,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,

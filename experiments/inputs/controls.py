@@ -34,7 +34,7 @@ class Control:
         """Its kind, with a number from the second on."""
         return f"{self.kind} {self.number + 1}" if self.number else self.kind
 
-    def asked_of(self, probes: Sequence[Probe]) -> frozenset[tuple[str, str]]:
+    def controlled(self, probes: Sequence[Probe]) -> frozenset[tuple[str, str]]:
         """Return probe and variant of the questions that it is a control of: broad heads, without gold, have none."""
         nothing = Document("", ())
         return frozenset(
@@ -47,7 +47,7 @@ class Control:
 
     def applicable(self, pooled: Pooled, probes: Sequence[Probe]) -> Pooled:
         """Return the sums of the questions that it is a control of."""
-        known = self.asked_of(probes)
+        known = self.controlled(probes)
         return {question: sums for question, sums in pooled.items() if question[:2] in known}
 
 

@@ -169,7 +169,7 @@ class Part:
         for kind in dict.fromkeys(one.kind for one in models):
             of_kind = [pooled for one, pooled in zip(models, heads, strict=True) if one.kind == kind]
             split.controls[kind] = best_heads(of_kind)
-            split.controlled[kind] = next(one for one in models if one.kind == kind).asked_of(self.probes)
+            split.controlled[kind] = next(one for one in models if one.kind == kind).controlled(self.probes)
         self.run.journal.share(seconds, time.perf_counter() - start)
         self.run.journal.note(self._sample_note(split))
         return beside

@@ -31,7 +31,13 @@ def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any
     numbers: dict[str, Any] = SCORES.missing | floats | {"layer_attention": "global"}
     about = {"model": "m", "step": pd.NA, "maps": "weights", "corpus": "c", "split": "report", "specialised": False}
     about |= {"probe": "dependency", "label": "obj", "variant": "dependent->head", "n": 100, "clusters": 4}
-    about |= {"effective_clusters": 4.0, "baseline": "offset", "baseline_accuracy": 0.3, "rule": "nearest verb"}
+    about |= {
+        "effective_clusters": 4.0,
+        "holds": 1.0,
+        "baseline": "offset",
+        "baseline_accuracy": 0.3,
+        "rule": "nearest verb",
+    }
     about |= {"lexical_accuracy": float("nan"), "rule_accuracy": 0.55, "near_ties": 0, "layer": 1, "head": 1}
     heads = [
         numbers | about | {"name": name, "accuracy": accuracy, "grade": grade, "selected": name == selected} | more

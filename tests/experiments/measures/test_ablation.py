@@ -88,7 +88,7 @@ SCORES = pd.DataFrame(
         ("far", "one way", 2, 2, "report", 0.5, True),
     ],
     columns=COLUMNS,
-).assign(probe="agreement")
+).assign(probe="agreement", holds=1.0)
 
 
 def test_heads_are_chosen_by_verdict_or_by_their_largest_margin_in_any_variant() -> None:
