@@ -28,7 +28,7 @@ def scored(probe: str, label: str, **values: Any) -> dict[str, Any]:
     """
     row: dict[str, Any] = {"probe": probe, "label": label, "variant": "dependent->head", "layer": 0, "head": 0}
     row |= {"split": "report", "n": 500, "clusters": 100, "selected": True, "baseline": "offset", "mass": 0.1}
-    row |= {"baseline_accuracy": 0.4, "margin": 0.2} | values
+    row |= {"baseline_accuracy": 0.4, "margin": 0.2, "holds": 1.0} | values
     row.setdefault("accuracy", min(1.0, row["baseline_accuracy"] + row["margin"]))
     for value, low, high in (
         ("accuracy", "ci_low", "ci_high"),
