@@ -147,15 +147,15 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
         yield Section(
             "heads", "All heads", [Raw("heads", grid), Fold(f"All {count(len(lines))} heads as a list", [listed])]
         )
-    first_measures, later = (tuple(one for one in measures() if (one.place < 0) == early) for early in (True, False))
-    yield from _measured(run, first_measures, step)
+    measured = {one: blocks for one in each("page: measures", measures(), step) if (blocks := tuple(one.page(run)))}
+    yield from _measured(measured, first=True)
     if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
     yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])
     if metrics := tuple(ranking_blocks(run)):
         yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
-    yield from _measured(run, later, step)
+    yield from _measured(measured, first=False)
     if findings := tuple(run_findings(run)):
         yield Section("run_findings", "Published findings", findings, MEASURES)
     if shown is None:
@@ -167,10 +167,10 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT)
 
 
-def _measured(run: Run, asked: Sequence[type[Reported]], step: Step) -> Iterator[Section]:
-    """Yield the sections of measures, of those that the run has."""
-    for measure in each("page: measures", asked, step):
-        if blocks := tuple(measure.page(run)):
+def _measured(measured: Mapping[type[Reported], tuple[Block, ...]], *, first: bool) -> Iterator[Section]:
+    """Yield the sections of measures, of those that stand first or of the others."""
+    for measure, blocks in measured.items():
+        if (measure.place < 0) == first:
             yield Section(measure.anchor or measure.name, measure.title, blocks, MEASURES)
 
 

@@ -79,5 +79,5 @@ def test_committed_targets_fit_on_a_screen(tmp_path: Path, more_than_a_screen: C
     folder, text = made("targets", TARGET_PAGE.write_page, tmp_path)
     assert more_than_a_screen(folder) == []
     assert "agreement in 1 of 3 models, for coreference in none of 3 models, for position in 3 of 3 models" in text
-    (own,) = (line for line in text.splitlines() if line.startswith("| attends from a verb") and "scratch" in line)
-    assert "| 4-5 | 78.7 [75.8, 81.4] | 72.3 nearest noun that agrees | specialised, beyond position" in own
+    (own,) = (line for line in text.splitlines() if line.startswith("| from a verb") and "scratch" in line)
+    assert "| 4-5 | 78.7 [75.8, 81.4] | 7.6 | 72.3 nearest noun that agrees | specialised | 100.0 | 40.5 points" in own
