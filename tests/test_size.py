@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85370,
-    "lines of tests": 49140,
+    "lines of source": 85380,
+    "lines of tests": 49150,
     "files of Python": 552,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,

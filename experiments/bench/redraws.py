@@ -26,7 +26,7 @@ from probes.records import IntArray
 from probes.registry import PERMUTED, RANDOM, WORDS
 from probes.scoring.tally import Pooled
 from reports.progress import silent
-from reports.tables.grades import POSITION, STABLE
+from reports.tables.grades import POSITION, has_stable_grade
 
 CONFIGS: Final = ("minilm-ewt", "minilm-gum", "minilm-gap", "minilm-grammar")
 SEEDS: Final = 20
@@ -72,7 +72,7 @@ def compare(seeds: Sequence[pd.DataFrame]) -> dict[str, Any]:
     language = (first.probe != POSITION).to_numpy()
     scopes = {"all": np.ones(len(first), bool), "linguistic roles": language}
     grades = [one.grade.to_numpy() for one in seeds]
-    stable = [(one.grade > 0).to_numpy() & (one.holds >= STABLE).to_numpy() for one in seeds]
+    stable = [has_stable_grade(one).to_numpy() for one in seeds]
     known = (first.n >= ITEMS) & (first.clusters >= DOCUMENTS) & (first.verdict != "")
     labels = first[known].drop_duplicates(KEY).index
     verdicts = [one.verdict.loc[labels].to_numpy() for one in seeds]
@@ -88,15 +88,15 @@ def compare(seeds: Sequence[pd.DataFrame]) -> dict[str, Any]:
 
 
 def _differing(grades: Sequence[IntArray], asked: Sequence[npt.NDArray[np.bool_]]) -> dict[str, Any]:
-    """Return how many heads are asked for in a seed (median), and the percentage of those of two seeds that differ.
+    """Return how many grades are asked for in a seed (median), and the percentage of those of two seeds that differ.
 
-    A head counts that either of the two asks for.
+    A grade, of a head in a label and direction, counts that either of the two asks for.
     """
     shares = []
     for one, other in combinations(range(len(grades)), 2):
         either = asked[one] | asked[other]
         shares.append(round(float(100 * (grades[one] != grades[other])[either].sum() / max(either.sum(), 1)), 2))
-    return {"heads": median(int(one.sum()) for one in asked), **_pairs(shares)}
+    return {"grades": median(int(one.sum()) for one in asked), **_pairs(shares)}
 
 
 def _pairs(values: Sequence[float]) -> dict[str, float]:

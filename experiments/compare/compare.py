@@ -161,7 +161,10 @@ def training_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterato
     found = [side.run.tables for side in sides]
     if all("behaviour" in tables for tables in found):
         rows = [tables["behaviour"].query("level == 'corpus'").set_index(["corpus", "method"]) for tables in found]
-        for pairs in rows[0].index.intersection(rows[1].index).unique():
+        alike = sides[0].config.get("behaviour") == sides[1].config.get("behaviour")
+        if not alike:
+            yield "Minimal pairs are not compared: [behaviour] of the configs differs, and so do the pairs."
+        for pairs in rows[0].index.intersection(rows[1].index).unique() if alike else ():
             told = (one.loc[[pairs]].iloc[-1] for one in rows)
             correct = (f"{percent(one['accuracy'])} % {interval(one['ci_low'], one['ci_high'])}" for one in told)
             yield f"Minimal pairs, {pairs[0]}: {_beside(correct, titles)}."

@@ -96,13 +96,17 @@ def _files(table: Any, key: str) -> list[Path]:
     return [Path(str(file)) for file in named] if isinstance(named, list) else []
 
 
+OF_PROBES: Final = "headscope_probe_"
+"What the names of modules begin with in which files of probes are loaded."
+
+
 def define_probes(files: Sequence[Path]) -> list[str]:
     """Define the probes of files, and return their names; raises ConfigError where that cannot be."""
     own: list[str] = []
     for file in files:
-        load: Callable[[], object] = partial(own_probe, file.stem, file, f"headscope_probe_{file.stem}")
+        load: Callable[[], object] = partial(own_probe, file.stem, file, f"{OF_PROBES}{file.stem}")
         if file.suffix == ".py":
-            load = partial(module_of, file, "headscope_probe_", "a probe")
+            load = partial(module_of, file, OF_PROBES, "a probe")
         try:
             found = registered_by(load)
         except (ValueError, OSError) as error:

@@ -198,6 +198,7 @@ class Part:
 
     def each_control(self, read: Callable[[Control], Pooled], models: Sequence[Control]) -> list[Pooled]:
         """Return the sums of all controls, of which several are read at a time."""
+        self.sampled_targets  # noqa: B018  # once, before threads ask for it
         return side_by_side(read, models)
 
     def part_name(self, one: Control) -> str:

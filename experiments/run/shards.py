@@ -25,7 +25,7 @@ from experiments.record.provenance import Start, device_name, installed, machine
 from experiments.record.run_record import Journal
 from experiments.run.behaviours import grader
 from experiments.run.cluster import ClusterError, DaskWorkers, WorkerCall, one_call, open_cluster
-from experiments.run.config import define_probes
+from experiments.run.config import OF_PROBES, define_probes
 from experiments.run.context import RunContext
 from experiments.run.scope import Part, Scored
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
@@ -83,8 +83,10 @@ def open_shards(config: Config, record: RunRecord) -> Iterator[Shards | None]:
     if not config.cluster.address:
         yield None
         return
-    own = [name for name in config.probes.names if isinstance(get_probe(name), OwnProbe)]
-    if own and not config.probes.files:
+    of_files = {f"{OF_PROBES}{Path(file).stem}" for file in config.probes.files or ()}
+    known = [(name, get_probe(name)) for name in config.probes.names]
+    own = [name for name, probe in known if isinstance(probe, OwnProbe) and probe.module not in of_files]
+    if own:
         raise ClusterError(f"workers cannot know the probe {own[0]!r}: put it into a file of [probes] files")
     with open_cluster(config.cluster) as workers:
         shared = pickle.dumps((config, _inputs(config, record), workers.threads))

@@ -67,14 +67,17 @@ def test_a_number_is_that_of_its_record(one: dict[str, Any]) -> None:
     assert not missing, f"{missing} not in {where or rows} of {one['record']}, which has {found}"
 
 
-def measured(folder: Path, table: str, columns: list[str], **of: Any) -> list[str]:
+def measured(folder: Path, table: str, columns: list[str], count: str = "", **of: Any) -> list[str]:
     """Return what a table of a published run has in these columns of the row of so and so, also in percent.
 
-    What a lead is shown to be below is rounded up, as on the pages.
+    With `count` it is how many values that column has in all such rows. What a lead is shown to be below is rounded up,
+    as on the pages.
     """
     frame = pd.read_parquet(folder / f"{table}.parquet")
     for column, value in of.items():
         frame = frame[frame[column] == value]
+    if count:
+        return [str(frame[count].nunique())]
     assert len(frame) == 1, f"{len(frame)} rows of {folder.name}/{table}.parquet have {of}"
     found = [(column, float(frame[column].iloc[0])) for column in columns]
     excluded = [math.ceil(1000 * value) / 10 for column, value in found if column == "excluded"]

@@ -31,10 +31,10 @@ def test_differences_are_shares_of_the_heads_that_either_seed_grades_and_verdict
     found = redraws.compare([first, second, first])
     assert found["seeds"] == 3
     grades, stable = found["grades"], found["stable grades"]
-    assert grades["all"] == {"heads": 3, "median of pairs": 66.67, "worst pair": 66.67}
-    assert grades["linguistic roles"] == {"heads": 2, "median of pairs": 50, "worst pair": 50}
-    assert stable["all"] == {"heads": 2, "median of pairs": 50, "worst pair": 50}, "c alone has another grade"
-    assert stable["linguistic roles"] == {"heads": 1, "median of pairs": 0, "worst pair": 0}
+    assert grades["all"] == {"grades": 3, "median of pairs": 66.67, "worst pair": 66.67}
+    assert grades["linguistic roles"] == {"grades": 2, "median of pairs": 50, "worst pair": 50}
+    assert stable["all"] == {"grades": 2, "median of pairs": 50, "worst pair": 50}, "c alone has another grade"
+    assert stable["linguistic roles"] == {"grades": 1, "median of pairs": 0, "worst pair": 0}
     assert found["verdicts"] == {
         **{"words": 200, "documents": 20, "labels": 3},
         **{"median of pairs": 2, "worst pair": 2},

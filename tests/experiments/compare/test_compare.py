@@ -191,6 +191,9 @@ def test_losses_minimal_pairs_and_onsets_of_training_runs_are_told(plant: Callab
         "Label–direction pairs with an onset: 2 of 3 in A, 3 of 3 in B; of the 2 in both it is earlier for 1 in A, "
         "1 in B.",
     ]
+    sides[1].config["behaviour"] = {"seed": 5}
+    first = next(training_notes((sides[0], sides[1]), ("A", "B")))
+    assert first.startswith("Minimal pairs are not compared: [behaviour] of the configs differs")
 
 
 def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:

@@ -26,6 +26,7 @@ from mha.models.folders import weights_sha256
 from mha.parallel import threads
 from probes import registry
 from probes.pairs.corpora import PairCorpus
+from probes.words.own import own_probe
 from reports import Run
 from tests.experiments.conftest import Said
 from tests.experiments.run.test_resume import CONTROLS, NAME, same
@@ -222,6 +223,10 @@ def test_a_probe_without_a_file_is_refused_by_a_cluster_and_one_with_another_fil
     alone = own.model_copy(update={"probes": ProbesSection(names=("mine",))})
     with pytest.raises(ClusterError, match=r"workers cannot know the probe 'mine': put it into a file of \[probes\]"):
         run(with_workers(alone), tmp_path / "out")
+    own_probe("defined here", lambda sentence: {}, "__main__")
+    beside = own.probes.model_copy(update={"names": (*own.probes.names, "defined here")})
+    with pytest.raises(ClusterError, match="workers cannot know the probe 'defined here'"):
+        run(with_workers(own.model_copy(update={"probes": beside})), tmp_path / "out")
     begin = here.begin
 
     def changed(what: str, *how: Any) -> Asked:
