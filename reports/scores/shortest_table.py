@@ -41,8 +41,9 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
         f"{points(rule.margin)} points above every {rivals}, after correction. Specialised: the same in a linguistic "
         "role."
     )
-    if any(verdict(row) == "undecided" for row in rows):
-        note += " Undecided: too little text to tell."
+    said = {verdict(row) for row in rows}
+    note += " Undecided: too little text to tell." * ("undecided" in said)
+    note += " Borderline: other draws of the controls often say otherwise." * ("borderline" in said)
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

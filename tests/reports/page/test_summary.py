@@ -88,6 +88,11 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
         "significant (adjusted p 0.310, not below 0.05)."
     )
     assert said.headline == "None of 72 heads is specialised in a linguistic role."
+    few = dataclasses.replace(FOUND, grades={"3-1": 1}, borderline=frozenset({"1-2", "1-3"}))
+    said = told([row()], few)
+    assert said.headline.startswith(
+        "1 of 72 heads is specialised in a linguistic role; 2 more are so with some draws of the controls."
+    )
 
 
 def test_uncertainty_counts_stable_selections_and_few_documents() -> None:
