@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 85380,
-    "lines of tests": 49150,
+    "lines of tests": 49154,
     "files of Python": 552,
     "files of Python under 60 lines": 83,
     "folders of the rooms": 61,
