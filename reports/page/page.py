@@ -64,7 +64,7 @@ UNCONTROLLED: Final = (
 )
 
 CONTROLLED: Final = (
-    "A significant head is above all of these but the table of word pairs and the rules of grammar, which are "
+    "A significant head is above all of these but the table of words and distances and the rules of grammar, which are "
     "compared apart. Controls of this run: {}. Each counts by the accuracy that the best heads of 95 % of such models "
     "stay below, shuffled word order by its mean."
 )

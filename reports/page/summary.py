@@ -53,7 +53,7 @@ class Opening:
     """What a reader sees first, in sentences built from the numbers of a run: which heads do what, and beside what."""
 
     headline: str
-    "How many heads are specialised, or why none is named, and whether they exceed word pairs and rules of grammar."
+    "How many heads are specialised, or why none is named, and whether they exceed the lexical table and rules."
     table: TextTable
     "The heads that are named first; its note says on what they were evaluated, and what significant means."
     controls: str
@@ -140,9 +140,9 @@ def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
 
 
 def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
-    """Return how many specialised heads exceed a table of word pairs and rules of grammar, of what roles have.
+    """Return how many specialised heads exceed a table of words and distances and rules of grammar, of what roles have.
 
-    "" where no role in which some head is specialised has a table of word pairs.
+    "" where no role in which some head is specialised has a table of words and distances.
     """
     roles = [row for row in rows if row.probe != POSITION and row.verdict == "yes"]
     if all(row.lexical_accuracy != row.lexical_accuracy for row in roles):
@@ -150,9 +150,9 @@ def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
     rules, words, others = verdicts.by_grade
     if not rules + words:
         none = "None of them is" if others > 1 else "It is not"
-        return f"{none} shown to beat a table of word pairs by {points(verdicts.rule.margin)} points."
+        return f"{none} shown to beat a table of words and distances by {points(verdicts.rule.margin)} points."
     beat = "beats" if rules + words == 1 else "beat"
-    said = f"{rules + words} of them {beat} a table of word pairs"
+    said = f"{rules + words} of them {beat} a table of words and distances"
     ruled = any(row.rule_accuracy == row.rule_accuracy for row in roles)
     return f"{said}, {rules or 'none'} also every rule of grammar." if ruled else f"{said}."
 

@@ -121,8 +121,8 @@ def _badge(row: BestHead, found: str, more: str = "") -> Cell:
 
 
 def _better(row: BestHead) -> str:
-    """Return what a rule of grammar or a table of word pairs finds, the better one; "" where the head finds as much."""
-    named = {"a rule of grammar": row.rule_accuracy, "a table of word pairs": row.lexical_accuracy}
+    """Return what a rule of grammar or the lexical table finds, the better one; "" where the head finds as much."""
+    named = {"a rule of grammar": row.rule_accuracy, "a table of words and distances": row.lexical_accuracy}
     known = {name: accuracy for name, accuracy in named.items() if accuracy > row.accuracy}
     best = max(known, key=lambda name: known[name], default="")
     shown = percent(known[best]) if best else ""
@@ -174,7 +174,7 @@ MORE: Final = (
     SCORES["p_words"].shown("Adj. p, words"),
     SCORES["p_rules"].shown("Adj. p, rules"),
     SCORES["stability"].shown(),
-    SCORES["lexical_accuracy"].shown("Table of word pairs, %"),
+    SCORES["lexical_accuracy"].shown("Table of words and distances, %"),
     BEST["lexical_margin"].shown_beside("Margin over table, points"),
     SCORES["rule"].shown("Rule of grammar, %", write=_rule, kind="num"),
     BEST["rule_margin"].shown_beside("Margin over rule, points"),

@@ -54,7 +54,7 @@ def _about(row: pd.Series) -> str:
     """Return what the heads of a map are compared with."""
     known = {
         baseline_name(row["baseline"]): row["baseline_accuracy"],
-        "a table of word pairs": row["lexical_accuracy"],
+        "a table of words and distances": row["lexical_accuracy"],
         f"the rule of grammar “{row['rule']}”": row["rule_accuracy"],
     }
     return ", ".join(f"{name} {percent(one)} %" for name, one in known.items() if one == one)

@@ -45,8 +45,8 @@ def told(rows: list[BestHead], found: Finds = FOUND, run: Any = RUN, **rule: Any
 def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_were_evaluated() -> None:
     said = told([row(lexical_accuracy=0.6, rule_accuracy=0.922)])
     assert said.headline == (
-        "2 of 72 heads are specialised in a linguistic role. 1 of them beats a table of word pairs, none also every "
-        "rule of grammar."
+        "2 of 72 heads are specialised in a linguistic role. 1 of them beats a table of words and distances, "
+        "none also every rule of grammar."
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
@@ -66,9 +66,10 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
 def test_where_no_head_exceeds_word_pairs_the_headline_says_so() -> None:
     first = dataclasses.replace(FOUND, grades={"3-1": 1, "1-1": 1})
     said = told([row(lexical_accuracy=0.6)], first, margin=0.1)
-    assert said.headline.endswith("None of them is shown to beat a table of word pairs by 10 points.")
+    assert said.headline.endswith("None of them is shown to beat a table of words and distances by 10 points.")
     assert told([row(lexical_accuracy=0.6)], dataclasses.replace(FOUND, grades={"3-1": 1})).headline == (
-        "1 of 72 heads is specialised in a linguistic role. It is not shown to beat a table of word pairs by 5 points."
+        "1 of 72 heads is specialised in a linguistic role. It is not shown to beat a table of words and "
+        "distances by 5 points."
     )
 
 
@@ -77,7 +78,8 @@ def test_nothing_is_said_of_tables_and_rules_that_no_role_with_a_specialised_hea
     assert told([row()], first).headline.endswith("in a linguistic role."), "a run without such a table"
     elsewhere = [row(label="det", lexical_accuracy=0.9, grade=0, verdict="no"), row(probe="repetition")]
     assert told(elsewhere, first).headline.endswith("in a linguistic role."), "a table of another role"
-    assert told([row(lexical_accuracy=0.6)]).headline.endswith("1 of them beats a table of word pairs."), "no rule"
+    without_a_rule = told([row(lexical_accuracy=0.6)]).headline
+    assert without_a_rule.endswith("1 of them beats a table of words and distances.")
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:

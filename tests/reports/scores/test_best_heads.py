@@ -49,7 +49,7 @@ def test_heat_maps_hold_the_rounded_numbers_of_every_head_the_first_finding_firs
     assert (data["layers"], data["heads"]) == (6, 12)
     first = next(row for row in leaders(best) if row.grade)
     assert one["title"] == "from an object to its verb" == role("dependency", first.label, first.variant)
-    assert one["about"].startswith("a fixed offset 36.0 %, a table of word pairs 85.0 %, the rule of grammar “nearest ")
+    assert one["about"].startswith("a fixed offset 36.0 %, a table of words and distances 85.0 %, the rule of ")
     assert one["selected"] == first.layer * 12 + first.head
     assert one["accuracy"][one["selected"]] == round(1000 * first.accuracy)
     assert (one["accuracy"][71], 71 in one["significant"]) == (None, False), "a head that was not scored"

@@ -36,7 +36,10 @@ def test_a_row_says_in_words_what_a_head_does_how_accurately_beside_what_and_the
     ("more", "said"),
     [
         ({"rule_accuracy": 0.922}, "specialised, but a rule of grammar finds 92.2 %"),
-        ({"rule_accuracy": 0.8, "lexical_accuracy": 0.9}, "specialised, but a table of word pairs finds 90.0 %"),
+        (
+            {"rule_accuracy": 0.8, "lexical_accuracy": 0.9},
+            "specialised, but a table of words and distances finds 90.0 %",
+        ),
         ({"rule_accuracy": 0.7, "lexical_accuracy": 0.72504}, "specialised"),
         ({"specialised": False, "probe": "position", "label": "previous"}, "significant"),
         ({"grade": 0, "verdict": "no"}, "no head is significant"),
@@ -44,7 +47,7 @@ def test_a_row_says_in_words_what_a_head_does_how_accurately_beside_what_and_the
         ({"grade": 0, "verdict": "undecided", "holds": 0.05}, "undecided"),
         (
             {"grade": 0, "verdict": "no", "lexical_accuracy": 0.9},
-            "no head is significant; a table of word pairs finds 90.0 %",
+            "no head is significant; a table of words and distances finds 90.0 %",
         ),
         ({"grade": 0, "others": ("1-2", "1-3")}, "not significant; head 1-2 is"),
         ({"grade": 0, "p_adjusted": math.nan}, "not tested"),
