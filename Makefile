@@ -26,7 +26,7 @@ COMPILE = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib $(ROOMS) || true
 ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
-	bench-redraws kills docs docs-commands clean
+	bench-redraws specialisation kills docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,11 @@ bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs
 
 bench-redraws: $(INSTALLED)  ## count what other seeds change in grades and verdicts, into docs/redraws.json (an hour)
 	@$(BIN)/python -m experiments.bench.redraws
+
+specialisation: $(INSTALLED)  ## do the runs of docs/specialisation.md on WORKERS processes, and write its tables and figures (hours)
+	@$(BIN)/headscope atlas specialisation --out runs --cluster local:$(WORKERS)
+	@$(BIN)/headscope report runs/specialisation --publish reports/published/specialisation
+	@$(BIN)/python -m experiments.compare.specialisation
 
 kills: $(TOOLS)  ## kill trainings, runs, reports and reproductions at 100 random moments
 	@$(BIN)/python -m tests.hardness.kills

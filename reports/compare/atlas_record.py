@@ -16,6 +16,13 @@ from reports.tables.scores import SCORES
 from reports.tables.shared_columns import CORPUS, MODEL, QUESTION, difference, ends, fraction, place, text, whole
 from reports.tables.table import Table
 
+RIVALS: Final = (
+    *("baseline_accuracy", "margin_low", "margin_high"),
+    *("lexical_accuracy", "lexical_margin_low", "lexical_margin_high"),
+    *("rule_accuracy", "rule_margin_low", "rule_margin_high"),
+)
+"Columns of the strongest baseline or control, of the lexical table and of the best rule of grammar."
+
 ATLAS: Final = Table(
     "One row for each run, label and direction: the selected head on the report split, beside its strongest baseline.",
     ("run", "probe", "label", "variant"),
@@ -26,7 +33,8 @@ ATLAS: Final = Table(
         place("seed", "Seed of the run: of its controls and its bootstrap."),
         *QUESTION,
         *SELECTED,
-        *(SCORES[name] for name in ("lexical_accuracy", "rule_accuracy", "p_adjusted", "grade", "verdict", "excluded")),
+        *(SCORES[name] for name in RIVALS),
+        *(SCORES[name] for name in ("p_adjusted", "grade", "verdict", "excluded")),
         *HIGHEST,
     ),
 )

@@ -25,6 +25,9 @@ MOST: Final = 3
 OVER: Final = {1: "verdict", 2: "lexical_accuracy", 3: "rule_accuracy"}
 "Grade -> the column that is empty where a label has no baseline of it: it was not tested, has no table, no rules."
 
+MARGINS: Final = {1: "margin", 2: "lexical_margin", 3: "rule_margin"}
+"Grade -> the selected head's margin over the baseline of that grade, whose ends are columns."
+
 
 @dataclass(frozen=True)
 class GradeShare:
@@ -34,6 +37,10 @@ class GradeShare:
     "Their share, with an interval as if labels were drawn at random from all there are; n is their number."
     heads: tuple[str, ...]
     "Heads with the highest grade there, those of most labels first."
+    ahead: int
+    "Labels whose selected head is above that baseline in a direction: the 95 % interval of the margin is above 0."
+    behind: int
+    "Labels whose selected head is below it in all directions."
 
 
 @dataclass(frozen=True)
@@ -46,25 +53,38 @@ class LabelShares:
 
 
 def label_shares(record: AtlasRecord) -> list[LabelShares]:
-    """Return what every model and corpus has; pools and slices of other labels do not count."""
+    """Return what every model and corpus has."""
+    return [
+        LabelShares(model, corpus, {grade: _share(rows, grade) for grade in OVER})
+        for (model, corpus), rows in counted_rows(record).items()
+    ]
+
+
+def counted_rows(record: AtlasRecord) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the rows of the atlas that count by model and corpus, with the first of their seeds.
+
+    They are those of linguistic roles that were tested; pools and slices of other labels are left out.
+    """
     tested = record.answers[(record.answers["probe"] != POSITION) & (record.answers["verdict"] != "")]
-    found = []
+    found = {}
     for (model, corpus), rows in tested.groupby(["model", "corpus"], sort=False):
         first = rows[rows["seed"] == rows["seed"].min()]
         kept = own_labels(zip(first["probe"], first["label"], strict=True))
-        own = first[[pair in kept for pair in zip(first["probe"], first["label"], strict=True)]]
-        shares = {grade: _share(own, grade) for grade in OVER}
-        found.append(LabelShares(str(model), str(corpus), shares))
+        own = [pair in kept for pair in zip(first["probe"], first["label"], strict=True)]
+        found[str(model), str(corpus)] = first[own]
     return found
 
 
 def _share(rows: pd.DataFrame, grade: int) -> GradeShare:
     asked = rows[rows[OVER[grade]].notna()]
     beyond = asked[asked["highest"] >= grade]
-    labels = asked.groupby(["probe", "label"])["highest"].max()
+    by_label = asked.groupby(["probe", "label"])
+    labels = by_label["highest"].max()
     heads = Counter(head for row in beyond["highest_heads"] for head in row.split(", ") if not head.startswith("+"))
     reached = float((labels >= grade).mean())
-    return GradeShare(Estimate.share(reached, len(labels)), tuple(head for head, _ in heads.most_common()))
+    low, high = (by_label[f"{MARGINS[grade]}_{end}"].max() for end in ("low", "high"))
+    named = tuple(head for head, _ in heads.most_common())
+    return GradeShare(Estimate.share(reached, len(labels)), named, int((low > 0).sum()), int((high < 0).sum()))
 
 
 def share_table(shares: Sequence[LabelShares]) -> TextTable:
@@ -88,7 +108,8 @@ def _cell(grade: int, one: LabelShares) -> Cell:
     labels = found.labels
     if not labels.n:
         return Cell(MISSING, sort=float("nan"))
-    more = [f"of {labels.n}", *[names(found.heads, MOST)] * bool(found.heads)]
+    beside = f"{found.ahead} ahead, {found.behind} behind"
+    more = [f"of {labels.n}", *[names(found.heads, MOST)] * bool(found.heads), beside]
     return Cell(f"{percent(labels.value)} {interval(labels.low, labels.high)}", "; ".join(more), sort=labels.value)
 
 

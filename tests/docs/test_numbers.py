@@ -14,10 +14,12 @@ import pytest
 
 from experiments.bench import ablate, quickstart, scoring, train
 from experiments.bench.records import BLOCK, blocks_of
+from experiments.compare import specialisation
 from experiments.inputs.corpora import open_corpora
 from experiments.run.config import load_config
 from probes.corpora.named import NAMED
 from probes.syntax.agreement import FORTH, NOUNS, SubjectVerbAgreement
+from reports.compare.atlas import ATLAS_PAGE
 
 ROOT = Path(__file__).parents[2]
 LISTED: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "numbers.toml").read_text(encoding="utf-8"))["number"]
@@ -96,6 +98,7 @@ def test_no_measured_number_is_without_a_source(page: Path) -> None:
 
 
 Blocks = Callable[[Any], dict[str, str]]
+ATLAS = ATLAS_PAGE.read(ROOT / specialisation.RECORD)
 BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (ablate, quickstart, scoring, train)]
 
 
@@ -119,7 +122,11 @@ def test_every_block_of_a_page_is_that_of_a_record() -> None:
         for name in blocks_of(page.read_text("utf-8"))
     }
     made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
-    assert found == {name for one in made for name in one}
+    assert found == {name for one in [*made, specialisation.blocks(ATLAS)] for name in one}
+
+
+def test_the_paper_says_what_the_atlas_says() -> None:
+    assert blocks_of((ROOT / specialisation.PAGE).read_text("utf-8")) == specialisation.blocks(ATLAS)
 
 
 @pytest.mark.slow

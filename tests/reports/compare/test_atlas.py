@@ -34,7 +34,9 @@ def answer(run: AtlasRun, of: tuple[str, str, str], name: str, accuracy: float, 
     row |= {"strongest": "permuted weights", "strongest_accuracy": 0.5, "lead": accuracy - 0.5}
     row |= {"lead_low": accuracy - 0.53, "lead_high": accuracy - 0.47, "p_adjusted": 0.001 if grade else 0.9}
     row |= {"grade": grade, "verdict": "yes" if grade else "undecided", "excluded": 0.07}
-    row |= {"lexical_accuracy": 0.3, "rule_accuracy": NAN}
+    row |= {"baseline_accuracy": 0.5, "margin_low": -0.03, "margin_high": 0.04}
+    row |= {"lexical_accuracy": 0.3, "lexical_margin_low": -0.2, "lexical_margin_high": -0.1}
+    row |= dict.fromkeys(("rule_accuracy", "rule_margin_low", "rule_margin_high"), NAN)
     return row | {"highest": grade, "highest_heads": name if grade else ""} | more
 
 
@@ -83,10 +85,12 @@ def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_shares_count_labels_in_any_direction_of_the_first_seed_that_have_such_a_baseline() -> None:
     """Of obj, nmod and case two have a head beyond position, one of the two with a table one beyond words."""
     run, later = (run_of("minilm", "ewt", seed, (66, 3, 2, 1)) for seed in (0, 1))
+    ahead = {"lexical_margin_low": 0.1, "lexical_margin_high": 0.2}
+    beside_a_rule = {"lexical_accuracy": NAN, "rule_accuracy": 0.9, "rule_margin_low": -0.1, "rule_margin_high": -0.01}
     rows = [
         answer(run, OBJECT, "4-7", 0.8, 0, highest=2, highest_heads="4-7, 3-1, +4"),
-        answer(run, ("dependency", "obj", "dependent->head"), "4-7", 0.8, 1),
-        answer(run, ("dependency", "nmod", "dependent->head"), "3-1", 0.8, 1, lexical_accuracy=NAN, rule_accuracy=0.9),
+        answer(run, ("dependency", "obj", "dependent->head"), "4-7", 0.8, 1, **ahead),
+        answer(run, ("dependency", "nmod", "dependent->head"), "3-1", 0.8, 1, **beside_a_rule),
         answer(run, ("dependency", "case", "dependent->head"), "2-2", 0.3, 0),
         answer(run, ("dependency", "obj:*", "dependent->head"), "2-2", 0.3, 3),
         answer(run, ("dependency", "amod", "dependent->head"), "2-2", 0.3, 0, verdict=""),
@@ -95,8 +99,11 @@ def test_shares_count_labels_in_any_direction_of_the_first_seed_that_have_such_a
     ]
     (found,) = label_shares(AtlasRecord("", "a", "", (), (run, later), pd.DataFrame(rows), pd.DataFrame()))
     assert (found.model, found.corpus) == ("minilm", "ewt")
-    counted = {grade: (one.labels.value, one.labels.n, one.heads) for grade, one in found.by_grade.items()}
-    assert counted == {1: (2 / 3, 3, ("4-7", "3-1")), 2: (1 / 2, 2, ("4-7", "3-1")), 3: (0, 1, ())}
+    counted = {
+        grade: (one.labels.value, one.labels.n, one.heads, one.ahead, one.behind)
+        for grade, one in found.by_grade.items()
+    }
+    assert counted == {1: (2 / 3, 3, ("4-7", "3-1"), 0, 0), 2: (1 / 2, 2, ("4-7", "3-1"), 1, 1), 3: (0, 1, (), 0, 1)}
     wilson = binomtest(2, 3).proportion_ci(method="wilson")
     assert (found.by_grade[1].labels.low, found.by_grade[1].labels.high) == pytest.approx(tuple(wilson))
     cells = share_table([found]).rows[0]

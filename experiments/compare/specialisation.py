@@ -1,0 +1,161 @@
+"""The paper docs/specialisation.md: its tables and figures, from the published atlas, `make specialisation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from experiments.bench.records import paragraphs, with_blocks
+from experiments.findings.clark_2019.rows import NOTEBOOK, TABLE, PublishedRow
+from reports.compare.atlas import ATLAS_PAGE
+from reports.compare.atlas_record import AtlasRecord
+from reports.compare.atlas_shares import OVER, GradeShare, counted_rows, label_shares, share_chart
+from reports.drawing.charts import Chart, save_pictures, series_styles
+from reports.drawing.dots import Dot, dot_chart
+from reports.formats import MISSING, interval, names, percent
+from reports.scores.plain_names import task
+
+RECORD, PAGE, FIGURES = (
+    Path("reports/published/specialisation"),
+    Path("docs/specialisation.md"),
+    Path("docs/images"),
+)
+
+MODEL, CORPORA = "minilm", ("EWT", "GUM")
+"What the published heads and the second figure are shown beside."
+
+HEAD, OFFSET, LEXICAL, RULE = "best head", "position or control", "table of words and distances", "best rule of grammar"
+SERIES: Final = (HEAD, LEXICAL, RULE)
+
+NEAR: Final = 0.05
+"Points by which a head must be above or below another text's rival to be called so: the margin of the grades."
+
+
+def blocks(record: AtlasRecord) -> dict[str, str]:
+    """Return the tables of the paper by the names of their places."""
+    return {"labels": paragraphs(_label_table(record)), "published heads": paragraphs(*_published(record))}
+
+
+def _label_table(record: AtlasRecord) -> Iterator[str]:
+    yield "| model | corpus | beyond position and controls | also beyond words and distances | also beyond rules |"
+    yield "| --- | --- | --- | --- | --- |"
+    for one in label_shares(record):
+        shares = " | ".join(_share(one.by_grade[grade], grade) for grade in OVER)
+        yield f"| {one.model} | {one.corpus} | {shares} |"
+
+
+def _share(found: GradeShare, grade: int) -> str:
+    """Write how many labels of how many have such a head, the share with its interval, and the first heads."""
+    labels = found.labels
+    if not labels.n:
+        return MISSING
+    reached = round(labels.value * labels.n)
+    heads = f": {names(found.heads, 3)}" if found.heads else ""
+    beside = f"; {found.ahead} ahead, {found.behind} behind" if grade > 1 else ""
+    return f"{reached} of {labels.n}, {percent(labels.value)} % {interval(labels.low, labels.high)}{heads}{beside}"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A published head and the rivals of its relation on our texts."""
+
+    row: PublishedRow
+    ours: dict[str, pd.Series[Any]]
+    "Corpus -> the row of the atlas of the same relation and direction."
+
+    def value(self, column: str, corpus: str) -> float:
+        """Return a number of the atlas; NaN where the corpus was not asked for it."""
+        return float(self.ours[corpus][column]) if corpus in self.ours else float("nan")
+
+    def strongest(self, column: str) -> float:
+        """Return the largest of the corpora."""
+        return max(
+            (value for corpus in CORPORA if (value := self.value(column, corpus)) == value), default=float("nan")
+        )
+
+
+def published_beside(record: AtlasRecord) -> list[Beside]:
+    """Return the relations that both annotations have, from the dependent to its head as the paper has them."""
+    own = record.answers[record.answers["model"] == MODEL]
+    found = []
+    for row in (*TABLE, *NOTEBOOK):
+        asked = own[(own["probe"] == row.probe) & (own["label"] == row.label) & (own["variant"] == row.variants[0])]
+        ours = {str(one["corpus"]): one for _, one in asked.iterrows() if one["corpus"] in CORPORA}
+        if row.alike and ours:
+            found.append(Beside(row, ours))
+    return found
+
+
+def _published(record: AtlasRecord) -> Iterator[list[str]]:
+    rows = published_beside(record)
+    yield [_counted(rows, "lexical_accuracy", LEXICAL), _counted(rows, "rule_accuracy", RULE)]
+    columns = ("baseline_accuracy", "lexical_accuracy", "rule_accuracy", "accuracy")
+    heads = (OFFSET, LEXICAL, RULE, "MiniLM's head")
+    lines = [
+        f"| relation | BERT's head | best offset | {' | '.join(heads)} |",
+        f"| --- | ---: | ---: | {' | '.join(['---:'] * len(heads))} |",
+    ]
+    for one in rows:
+        ours = " | ".join(" / ".join(percent(one.value(column, corpus)) for corpus in CORPORA) for column in columns)
+        lines.append(f"| {one.row.relation} | {percent(one.row.accuracy)} | {percent(one.row.baseline)} | {ours} |")
+    yield lines
+
+
+def _counted(rows: Sequence[Beside], column: str, rival: str) -> str:
+    leads = [one.row.accuracy - value for one in rows if (value := one.strongest(column)) == value]
+    above, below = sum(lead > NEAR for lead in leads), sum(lead < -NEAR for lead in leads)
+    return (
+        f"The published head is more than 5 points above our {rival} in {above} of {len(leads)} relations, and more "
+        f"than 5 points below it in {below}."
+    )
+
+
+def figures(record: AtlasRecord) -> dict[str, Chart]:
+    """Return the charts of the paper by the names of their files."""
+    corpus = CORPORA[0]
+    own = counted_rows(record)[MODEL, corpus]
+    led = own[(own["grade"] > 0) & own["lexical_accuracy"].notna()].sort_values("lead", ascending=False)
+    heads = [
+        dot
+        for row in led.drop_duplicates(["probe", "label"]).to_dict("records")
+        for dot in _dots(task(row["probe"], row["label"], row["variant"]), row["accuracy"], row.__getitem__)
+    ]
+    published = [
+        dot for one in published_beside(record) for dot in _dots(one.row.relation, one.row.accuracy, one.strongest)
+    ]
+    return {
+        "specialisation-labels": share_chart(label_shares(record)),
+        "specialisation-heads": _chart(f"Heads of MiniLM on {corpus} beside words, distances and rules", heads),
+        "specialisation-published": _chart("Published heads of BERT beside words, distances and rules", published),
+    }
+
+
+def _dots(name: str, accuracy: float, rival: Callable[[str], Any]) -> list[Dot]:
+    """Return a head and its rivals on one line."""
+    values = (accuracy, float(rival("lexical_accuracy")), float(rival("rule_accuracy")))
+    return [
+        Dot(name, name, series, value, f"{series}: {percent(value)} %", "circle" if series == HEAD else "stroke")
+        for series, value in zip(SERIES, values, strict=True)
+        if value == value
+    ]
+
+
+def _chart(title: str, dots: Sequence[Dot]) -> Chart:
+    colours = {series: style.colour for series, style in series_styles(SERIES).items()}
+    return dot_chart(title, "The tables have the numbers.", dots, colours, axis="accuracy, %")
+
+
+def main() -> None:
+    """Write the tables into the paper, and its figures beside it."""
+    record = ATLAS_PAGE.read(RECORD)
+    PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8"), blocks(record)), encoding="utf-8")
+    for path in save_pictures({name: chart.spec for name, chart in figures(record).items()}, FIGURES, "svg"):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
