@@ -152,7 +152,11 @@ SCORES: Final = Table(
             "Share of redraws of the controls in which the head has that grade, grade 1 where it is 0. A grade is "
             "stable that holds in 95 % of them. Missing where nothing was tested.",
         ),
-        flag("specialised", "Whether it has a stable grade in a linguistic role: in any probe but position."),
+        flag(
+            "specialised",
+            "Whether it has a stable grade in a linguistic role: in any probe but position, and in no label that the "
+            "answer defines (is right).",
+        ),
         text(
             "verdict",
             "Of the label and direction: yes (some head has a grade), no (every head's lead lies below the margin), "
