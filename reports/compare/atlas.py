@@ -139,7 +139,7 @@ METHOD: Final = (
     *TERMS,
     (
         "Specialised",
-        "A head with a grade in a linguistic role: in any probe but position. Runs correct p for all heads and labels "
+        "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all heads and labels "
         "of their own, not for the number of runs.",
     ),
     (
@@ -263,7 +263,7 @@ def _sections(
 
 
 SHARES: Final = (
-    "Of the labels that were tested, and have a table of word pairs or rules of grammar to be compared with, in how "
+    "Of the labels that were tested, and have a table of words and distances or rules of grammar to be compared with, in how "
     "many does some head exceed them, in any direction? Brackets are 95 % intervals, as of labels drawn at random. "
     "Pools and slices of other labels are left out."
 )
