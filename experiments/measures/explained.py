@@ -36,7 +36,7 @@ HEADS: Final = Table(
         *ONE_HEAD,
         whole(
             "roles",
-            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) do not count.",
+            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) and areas of position do not count.",
         ),
         Column("grade", "int64", "Highest grade in a linguistic role, 0 without one.", plain, (0, 3)),
         fraction(
@@ -47,7 +47,7 @@ HEADS: Final = Table(
         fraction(
             "explained",
             "Share of the attention between different words that lies on pairs of words of any of the head's roles, "
-            "those of position included; 0 without a role. A pair that stands in several roles counts once.",
+            "those of position included, areas aside; 0 without a role. A pair that stands in several roles counts once.",
         ),
         fraction(
             "explained_random",
