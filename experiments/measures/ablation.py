@@ -100,8 +100,8 @@ class AblationMeasure(Measure):
             ("ablation_contrasts",),
             "Selected heads against random heads",
             "ablation",
-            "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for those with a stable grade) "
-            "were ablated together and compared with {draws} sets of as many random heads of the same layers.",
+            "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for those with a stable "
+            "grade) were ablated together and compared with {draws} sets of as many random heads of the same layers.",
         ),
     )
 
@@ -343,7 +343,7 @@ def _sentence(row: Row) -> str:
     heads, scale, p = row["heads"].split(), scale_of(row), f"p = {p_value(row['p'])}".replace("= <", "<")
     some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
     largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
-    why = "specialised in" if row["by"] == SELECTED_BY[0] else largest
+    why = "significant in" if row["by"] == SELECTED_BY[0] else largest
     other = f", {row['elsewhere']} of them of other layers, for theirs have too few" if row["elsewhere"] else ""
     return (
         f"{behaviour_text(row)}: without {some} {why} {row['name']} ({names(heads, 8)}) the model loses "

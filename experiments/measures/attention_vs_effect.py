@@ -92,7 +92,10 @@ HEADS_COMPARED: Final = Table(
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
-        flag("attends", "Whether it has a grade in a label of the role's probe, in this direction (of position in this label)."),
+        flag(
+            "attends",
+            "Whether it has a grade in a label of the role's probe, in this direction (of position in this label).",
+        ),
         flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", ATTENTION_VERDICTS),
     ),

@@ -139,8 +139,8 @@ METHOD: Final = (
     *TERMS,
     (
         "Specialised",
-        "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all heads and labels "
-        "of their own, not for the number of runs.",
+        "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all heads and "
+        "labels of their own, not for the number of runs.",
     ),
     (
         "Seeds",
@@ -263,9 +263,9 @@ def _sections(
 
 
 SHARES: Final = (
-    "Of the labels that were tested, and have a table of words and distances or rules of grammar to be compared with, in how "
-    "many does some head exceed them, in any direction? Brackets are 95 % intervals, as of labels drawn at random. "
-    "Pools and slices of other labels are left out."
+    "Of the labels that were tested, and have a table of words and distances or rules of grammar to be compared with, "
+    "in how many does some head exceed them, in any direction? Brackets are 95 % intervals, as of labels drawn at "
+    "random. Pools and slices of other labels are left out."
 )
 
 

@@ -136,7 +136,8 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 replace(NAME, meaning="Head with the highest accuracy on all texts."),
                 difference(
                     "margin",
-                    "Accuracy of best heads, selected on the other half of the texts, minus that of the strongest baseline.",
+                    "Accuracy of best heads, selected on the other half of the texts, minus that of the strongest "
+                    "baseline.",
                     "",
                 ),
                 *ends("", "the margin", signed, CORRELATIONS),

@@ -61,8 +61,8 @@ ALL_PLACES: Final = "all places"
 
 _WAY: Final = text(
     "way",
-    "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), or that on another "
-    "text (resample).",
+    "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), or that on "
+    "another text (resample).",
 )
 _ABOUT: Final = (*BY_BEHAVIOUR, "way", "measure")
 
