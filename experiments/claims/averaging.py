@@ -293,8 +293,9 @@ CLAIM = Claim(
         "many others of a second. One query is to tell the mean value of either set, so it needs two distributions "
         "over the same items at once. A net reads both means off what attention gives. Models with one head and with "
         "two have the same number of parameters, the same examples and the same steps.",
-        "What one mixture can explain is known exactly: half of the variance of both means. Two more models say why: "
-        "one whose two heads are held to the same pattern, and one whose only head is asked by two queries.",
+        "What one mixture can explain at most is known: half of the variance of both means, and less where it is "
+        "narrower than a value. Two more models say why: one whose two heads are held to the same pattern, and one "
+        "whose only head is asked by two queries.",
     ),
     limits=(
         "Keys hold marks alone and values numbers alone. Where values are a few known symbols instead, a head that "

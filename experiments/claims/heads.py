@@ -175,7 +175,7 @@ CLAIM = Claim(
     ),
     limits=(
         "A small encoder, a generated language and a short training: a larger model of real text may differ.",
-        "More heads are more chances to be called specialised; the correction for all heads of a probe counters that.",
+        "More heads are more chances to be called specialised; the correction for all heads of a label counters that.",
         "Labels that were not probed cannot be found: a head may have a role that no probe knows.",
     ),
     section=HeadCountSection,

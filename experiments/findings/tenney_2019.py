@@ -66,7 +66,7 @@ FINDINGS = (
         id="tenney-order",
         claim="Parts of speech are solved in lower layers than dependencies, these in lower layers than coreference.",
         stands_in="UD English GUM; the outputs of all heads of a layer in the place of its whole state",
-        differs="Linear classifiers on single words or pairs of words, few examples; 6 layers where the paper has 12.",
+        differs="Linear classifiers on single words or pairs of words, few examples.",
         statements=[
             Statement(
                 name=f"{first} < {second}",

@@ -70,7 +70,7 @@ TERMS: Final = (
     (
         "Selected against random",
         "Heads that a label of a probe selects are ablated together, and as many random heads of the same layers, "
-        "repeatedly. With top = 0 in [ablation] heads are selected by their verdict, which is of the report split: "
+        "repeatedly. With top = 0 in [ablation] they are those with a stable grade, which is of the report split: "
         "masked-LM loss and embedding are measured on sentences of that split too, so there selection and test share "
         "texts; with top above 0 heads are selected on the other split. p is the share of these sets, the selected "
         "one among them, that cost at least as much: with 20 draws it cannot be below 1/21. Significantly more means "
@@ -100,8 +100,8 @@ class AblationMeasure(Measure):
             ("ablation_contrasts",),
             "Selected heads against random heads",
             "ablation",
-            "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for the specialised ones) "
-            "were ablated together and compared with {draws} sets of as many random heads of the same layers.",
+            "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for those with a stable "
+            "grade) were ablated together and compared with {draws} sets of as many random heads of the same layers.",
         ),
     )
 
@@ -121,8 +121,8 @@ class AblationMeasure(Measure):
     """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
     random heads; where nothing is said those that match a behaviour (`probes.causal.attention_vs_effect.ROLES`)."""
     top: int = Field(default=0, ge=0)
-    """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
-    that they have a grade, or the one with the largest margin where there is none."""
+    """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those that
+    have a stable grade, or the one with the largest margin where there is none."""
     draws: int = Field(default=20, ge=0)
     "Sets of random heads that the heads of a label are held against; 0 for no such contrast."
     downstream: int = Field(default=0, ge=0)
@@ -343,7 +343,7 @@ def _sentence(row: Row) -> str:
     heads, scale, p = row["heads"].split(), scale_of(row), f"p = {p_value(row['p'])}".replace("= <", "<")
     some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
     largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
-    why = "specialised in" if row["by"] == SELECTED_BY[0] else largest
+    why = "significant in" if row["by"] == SELECTED_BY[0] else largest
     other = f", {row['elsewhere']} of them of other layers, for theirs have too few" if row["elsewhere"] else ""
     return (
         f"{behaviour_text(row)}: without {some} {why} {row['name']} ({names(heads, 8)}) the model loses "

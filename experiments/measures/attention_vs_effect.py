@@ -92,7 +92,10 @@ HEADS_COMPARED: Final = Table(
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
-        flag("attends", "Whether the head attends: it has a grade in the label and direction."),
+        flag(
+            "attends",
+            "Whether it has a grade in a label of the role's probe, in this direction (of position in this label).",
+        ),
         flag("has_effect", "Whether the head has a causal effect: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", ATTENTION_VERDICTS),
     ),
@@ -140,7 +143,7 @@ SHOWN: Final = 12
 "Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
 
 TERMS: Final = (
-    ("Attends", "The head has a grade in a label of the role's probe, in this direction."),
+    ("Attends", "The head has a grade in a label of the role's probe, in this direction; of position in this label."),
     (
         "Effect",
         "Without the head (ablated in the first way that [ablation] names) the behaviour is significantly worse: p "

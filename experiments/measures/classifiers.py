@@ -76,9 +76,10 @@ TERMS: Final = (
     ),
     (
         "expected layer",
-        "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, and the "
-        "gains by l are averaged with l as their place (Tenney et al. 2019). A layer that loses counts against it, so "
-        "where gains are small the number is uncertain; no interval where not every resample gains anything.",
+        "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, each "
+        "reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
+        "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval "
+        "where not every resample gains anything.",
     ),
 )
 

@@ -31,7 +31,7 @@ COUNTS: Final = Table(
     (
         *RUN,
         *QUESTION,
-        place("group", "Number of the group of texts; the bootstrap resamples groups."),
+        place("group", "Number of the group of texts; comparisons of runs go by groups."),
         whole("n", "Number of items that were scored in the group.", 1),
     ),
     _check,

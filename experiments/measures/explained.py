@@ -15,7 +15,7 @@ from reports.formats import percent, plain
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
 from reports.tables.column import Column
-from reports.tables.grades import POSITION, own_labels
+from reports.tables.grades import is_of_language, own_labels
 from reports.tables.shared_columns import ONE_HEAD, RUN, SPLITS, fraction, text, whole
 from reports.tables.table import Table
 
@@ -36,7 +36,8 @@ HEADS: Final = Table(
         *ONE_HEAD,
         whole(
             "roles",
-            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) do not count.",
+            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) and areas of "
+            "position do not count.",
         ),
         Column("grade", "int64", "Highest grade in a linguistic role, 0 without one.", plain, (0, 3)),
         fraction(
@@ -47,7 +48,8 @@ HEADS: Final = Table(
         fraction(
             "explained",
             "Share of the attention between different words that lies on pairs of words of any of the head's roles, "
-            "those of position included; 0 without a role. A pair that stands in several roles counts once.",
+            "those of position included, areas aside; 0 without a role. A pair that stands in several roles counts "
+            "once.",
         ),
         fraction(
             "explained_random",
@@ -126,7 +128,7 @@ def _of_part(model: Model, scored: Scored, graded: pd.DataFrame, alone: Collecti
 def _highest(rows: pd.DataFrame, head: IntArray, heads: int) -> IntArray:
     """Return the highest grade [head] in a linguistic role, 0 without one."""
     highest = np.zeros(heads, np.int64)
-    language = (rows["probe"] != POSITION).to_numpy()
+    language = is_of_language(rows).to_numpy()
     np.maximum.at(highest, head[language], rows["grade"].to_numpy()[language])
     return highest
 

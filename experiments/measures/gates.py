@@ -229,7 +229,7 @@ PRICES: Final = (
 SURVIVORS: Final = (
     GATES["name"].shown("Head", "row"),
     GATES["gate"].shown("Gate"),
-    TextColumn("Specialised in", lambda row: row["roles"], "text", "wrapping"),
+    TextColumn("Grade in", lambda row: row["roles"], "text", "wrapping"),
 )
 "Of the table of heads that are left at the highest price."
 

@@ -49,9 +49,9 @@ SHOWN: Final = 8
 "How many heads a table has."
 
 MEASURED: Final = (
-    "People were asked how related (MEN) or how similar (SimLex, SimVerb) two words are. Where two rated words stand "
-    "in one sentence, the attention between them (mean of both directions) is compared with the rating: a rank "
-    "correlation within strata of distance, so that no difference between near and far words counts. p is of a "
+    "People were asked how related (MEN) or how similar (SimLex, SimVerb) two words are. Where two rated content "
+    "words stand in one sentence, the attention between them (mean of both directions) is compared with the rating: a "
+    "rank correlation within strata of distance, so that no difference between near and far words counts. p is of a "
     "permutation test of the ratings over pairs of words, corrected for all heads. Related words need not be similar "
     "(bank and loan), so similarity is the contrast. Texts have no lemmas: a word counts as it stands, or without a "
     "regular ending."

@@ -58,8 +58,8 @@ def judge(
     """Return the verdict on a finding by the rules that stand in it.
 
     reproduced: all statements with a number hold, or as many as `finding.enough`. weaker version holds: they do, some
-    of them below the paper's own bar, or the finding says in `weaker` what it leaves out. not reproduced: none holds
-    and one at least significantly does not, or so many significantly do not that `enough` cannot be reached. not
+    of them below the paper's own bar, or the finding says in `weaker` what it leaves out. not reproduced: all
+    with a number significantly do not, or so many that `enough` cannot be reached. not
     measured: it hangs on numbers of untrained weights that are not known, or most of its statements do and the others
     leave it at "differs". differs: everything between. A statement holds by its rule and, with `original`, where its
     value lies within its tolerance of the published one. `controls` has what untrained weights have, by statement;

@@ -111,7 +111,7 @@ HEAD, LAYER, SELECTED, RANDOM = KINDS
 """Kinds of sets: one head; all heads of a layer; those that a probe's label selects; as many random heads as these."""
 
 SPECIALISED, MARGIN = SELECTED_BY
-"What heads of a label are selected by: their grades, or their margins on the selection split."
+"What heads of a label are selected by: their stable grades, or their margins on the selection split."
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str
     """Return the heads of "probe: label", or of any label of "probe", in order, and what they are chosen by.
 
     With `top` those with the largest margins on the selection split, in any variant; without it those that have a
-    grade, or the one with the largest margin where there is none. None where nothing of the label was scored.
+    stable grade, or the one with the largest margin where there is none. None where nothing of the label was scored.
     """
     probe, _, name = label.partition(": ")
     rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]

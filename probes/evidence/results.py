@@ -30,7 +30,7 @@ from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Numbers, Pooled, Question
-from reports.tables.grades import POSITION, has_stable_grade
+from reports.tables.grades import has_stable_grade, is_of_language
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
 
@@ -165,9 +165,9 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    All labels of a run are one family. A head is specialised if it has a grade in a linguistic role that is stable
-    (`reports.tables.grades.has_stable_grade`). The verdict of a question is yes if some head has a grade; no if every
-    head's lead significantly lies below the margin (`excluded` does); else undecided.
+    All labels of a run are one family. A head is specialised if it has a stable grade in a linguistic role: in a label
+    of any probe but position that the answer does not define. The verdict of a question is yes if some head has a
+    grade; no if every head's lead significantly lies below the margin (`excluded` does); else undecided.
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
@@ -188,7 +188,7 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     grade, holds = held_grades(rule, found, redraws)
     scores["grade"], scores["holds"] = grade, np.where(scores.p_label.notna(), holds, np.nan)
     scores = scores.drop(columns=[*REDRAWN])
-    scores["specialised"] = has_stable_grade(scores) & (scores.probe != POSITION)
+    scores["specialised"] = has_stable_grade(scores) & is_of_language(scores)
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
     graded = of_question.grade.transform("max") > 0
     excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")

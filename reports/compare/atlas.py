@@ -139,8 +139,8 @@ METHOD: Final = (
     *TERMS,
     (
         "Specialised",
-        "A head with a grade in a linguistic role: in any probe but position. Runs correct p for all heads and labels "
-        "of their own, not for the number of runs.",
+        "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all heads and "
+        "labels of their own, not for the number of runs.",
     ),
     (
         "Seeds",

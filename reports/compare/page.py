@@ -173,9 +173,8 @@ METHOD: Final = (
     ),
     (
         "Interval, paired",
-        "Where both runs kept counts of the same words (counts.parquet), the groups of texts are resampled for both at "
-        "once: the interval is that of the difference itself, and p is that of random signs of the differences of "
-        "groups, two-sided.",
+        "Where both runs kept counts of the same words (counts.parquet), interval and p are those of the differences "
+        "of groups of texts, by the regression and the t test that runs use for leads; p is two-sided.",
     ),
     (
         "Interval, not paired (∥)",

@@ -58,7 +58,7 @@ COMPARED: Final = Table(
         p_column("p", "Two-sided p-value of the difference, uncorrected; missing where nothing was tested."),
         replace(P_ADJUSTED, meaning="p corrected for all labels and directions; missing where nothing was tested."),
         flag("significant", "Whether the difference is significant: adjusted p below the threshold."),
-        flag("paired", "Whether both runs were resampled at once, on the same words."),
+        flag("paired", "Whether both runs were compared group by group of texts, on the same words."),
         text("partner", "Head of the second run that corresponds to the first run's; empty without one."),
         fraction("partner_accuracy", "Accuracy of the partner in the second run; missing without one."),
         flag("partner_graded", "Whether the partner has a grade in the second run."),

@@ -28,7 +28,7 @@ from reports.scores.best_heads import (
 from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
-from reports.tables.grades import BY_ANSWER, POSITION, has_stable_grade, is_borderline, own_labels
+from reports.tables.grades import has_stable_grade, is_borderline, is_of_language, own_labels
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -94,7 +94,7 @@ class CardSource:
         order: dict[str, Any] = {
             "graded": has_stable_grade(rows),
             "named": keys.isin([(row.probe, row.label, row.variant, row.name) for row in self.named]),
-            "spoken": rows.index.isin(of_language(rows).index),
+            "spoken": is_of_language(rows),
             "own": labels.isin(own_labels(labels.unique())),
         }
         by = [*order, "margin_low", "label"]
@@ -164,7 +164,7 @@ def _by_head(table: pd.DataFrame) -> Mapping[str, Sequence[Row]]:
 
 def of_language(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of linguistic roles: those that can make a head specialised."""
-    return rows[(rows["probe"] != POSITION) & ~rows["label"].str.contains(BY_ANSWER)]
+    return rows[is_of_language(rows)]
 
 
 def main_roles(rows: pd.DataFrame) -> dict[str, RoleName]:

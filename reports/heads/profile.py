@@ -43,8 +43,8 @@ class HeadLine:
 
     @property
     def of_language(self) -> dict[Any, Any] | None:
-        """The surest of its linguistic roles; None where it has none."""
-        return next((role for role in self.roles if role["probe"] != POSITION), None)
+        """The surest of its linguistic roles, by which it is specialised; None where it has none."""
+        return next((role for role in self.roles if role["spoken"]), None)
 
 
 SHORT: Final = (
@@ -71,7 +71,7 @@ class Profile:
     def frame(self) -> pd.DataFrame:
         """One row a head: its roles, and what else was measured of it."""
         rows = [(line.name, len(line.roles), line.written, *line.measures) for line in self.lines]
-        return pd.DataFrame(rows, columns=["head", "labels", "specialised in", *self.columns])
+        return pd.DataFrame(rows, columns=["head", "labels", "significant in", *self.columns])
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -82,7 +82,9 @@ class Profile:
         """Return the page of the surest heads; `file` holds all."""
         specialised = [role | {"labels": len(line.roles)} for line in self.lines if (role := line.of_language)]
         specialised.sort(key=lambda row: -row["margin_low"])
-        elsewhere = len(self.lines) - len(specialised) - len(self.idle)
+        elsewhere = sum(
+            any(role["probe"] == POSITION for role in line.roles) for line in self.lines if not line.of_language
+        )
         idle = f" In nothing: {names(self.idle)}." if self.idle else ""
         opening = (
             Paragraph(
@@ -102,8 +104,8 @@ class Profile:
 
 
 CRITERION: Final = (
-    "A head is specialised in a label where its accuracy is significantly above baselines of position and controls. "
-    "A label counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
+    "A label counts where the accuracy of a head is significantly above baselines of position and controls. "
+    "It counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from reports.tables.grades import STABLE
 from reports.tables.scores import SCORES
 
 COLUMNS: Final = ("accuracy", "mass", "coverage", "share", "margin", "stability", "precision", "lift", "near ties")
@@ -109,7 +110,7 @@ _TERMS: Final = (
         "the run has, 2 beyond words (the lexical table too), 3 beyond grammar rules (every rule of grammar too). "
         "Grades are tested in this order and stop at the first failure. Every head is graded, not only the "
         "selected one. Redraws of the controls (their models, drawn again from those that were read) show how far a "
-        "grade is luck: it is stable where it holds in 95 % of them, and borderline where it does not.",
+        f"grade is luck: it is stable where it holds in {100 * STABLE:g} % of them, and borderline where it does not.",
     ),
     (
         "specialised",

@@ -73,7 +73,7 @@ def _distance(name: str, meaning: str) -> Column:
 _ONSET: Final = (
     _step("onset", "Training step at which half of the rise of the margin is done; infinite where there is no rise."),
     _step("after", "Last checkpoint before the onset; infinite without one."),
-    _step("by", "First checkpoint after the onset; infinite without one."),
+    _step("by", "First checkpoint at or after the onset; infinite without one."),
 )
 
 TABLES: Final[Mapping[str, Table]] = MappingProxyType(
@@ -133,8 +133,13 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             ("seed", "step", "probe", "label", "variant"),
             (
                 *(_SEED, _STEP, *QUESTION),
-                replace(NAME, meaning="Best head, selected on the other half of the texts."),
-                difference("margin", "Accuracy of the best head minus that of the strongest baseline.", ""),
+                replace(NAME, meaning="Head with the highest accuracy on all texts."),
+                difference(
+                    "margin",
+                    "Accuracy of best heads, selected on the other half of the texts, minus that of the strongest "
+                    "baseline.",
+                    "",
+                ),
                 *ends("", "the margin", signed, CORRELATIONS),
             ),
             csv=False,
@@ -269,7 +274,8 @@ TERMS: Final = (
         "role",
         "A label that stands for itself, with 50 items or more; its best direction is reported. A head has the role "
         "in which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
-        "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row.",
+        "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row. Where "
+        "dependency is scored as well, agreement is no role of a head: its subjects are in nsubj.",
     ),
     (
         "effective roles",

@@ -71,7 +71,8 @@ def _lead(baseline: str, over: str) -> tuple[Column, ...]:
 
 
 CLASSIFIERS: Final = Table(
-    "One row for each task, label and head: a classifier fitted on what the head writes.",
+    "One row for each task, label and head: a classifier fitted on the head's outputs before W_O, or for arcs on its "
+    "attention.",
     ("model", "step", "corpus", "task", "label", "name"),
     (
         *RUN,
@@ -143,7 +144,7 @@ LAYERS: Final = Table(
         difference("gain", "Cumulative accuracy minus that of the layer below."),
         number(
             "expected_layer",
-            "Mean layer weighted by gain, one number a task; missing where nothing is gained.",
+            "Mean layer weighted by gain, one number a task; missing where no gain of all layers is significant.",
             None,
             "expected",
             decimal,
@@ -165,7 +166,7 @@ PARSER: Final = Table(
         CLUSTERS,
         fraction("uas", "Unlabelled attachment score: share of words whose head is predicted correctly.", "ci"),
         *ends("ci", "the unlabelled attachment score", percent, FRACTIONS),
-        difference("margin", "Its score minus that of the strongest baseline.", "margin"),
+        difference("margin", "Its score minus that of the next word as the head of every word.", "margin"),
         *ends("margin", "the margin", signed, CORRELATIONS),
         fraction("control_uas", "Score of the same parser on the control task."),
         *_SELECTIVE,

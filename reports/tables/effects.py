@@ -30,7 +30,7 @@ KINDS: Final = ("head", "layer", "selected", "random")
 "Kinds of sets of heads."
 
 SELECTED_BY: Final = ("specialised", "largest margin")
-"What heads of a label are selected by: the verdict, or their margins on the selection split."
+"What heads of a label are selected by: stable grades, or their margins on the selection split."
 
 BY_BEHAVIOUR: Final = ("model", "step", "behaviour")
 "What the key of a table about behaviours begins with."
@@ -53,13 +53,17 @@ ATTENTION_VERDICTS: Final = (
     "neither",
     "not known",
 )
-"""attends: the head has a grade in the label of a role, in its variant. effect: without the head the behaviour is
+"""attends: the head has a grade in a label of a role's probe, in its variant. effect: without the head the behaviour is
 significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 ALL_PLACES: Final = "all places"
 "The role of a row of patching that is about all places at once."
 
-_WAY: Final = text("way", "What the heads' output is replaced by: zero, its mean, or that of another text (resampled).")
+_WAY: Final = text(
+    "way",
+    "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), or that on "
+    "another text (resample).",
+)
 _ABOUT: Final = (*BY_BEHAVIOUR, "way", "measure")
 
 
@@ -106,7 +110,7 @@ ABLATION_CONTRASTS: Final = Table(
         _WAY,
         MEASURE,
         replace(NAME, meaning="The label that selected the heads."),
-        text("by", "What the heads were selected by: their verdict, or the largest margin.", SELECTED_BY),
+        text("by", "What the heads were selected by: stable grades, or the largest margin.", SELECTED_BY),
         text("heads", "Names of the heads that the label selected."),
         whole("elsewhere", "Heads of a random set that are of other layers than the selected ones."),
         whole("draws", "Number of random sets."),

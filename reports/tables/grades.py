@@ -90,6 +90,16 @@ def has_stable_grade(rows: pd.DataFrame) -> pd.Series:
     return (rows["grade"] > 0) & (rows["holds"] >= STABLE)
 
 
+def is_of_language(rows: pd.DataFrame) -> pd.Series:
+    """Return of each row of scores whether a grade there makes the head specialised: in a linguistic role.
+
+    >>> labels = ["next", "all", "nearer is right"]
+    >>> is_of_language(pd.DataFrame({"probe": ["position", "antecedent", "antecedent"], "label": labels})).tolist()
+    [False, True, False]
+    """
+    return (rows["probe"] != POSITION) & ~rows["label"].str.contains(BY_ANSWER)
+
+
 def excluded_leads(excluded: float) -> str:
     """Return which leads are excluded (upper 95 % bound of every head's lead, a fraction); "" where nothing was tested.
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reports.formats import decimal, percent, plain, signed
 from reports.tables.column import outside
-from reports.tables.grades import ANSWERS, GRADES
+from reports.tables.grades import ANSWERS, GRADES, STABLE
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -150,9 +150,13 @@ SCORES: Final = Table(
         fraction(
             "holds",
             "Share of redraws of the controls in which the head has that grade, grade 1 where it is 0. A grade is "
-            "stable that holds in 95 % of them. Missing where nothing was tested.",
+            f"stable that holds in {100 * STABLE:g} % of them. Missing where nothing was tested.",
         ),
-        flag("specialised", "Whether it has a stable grade in a linguistic role: in any probe but position."),
+        flag(
+            "specialised",
+            "Whether it has a stable grade in a linguistic role: in any probe but position, and in no label that the "
+            "answer defines (is right).",
+        ),
         text(
             "verdict",
             "Of the label and direction: yes (some head has a grade), no (every head's lead lies below the margin), "

@@ -198,7 +198,7 @@ def _flat(row: JsonRow, stem: str = "") -> Iterator[tuple[str, Any]]:
         yield from _flat(value, f"{name}_") if isinstance(value, Mapping) else [(name, value)]
 
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the schemas of exported tables. A column that goes, or whose type or meaning changes, raises it; one that is added
 does not."""
 

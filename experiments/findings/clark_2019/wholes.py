@@ -141,7 +141,7 @@ FINDINGS = (
         data="Penn Treebank in Stanford Dependencies: 36,160 sentences to learn, dev to tell",
         metric="Unlabelled attachment without punctuation. The probability of a head is the softmax of a weighted sum "
         "of all maps, there and back; the weights are one a head, or linear in the embeddings of the two words.",
-        stands_in="UD English GUM, 400 sentences of train to learn and 400 of dev to tell.",
+        stands_in="UD English GUM, 250 sentences of train to learn and 250 of dev to tell.",
         differs="Words are the model's own input embeddings, not GloVe. A structural probe is quoted at 80 in the "
         "paper, without directions, and so not to be compared.",
         statements=[

@@ -10,6 +10,7 @@ import pytest
 from experiments.compare.across import across, overlaps
 from experiments.compare.grid import GridRun
 from experiments.config.sections import CorpusSection
+from reports.compare.across import kept_grades
 from reports.tables.scores import SCORES
 
 
@@ -29,7 +30,7 @@ def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any
     """Return a run with one label of dependency, whose heads have these accuracies and grades."""
     floats = {name: 0.0 for name, dtype in SCORES.dtypes.items() if dtype == "float64"}
     numbers: dict[str, Any] = SCORES.missing | floats | {"layer_attention": "global"}
-    about = {"model": "m", "step": pd.NA, "maps": "weights", "corpus": "c", "split": "report", "specialised": False}
+    about = {"model": "m", "step": pd.NA, "maps": "weights", "corpus": "c", "split": "report"}
     about |= {"probe": "dependency", "label": "obj", "variant": "dependent->head", "n": 100, "clusters": 4}
     about |= {
         "effective_clusters": 4.0,
@@ -40,7 +41,10 @@ def planted(accuracies: dict[str, tuple[float, int]], selected: str, **more: Any
     }
     about |= {"lexical_accuracy": float("nan"), "rule_accuracy": 0.55, "near_ties": 0, "layer": 1, "head": 1}
     heads = [
-        numbers | about | {"name": name, "accuracy": accuracy, "grade": grade, "selected": name == selected} | more
+        numbers
+        | about
+        | {"name": name, "accuracy": accuracy, "grade": grade, "specialised": grade > 0, "selected": name == selected}
+        | more
         for name, (accuracy, grade) in accuracies.items()
     ]
     question = {key: about[key] for key in ("model", "step", "corpus", "probe", "label", "variant")}
@@ -73,6 +77,14 @@ def test_every_number_of_planted_heads_is_what_was_planted() -> None:
     home.tables = away.tables = {}
     bare = across([*zip(CELLS, (home, away), strict=True)])[0].iloc[0]
     assert (bare["difference"], bare["difference_low"]) == pytest.approx((-0.1, float("nan")), nan_ok=True)
+
+
+def test_no_more_heads_keep_a_grade_than_have_one_there_also_where_grades_are_borderline() -> None:
+    borderline = planted({"1-1": (0.8, 1)}, "1-1", holds=0.5, specialised=False)
+    rows, _ = across([*zip(CELLS, (borderline, borderline), strict=True)])
+    found = kept_grades(rows)
+    assert (found["cases"], found["kept"], found["selected"], found["possible"]) == (2, 2, 2, 2)
+    assert rows["others"].tolist() == [0, 0]
 
 
 def test_a_head_is_not_evaluated_on_texts_that_selected_it() -> None:

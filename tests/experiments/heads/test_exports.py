@@ -61,9 +61,9 @@ def test_the_reader_that_the_documentation_shows_needs_pandas_alone(run: Run, tm
     assert "Previous-Token Head" in done.stdout
     assert done.stdout.splitlines()[-1] == "set()"
     schema = tmp_path / "quickstart-scores" / "scores.schema.json"
-    schema.write_text(schema.read_text().replace('"version": 3', '"version": 4'))
+    schema.write_text(schema.read_text().replace('"version": 4', '"version": 5'))
     done = subprocess.run([sys.executable, "-c", reader], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "version 4 of the schema, expected 3" in done.stderr
+    assert "version 5 of the schema, expected 4" in done.stderr
 
 
 def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(run: Run, tmp_path: Path) -> None:

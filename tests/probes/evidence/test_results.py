@@ -313,6 +313,13 @@ def test_a_head_is_specialised_whose_grade_holds_in_19_of_20_redraws_and_the_ver
         assert (row.p_adjusted, row.verdict) == (0.001, "yes")
 
 
+def test_no_head_is_specialised_by_a_label_that_the_answer_defines() -> None:
+    rows: list[dict[str, object]] = [
+        {"label": label, "p_label": 0.001} for label in ("nearer is right", "participant is meant", "feminine")
+    ]
+    assert verdicts(rows).specialised.tolist() == [False, False, True]
+
+
 def test_a_question_that_a_control_reads_in_fewer_than_two_documents_is_not_tested() -> None:
     models, few = sums_of([10, 30], [[2, 4], [6, 12]]), sums_of([10], [[2, 4]])
     asked = {"random weights": [("dependency", "v")]}

@@ -38,6 +38,14 @@ def test_every_head_has_a_line_with_the_labels_in_which_it_is_specialised_over_a
     assert {role["corpus"] == "novels" for role in roles[:2]} == {True, False}
 
 
+def test_a_label_that_the_answer_defines_makes_no_head_specialised(run: Run) -> None:
+    labels = run.scores["label"].mask(run.scores["probe"] != "position", run.scores["label"] + " is right")
+    profile = head_profile([replace(run, scores=run.scores.assign(label=labels))])
+    assert any(role["label"].endswith(" is right") for line in profile.lines for role in line.roles)
+    assert not any(line.of_language for line in profile.lines)
+    assert f"0 of {run.layers * run.heads} heads of minilm are specialised" in profile.page("all.csv").markdown
+
+
 @pytest.mark.slow
 def test_measures_come_from_the_first_run_that_has_them(run: Run, head_tables: dict[str, pd.DataFrame]) -> None:
     nearer = {"distances": head_tables["distances"].assign(distance=0.05)}
