@@ -89,19 +89,15 @@ class AblationMeasure(Measure):
     tables = {"ablations": ABLATIONS, "ablation_contrasts": ABLATION_CONTRASTS}
     methods = (
         Method(
-            ("ablations",),
-            "Ablation",
-            "ablation",
             "Every head was ablated (by: {ways}), and whole layers: {layers}. What the model loses was measured on "
             "at most {items} items of each behaviour: {behaviours}; tests by document are corrected over all sets of "
-            "a kind.",
+            "a kind."
         ),
         Method(
-            ("ablation_contrasts",),
-            "Selected heads against random heads",
-            "ablation",
             "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for those with a stable "
             "grade) were ablated together and compared with {draws} sets of as many random heads of the same layers.",
+            title="Selected heads against random heads",
+            tables=("ablation_contrasts",),
         ),
     )
 

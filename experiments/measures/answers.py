@@ -111,26 +111,22 @@ class AnswersMeasure(Measure):
     tables = {"answers": ANSWERS, "one_head": SINGLE_HEADS, "flows": FLOWS}
     methods = (
         Method(
-            ("answers",),
-            "Answers",
-            "answers",
             "The model was asked {questions} held-out texts of its training at the most, each to be answered in one "
             "of two words.",
+            title="Answers",
         ),
         Method(
-            ("flows",),
-            "Attention, rollout and flow",
-            "answers",
             "For {texts} of the questions, of {shortest} to {longest} words, attention, rollout and flow from the "
             "answer to the words were compared with blanking each word out and with gradients (Abnar and Zuidema "
             "2020).",
+            title="Attention, rollout and flow",
+            tables=("flows",),
         ),
         Method(
-            ("one_head",),
-            "One head a layer",
-            "answers",
             "{one_head} of the questions were asked again with one head of a layer left, each in turn (Michel et al. "
             "2019).",
+            title="One head a layer",
+            tables=("one_head",),
         ),
     )
 

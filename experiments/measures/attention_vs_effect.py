@@ -197,11 +197,9 @@ class AttentionVsEffectMeasure(Measure):
     needs = (AblationMeasure, ImportanceMeasure, PatchingMeasure, TransferMeasure)
     methods = (
         Method(
-            ("attention_vs_effect", "attention_vs_effect_correlations"),
-            "Attention and causal effect",
-            "ablation",
             "What heads attend to was compared with what a behaviour loses without them, by Spearman’s correlation "
             "over heads.",
+            section="ablation",
         ),
     )
 

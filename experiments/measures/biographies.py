@@ -174,12 +174,10 @@ class BiographiesMeasure(Measure):
     tables = TABLES
     methods = (
         Method(
-            (*TABLES,),
-            "Biographies",
-            "biographies",
             "Heads were scored at every checkpoint of the training run (steps: {steps}; labels: {labels}) with "
             "{replicates} resamples of clusters and seeds; the maps of heads of all seeds were matched on "
             "{match_texts} sentences.",
+            title="Biographies",
         ),
     )
 

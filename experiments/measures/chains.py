@@ -118,15 +118,12 @@ class ChainsMeasure(Measure):
     tables = {"chains": CHAINS}
     methods = (
         Method(
-            ("chains",),
-            "Coreference chains",
-            "chains",
             "In at most {texts} windows of each split every mention was linked to the preceding mention to whose head "
             "word a head attends most, and links were joined into chains. Mentions were given. A link needs an "
             "attention that was learned on the selection split, where the head was selected too, by the CoNLL average; "
             "rules learned how far they reach there. Chains were cut to windows, gold and predicted ones alike, and "
             "scored by MUC (Vilain et al. 1995), B-cubed (Bagga and Baldwin 1998) and CEAF (Luo 2005). Intervals are "
-            "those of a bootstrap over documents.",
+            "those of a bootstrap over documents."
         ),
     )
 

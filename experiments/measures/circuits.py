@@ -205,11 +205,9 @@ class CircuitsMeasure(Measure):
     tables = {"circuits": CIRCUITS, "circuit_kernels": KERNELS, "circuit_relations": RELATIONS, "circuit_links": LINKS}
     methods = (
         Method(
-            ("circuits", "circuit_kernels", "circuit_relations", "circuit_links"),
-            "Weights alone",
-            "circuits",
             "The query-key and output-value circuits of heads were computed from the weights for {words} words of "
             "the vocabulary (Elhage et al. 2021) and compared with {sentences} sentences of the report split.",
+            title="Weights alone",
         ),
     )
 

@@ -93,21 +93,18 @@ class ClassifiersMeasure(Measure):
     tables = {"classifiers": CLASSIFIERS, "codes": CODES, "layers": LAYERS}
     methods = (
         Method(
-            ("classifiers", "layers"),
-            "Classifiers",
-            "classifiers",
             "For the tasks {tasks}, classifiers were trained on the output of every head at words, on {examples} "
             "examples a task and split at the most, beside control tasks (Hewitt and Liang 2019) and with minimum "
             "description length (Voita and Titov 2020); on heads of a model with randomly initialised weights: "
             "{random}.",
+            title="Classifiers",
         ),
         Method(
-            ("codes",),
-            "Codes, drawn again",
-            "classifiers",
             "Labels of the selection split (tasks: {coded}) were coded {codes} times more, each time of other "
             "examples, in another order of documents and beside another control task, to estimate what part of a "
             "compression is chance.",
+            title="Codes, drawn again",
+            tables=("codes",),
         ),
     )
 

@@ -81,11 +81,8 @@ class ConfusionMeasure(Measure):
     tables = {"confusion": CONFUSION}
     methods = (
         Method(
-            ("confusion",),
-            "Agreement among distractors",
-            "",
             "How far attention from a verb or reflexive separates the correct one of several noun groups was "
-            "measured in bits (Lin et al. 2019, section 4).",
+            "measured in bits (Lin et al. 2019, section 4)."
         ),
     )
 

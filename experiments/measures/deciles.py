@@ -129,9 +129,6 @@ class DecilesMeasure(Measure):
     tables = {"deciles": DECILES, "descriptions": DESCRIPTIONS}
     methods = (
         Method(
-            ("deciles", "descriptions"),
-            "Deciles and descriptions",
-            "deciles",
             "Attention between different words of a sentence was counted over the whole report split, head by head, in "
             "bins whose upper edge is an eighth above the lower one at most; deciles are put together from bins. A "
             "description is the rule (an offset up to 4, the syntactic head, the first or last word, the nearest word "
@@ -139,6 +136,7 @@ class DecilesMeasure(Measure):
             "selection split, with rules of their own for at most three parts of speech. Its accuracy is that on the "
             "report split, beside the best offset, and a randomly initialised model on {random_texts} sentences a "
             "split.",
+            title="Deciles and descriptions",
         ),
     )
 

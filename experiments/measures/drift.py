@@ -62,11 +62,8 @@ class DriftMeasure(Measure):
     tables = {"drift": DRIFT}
     methods = (
         Method(
-            ("drift",),
-            "Maps before and after training",
-            "drift",
             "The maps of the first checkpoint and of the model were compared by cosine on {texts} sentences of the "
-            "report split at the most (Kovaleva et al. 2019).",
+            "report split at the most (Kovaleva et al. 2019)."
         ),
     )
 

@@ -87,12 +87,10 @@ class EnsemblesMeasure(Measure):
     tables = {"ensembles": ENSEMBLES}
     methods = (
         Method(
-            ("ensembles",),
-            "Ensembles",
-            "heads",
             "In each scope (sentences, windows), for at most the {relations} labels with the most items, mean maps of "
             "up to {largest} heads were selected on at most {choice_texts} texts of the selection split, and evaluated "
             "on the report split (held out).",
+            section="heads",
         ),
     )
 

@@ -76,15 +76,12 @@ class FewLabelsMeasure(Measure):
     tables = {"few_labels": FEW_LABELS}
     methods = (
         Method(
-            ("few_labels",),
-            "Heads from few labels",
-            "few_labels",
             "For the {relations} labels with the most items {arcs} labelled arcs were drawn from the selection split, "
             "{draws} times. Selected from the same arcs: the best head, an ensemble of at most {largest} heads whose "
             "maps are averaged, the best head of a randomly initialised model, and the best rule that needs no labels. "
             "Learned from them: the most frequent offset, a lexical table of word forms and offsets, the nearest word "
             "of at most five part-of-speech tags. Intervals are percentiles over draws, each with resampled documents "
-            "of the held-out text.",
+            "of the held-out text."
         ),
     )
 

@@ -103,12 +103,10 @@ class GatesMeasure(BehaviourMeasure):
     tables = {"gates": GATES, "gate_paths": PATHS}
     methods = (
         Method(
-            ("gates", "gate_paths"),
-            "Learned gates",
-            "gates",
             "Gates with a price for being open (Louizos et al. 2018; Voita et al. 2019) were learned for "
             "{behaviours} on one half of at most {items} items, in {steps} steps at a rate of {rate}, at prices of "
             "{prices}; weights trained along: {weights}.",
+            title="Learned gates",
         ),
     )
 

@@ -159,11 +159,8 @@ class HeadSetMeasure(Measure):
     tables = {"distances": DISTANCES, "subspaces": SUBSPACES, "contrasts": CONTRASTS, "places": PLACES}
     methods = (
         Method(
-            ("distances", "subspaces", "contrasts", "places"),
-            "Relations between heads",
-            "heads",
             "All heads were compared by their maps and outputs on at most {texts} texts and {words} words of the "
-            "report split; the similarity of heads of one layer was tested with {permutations} permutations of heads.",
+            "report split; the similarity of heads of one layer was tested with {permutations} permutations of heads."
         ),
     )
 

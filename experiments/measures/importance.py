@@ -113,12 +113,10 @@ class ImportanceMeasure(BehaviourMeasure):
     tables = {"importance": IMPORTANCE, "taylor": TAYLOR}
     methods = (
         Method(
-            ("importance", "taylor"),
-            "Gradient importance",
-            "importance",
             "The mean absolute derivative of a behaviour with respect to a gate on each head (Michel et al. 2019) was "
             "taken over at most {items} items of each behaviour: {behaviours}; embeddings were followed in "
             "{directions} random directions.",
+            title="Gradient importance",
         ),
     )
 

@@ -87,11 +87,9 @@ class MinimalPairsMeasure(Measure):
     tables = {"behaviour": BEHAVIOUR}
     methods = (
         Method(
-            ("behaviour",),
-            "Minimal pairs",
-            "behaviour",
             "Of two sentences that differ in one point the model had to prefer the correct one (corpora: {corpora}; "
             "method: {method}; seed of the grammar’s pairs: {seed}).",
+            section="behaviour",
         ),
     )
 

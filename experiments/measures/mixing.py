@@ -140,13 +140,10 @@ class MixingMeasure(Measure):
     tables = {"mixing": MIXING, "effective_attention": EFFECTIVE, "effective_texts": EFFECTIVE_TEXTS}
     methods = (
         Method(
-            ("mixing", "effective_attention", "effective_texts"),
-            "Mixing by attention",
-            "mixing",
             "On {texts} sentences of the report split and as many windows, at the most: effective attention (Brunner "
             "et al. 2020), mixing ratios of the attention block (Kobayashi et al. 2021), and the relative residual of "
             "the states in passes without skip connections or feed-forward nets (Dong et al. 2021). The linear maps "
-            "that identify word pieces are fitted on as many texts of the selection split.",
+            "that identify word pieces are fitted on as many texts of the selection split."
         ),
     )
 

@@ -48,12 +48,11 @@ class PairsMeasure(Measure):
     tables = {"pairs": PAIRS}
     methods = (
         Method(
-            ("pairs",),
-            "Pairs of words",
-            "classifiers",
             "Classifiers of every head learned whether two words are related, from its attention between them and from "
             "its outputs, on {examples} examples a task and split at the most. Heads were selected on one split and "
             "tested on the other against the embedding, paired by documents, with Holm's correction for all heads.",
+            title="Pairs of words",
+            section="classifiers",
         ),
     )
 

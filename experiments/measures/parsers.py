@@ -41,10 +41,9 @@ class ParsersMeasure(Measure):
     tables = {"parser": PARSER}
     methods = (
         Method(
-            ("parser",),
-            "Parsers",
-            "classifiers",
             "Parsers were trained on the attention of all heads at once, on {sentences} sentences a split at the most.",
+            title="Parsers",
+            section="classifiers",
         ),
     )
 

@@ -130,11 +130,9 @@ class PatchingMeasure(Measure):
     tables = {"patching": PATCHING}
     methods = (
         Method(
-            ("patching",),
-            "Activation patching",
-            "patching",
             "On at most {items} sentences of the grammar (seed {seed}), the output of a head in the sentence was put "
             "into the same sentence with its subject in the other number (Vig et al. 2020).",
+            title="Activation patching",
         ),
     )
 

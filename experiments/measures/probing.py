@@ -133,13 +133,10 @@ class ProbingMeasure(Measure):
     tables = {"layer_probes": LAYER_PROBES, "pair_probes": PAIR_PROBES, "amnesic": AMNESIC}
     methods = (
         Method(
-            ("layer_probes", "pair_probes", "amnesic"),
-            "Probes of layers",
-            "probing",
             "Structural probes (Hewitt and Manning 2019) of rank 64 learned from {sentences} sentences at the most, "
             "linear classifiers of sentences (Jawahar et al. 2019) from {labelled}, of pairs of words (Reif et al. "
             "2019) from {pairs} arcs and as many pairs without. Directions of a property were removed from the last "
-            "layer by iterative nullspace projection (Elazar et al. 2021), and as many random ones.",
+            "layer by iterative nullspace projection (Elazar et al. 2021), and as many random ones."
         ),
     )
 

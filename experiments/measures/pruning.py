@@ -149,18 +149,15 @@ class PruningMeasure(BehaviourMeasure):
     tables = {"pruning": PRUNING, "pruning_areas": AREAS, "migration": MIGRATION}
     methods = (
         Method(
-            ("pruning", "pruning_areas"),
-            "Pruning",
-            "pruning",
             "Heads were ablated by importance, by their own cost, and in {draws} random orders, a share of {step} of "
             "all heads at a time; orders were made on one half of at most {items} items of each behaviour "
             "({behaviours}) and evaluated on the other half.",
+            title="Pruning",
         ),
         Method(
-            ("migration",),
-            "Roles after pruning",
-            "pruning",
             "With the {left} of most important heads left, all heads were scored again.",
+            title="Roles after pruning",
+            tables=("migration",),
         ),
     )
 

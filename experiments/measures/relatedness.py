@@ -86,11 +86,8 @@ class RelatednessMeasure(Measure):
     tables = {"relatedness": RELATEDNESS}
     methods = (
         Method(
-            ("relatedness",),
-            "Related words",
-            "relatedness",
             "Attention between words was compared with ratings of how related they are ({ratings}), with "
-            "{permutations} permutations of the ratings.",
+            "{permutations} permutations of the ratings."
         ),
     )
 

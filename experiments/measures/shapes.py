@@ -205,12 +205,9 @@ class ShapesMeasure(Measure):
     tables = {"shapes": SHAPES}
     methods = (
         Method(
-            ("shapes",),
-            "Attention statistics",
-            "shapes",
             "Entropy, attention by distance and kind of token, sieves and classes of every map were measured in the "
             "pass in which heads are scored. A head has the bias of a sieve whose score is significantly above "
-            "{threshold} (Pande et al. 2021).",
+            "{threshold} (Pande et al. 2021)."
         ),
     )
 

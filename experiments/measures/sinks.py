@@ -56,14 +56,12 @@ class SinksMeasure(Measure):
     tables = {"sinks": SINKS}
     methods = (
         Method(
-            ("sinks",),
-            "Sinks",
-            "sinks",
             "Over {texts} sentences of the report split at the most. Where special tokens get at least half of the "
             "attention of words, a sink is of one of two kinds. It writes little where the values of special tokens, "
             "each weighted by the attention that it gets, are at most half as long as those of pieces of words "
             "(transformed values, Kobayashi et al. 2020, section 3.1). Otherwise it spreads what special tokens hold "
             "to all words. Both limits are ours.",
+            title="Sinks",
         ),
     )
 

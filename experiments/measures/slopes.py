@@ -62,11 +62,9 @@ class SlopesMeasure(BehaviourMeasure):
     tables = {"slopes": SLOPES}
     methods = (
         Method(
-            ("slopes",),
-            "Single attention weights",
-            "slopes",
             "The derivative of a behaviour with respect to single attention weights was taken over at most {items} "
             "items of each behaviour: {behaviours} (Clark et al. 2019).",
+            title="Single attention weights",
         ),
     )
 

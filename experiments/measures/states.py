@@ -119,13 +119,10 @@ class StatesMeasure(Measure):
     tables = {"states": STATES, "outlier_dimensions": OUTLIER_DIMENSIONS, "ablated_dimensions": ABLATED_DIMENSIONS}
     methods = (
         Method(
-            ("states", "outlier_dimensions", "ablated_dimensions"),
-            "States of words",
-            "states",
             "Over {texts} sentences a split at the most. Cosines are of word states, means over subwords, and adjusted "
             "by what random words of different sentences have (Ethayarajh 2019, section 3.3); words with {contexts} "
             "contexts at least are compared with themselves. Outlier dimensions (Kovaleva et al. 2021) were set to "
-            "zero in all layers, and as many random ones {sets} times.",
+            "zero in all layers, and as many random ones {sets} times."
         ),
     )
 

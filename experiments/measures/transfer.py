@@ -119,12 +119,10 @@ class TransferMeasure(BehaviourMeasure):
     tables = {"transfer": TRANSFER}
     methods = (
         Method(
-            ("transfer",),
-            "Transfer",
-            "transfer",
             "On at most {items} pairs of each behaviour ({behaviours}; seed {seed}), the output of a head at the "
             "masked verb was replaced by that at the verb of another sentence with the same answer, of one with the "
             "other answer, and by its mean (arXiv 2606.08292).",
+            title="Transfer",
         ),
     )
 

@@ -21,18 +21,14 @@ if TYPE_CHECKING:
 class Method:
     """How something was measured, in sentences for an appendix."""
 
-    tables: tuple[str, ...]
-    "What was measured: a run that holds the first of these tables has measured it."
-    title: str
-    section: str
-    "Table of the config that the sentences take keys from."
     sentences: str
-    "With keys of the table in braces."
-
-    def written(self, config: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the heading and the sentences, with the settings of a config."""
-        settings = {key: written(value) for key, value in config.get(self.section, {}).items()}
-        return self.title, self.sentences.format_map(settings)
+    "With keys of a table of the config in braces."
+    title: str = ""
+    "Its heading; empty for that of the measure's section."
+    section: str = ""
+    "Table of the config that has the keys; empty for that of the measure."
+    tables: tuple[str, ...] = ()
+    "What was measured, where it is not all tables: a run that holds the first of these has measured it."
 
 
 def written(value: Any) -> str:
@@ -94,4 +90,8 @@ class Reported(BaseModel):
     @classmethod
     def written(cls, run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield heading and sentences of what the run has measured, with the settings of its config."""
-        return (method.written(config) for method in cls.methods if method.tables[0] in run.tables)
+        for method in cls.methods:
+            if next(iter(method.tables or cls.tables)) in run.tables:
+                settings = config.get(method.section or cls.name, {})
+                texts = {key: written(value) for key, value in settings.items()}
+                yield method.title or cls.title, method.sentences.format_map(texts)
