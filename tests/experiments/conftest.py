@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer
 
 from experiments.cli import main
 from experiments.record.job import Job
@@ -23,6 +22,7 @@ from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
 from reports.progress import silent
+from tests.small_words import randomise_weights, word_pieces
 
 collect_ignore = [] if "HEADSCOPE_SECOND_DEVICE" in os.environ else ["on_second_device.py"]
 
@@ -54,12 +54,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *words, *(f"##{letter}" for letter in LETTERS)))}
     vocabulary |= {letter: len(vocabulary) + i for i, letter in enumerate(sorted(set(LETTERS) - set(vocabulary)))}
     encoder = Encoder(EncoderConfig(vocab=len(vocabulary), layers=2, heads=2, model=16, feed_forward=16, positions=48))
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for name, parameter in encoder.named_parameters():
-            parameter.normal_(0, 0.4, generator=generator)
-            if parameter.ndim == 1 and name.endswith("weight"):
-                parameter += 1
+    randomise_weights(encoder, std=0.4)
     export_encoder(encoder, folder)
     save_vocabulary(vocabulary, folder)
     return folder
@@ -67,12 +62,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def save_vocabulary(vocabulary: dict[str, int], folder: Path) -> None:
     """Write the tokenizer of a vocabulary of word pieces, with the special tokens of BERT in it."""
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    save_tokenizer(tokenizer, folder, 512)
+    save_tokenizer(word_pieces(vocabulary), folder, 512)
 
 
 @pytest.fixture(scope="session")
@@ -85,10 +75,7 @@ def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = load_model(str(tiny)).module
     assert isinstance(source, Encoder)
     encoder = Encoder(replace(source.config, vocab=tokenizer.get_vocab_size()), lm_head=True)
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
+    randomise_weights(encoder, std=0.3, norms=False)
     export_encoder(encoder, folder)
     save_tokenizer(tokenizer, folder, 512)
     return folder

@@ -19,19 +19,10 @@ from mha.encoder.families import FAMILIES
 from mha.encoder.weights import export_encoder
 from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
+from tests.small_words import randomise_weights
 
 VOCAB = 40
 LENGTHS = (9, 6, 4)
-
-
-def randomise_weights(model: nn.Module, seed: int = 0) -> None:
-    """Fill a model with weights of standard deviation 0.2, LayerNorm's around 1."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.normal_(0, 0.2, generator=generator)
-            if parameter.ndim == 1 and name.endswith("weight"):
-                parameter += 1
 
 
 def text_of(*counts: int, first: int = 5) -> Pieces:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 import transformers as hub
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from tests.small_words import randomise_weights
 
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", "the", "ship", "un", "##sink", "##able", "das", "schiff"]
 SIZES: Mapping[str, Any] = {"vocab_size": len(PIECES), "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
@@ -20,12 +21,8 @@ BART: Mapping[str, Any] = {
 
 def save_model(folder: Path, config: hub.PreTrainedConfig, *, ends: bool = True) -> str:
     """Save a model of `config` with random weights, and a tokenizer that writes <s> and </s> around a text or not."""
-    model, generator = hub.AutoModel.from_config(config), torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.normal_(0, 0.2, generator=generator)
-            if parameter.ndim == 1 and name.endswith("weight"):
-                parameter += 1
+    model = hub.AutoModel.from_config(config)
+    randomise_weights(model)
     model.save_pretrained(folder)
     tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()

@@ -18,8 +18,8 @@ from mha.models.hub import load_hub_head
 from mha.models.model import load_model
 from mha.own_attention import attention_modules
 from mha.watches import SITES, Seen
-from tests.mha.conftest import randomise_weights
 from tests.mha.tiny.models import config, save
+from tests.small_words import randomise_weights
 
 HEAD = 1
 DROPOUTS = ("deberta-v2", "deberta", "mpnet", "convbert", "bloom", "lilt", "xlnet")

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from mha.pieces import CLS, SEP, Pieces, align
+from tests.small_words import word_pieces
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able", "-"]
 
@@ -10,12 +11,7 @@ VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink",
 @pytest.fixture
 def tokenizer() -> Tokenizer:
     """Return a WordPiece tokenizer whose texts end in [SEP] and begin with [CLS]."""
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(VOCABULARY)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    return tokenizer
+    return word_pieces(VOCABULARY)
 
 
 def test_every_piece_knows_its_word_and_special_tokens_their_end(tokenizer: Tokenizer) -> None:

@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from torch import nn
+from tokenizers import Tokenizer
 
 from mha import Encoder, EncoderConfig, MaskedLM, Model, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.targets import Targets
 from probes.words.rare import LIST
+from tests.small_words import randomise_weights, word_pieces
 
 Item = tuple[int, list[int], str]
 "Query, gold keys and label."
@@ -27,12 +26,7 @@ SPLIT = ("unsinkable", "harbours", "harbour", "walking")
 
 
 def _tokenizer(*more: str) -> Tokenizer:
-    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *WHOLE, *PARTS, *more))}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer = word_pieces((*SPECIAL, *WHOLE, *PARTS, *more))
     tokenizer.enable_truncation(8)  # what is saved with a tokenizer must not cut our texts
     return tokenizer
 
@@ -63,21 +57,12 @@ def save_model() -> Callable[[Encoder, Path], Model]:
     return save
 
 
-def _randomise(module: nn.Module, seed: int, std: float = 0.4) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            parameter.normal_(0, std, generator=generator)
-            if parameter.ndim == 1 and name.endswith("weight"):
-                parameter += 1
-
-
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encoder, Path], Model]) -> Model:
     """Return a model of 2 layers x 3 heads and at most 40 pieces, with weights large enough that maps differ."""
     vocab = len(SPECIAL) + len(WHOLE) + len(PARTS)
     encoder = Encoder(EncoderConfig(vocab=vocab, layers=2, heads=3, model=24, feed_forward=32, positions=40))
-    _randomise(encoder, 0)
+    randomise_weights(encoder, std=0.4)
     return save_model(encoder, tmp_path_factory.mktemp("tiny"))
 
 
@@ -87,7 +72,7 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> MaskedLM:
     tokenizer, folder = _tokenizer("[MASK]"), tmp_path_factory.mktemp("tiny-lm")
     shape = EncoderConfig(tokenizer.get_vocab_size(), layers=3, heads=3, model=24, feed_forward=32, positions=40)
     encoder = Encoder(shape, lm_head=True)
-    _randomise(encoder, 1, 0.2)
+    randomise_weights(encoder, seed=1)
     export_encoder(encoder, folder)
     save_tokenizer(tokenizer, folder, 512)
     return MaskedLM.of(load_model(str(folder)))

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import torch
-
 from mha import Encoder, EncoderConfig, export_encoder
 from tests.experiments.conftest import save_vocabulary
+from tests.small_words import randomise_weights
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -16,10 +15,7 @@ def whole_words(folder: Path, words: Iterable[str]) -> Path:
     vocabulary = {piece: i for i, piece in enumerate((*PIECES, *sorted({*words})))}
     shape = EncoderConfig(vocab=len(vocabulary), layers=2, heads=2, model=16, feed_forward=16, positions=48)
     encoder = Encoder(shape, lm_head=True).eval()
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.normal_(0, 0.4, generator=generator)
+    randomise_weights(encoder, std=0.4, norms=False)
     export_encoder(encoder, folder)
     save_vocabulary(vocabulary, folder)
     return folder

@@ -16,8 +16,8 @@ from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import HookError
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
-from tests.mha.conftest import randomise_weights
 from tests.mha.tiny.models import config
+from tests.small_words import randomise_weights
 
 LAYERS, HEADS = 3, 4
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
@@ -17,17 +17,14 @@ from mha.models.hub import load_hub_model
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.parallel import side_by_side
 from mha.training.vocabulary import save_tokenizer
+from tests.small_words import word_pieces
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
 
 
 def save_words(folder: Path) -> None:
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer = word_pieces(PIECES)
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=12)
     save_tokenizer(tokenizer, folder, 512)

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import AutoTokenizer
 
 from mha import ModelError, align
 from mha.models import tokenizer as of_folders
 from mha.models.tokenizer import load_tokenizer
+from tests.small_words import word_pieces
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "mona", "Mona", "caf", "##e", "##é", "sep", "[", "]"]
 
@@ -19,11 +20,7 @@ PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "mona", "Mona", "
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of a BERT whose tokenizer.json lowercases, without tokenizer_config.json, and an empty cache."""
     monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
-    made = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    made = word_pieces(PIECES)
     made.add_special_tokens(PIECES[:5])
     made.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')

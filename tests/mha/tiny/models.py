@@ -8,8 +8,8 @@ from typing import Any
 import transformers as hub
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from tests.mha.conftest import randomise_weights
 from tests.mha.tiny.vocabularies import make
+from tests.small_words import randomise_weights
 
 PLAIN: dict[str, Any] = {
     "vocab_size": 40,

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from mha.encoder.encoder import Encoder
 from mha.encoder.masked_lm import masked_lm_loss
@@ -17,17 +16,15 @@ from mha.training.task import Task, step_batches
 from mha.training.train import train
 from mha.training.vocabulary import SPECIAL, Vocabulary
 from tests import small_training as small
+from tests.small_words import word_pieces
 
 PIECES = [*SPECIAL, "mo", "ta", "li", "##na", "##ke", "ru"]
 "Words of one, two and three pieces: mo, tana, linake."
 
 
 def make_vocabulary() -> Vocabulary:
-    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.BertPreTokenizer()
+    tokenizer = word_pieces(PIECES)
     tokenizer.add_special_tokens([*SPECIAL])
-    ends = [(name, SPECIAL.index(name)) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     return Vocabulary(tokenizer)
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertForMaskedLM
 
 from mha import Encoder, EncoderConfig, MaskedLM, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.minimal_pairs import Kind, LeftOut, MinimalPair
 from probes.pairs.scores import Decision, Decisions, decide
+from tests.small_words import randomise_weights, word_pieces
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("the", "a", "old", "ship", "ships", "sink", "sinks", "near", "port", "ports", "##ed", "un", "##sink", "##able")
@@ -28,12 +28,7 @@ def built(tmp_path: Path) -> Callable[[Callable[[Encoder], None]], MaskedLM]:
         with torch.no_grad():
             fill(encoder)
         export_encoder(encoder, tmp_path)
-        tokenizer = Tokenizer(models.WordPiece(IDS, unk_token="[UNK]"))
-        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        ends = [(name, IDS[name]) for name in ("[CLS]", "[SEP]")]
-        tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-        save_tokenizer(tokenizer, tmp_path, 512)
+        save_tokenizer(word_pieces(IDS), tmp_path, 512)
         return MaskedLM.of(load_model(str(tmp_path)))
 
     return build
@@ -41,11 +36,7 @@ def built(tmp_path: Path) -> Callable[[Callable[[Encoder], None]], MaskedLM]:
 
 def spread(encoder: Encoder) -> None:
     """Weights so large that every word changes what is predicted elsewhere."""
-    generator = torch.Generator().manual_seed(0)
-    for name, parameter in encoder.named_parameters():
-        parameter.normal_(0, 0.4, generator=generator)
-        if parameter.ndim == 1 and name.endswith("weight"):
-            parameter += 1
+    randomise_weights(encoder, std=0.4)
 
 
 KIND = Kind("p", attractors=2)
