@@ -30,6 +30,25 @@ def _disabled(cost: float, p: float):
     return {"disabling": planted_run(ablations=rows)}
 
 
+def _drift(early: float, late: float):
+    """Cosines of the first four layers, and of the two last, with some noise."""
+    rows = [
+        {"text": text, "layer": layer, "head": head, "cosine": (early if layer < 4 else late) + 0.01 * (-1) ** text}
+        for text in range(20)
+        for layer in range(6)
+        for head in range(3)
+    ]
+    return {"fine-tuned": planted_run(drift=rows)}
+
+
+def _answers(tuned: int, fresh: int):
+    def run(right: int):
+        rows = [{"text": i, "answer": "plural", "log_odds": 1.0 if i < right else -1.0} for i in range(200)]
+        return planted_run(answers=rows)
+
+    return {"fine-tuned": run(tuned), "fine-tuned-fresh": run(fresh)}
+
+
 PLANTED = {
     "kovaleva-classes": (_classes(0.5, 0.3), _classes(0.9, 0.05)),
     "kovaleva-special-tokens": (
@@ -37,4 +56,6 @@ PLANTED = {
         _maps("attention", {"[CLS]": (0.1, 0.1, 0.4, 0.4), "[SEP]": (0.3, 0.3, 0.1, 0.1)}),
     ),
     "kovaleva-disabling": (_disabled(-0.2, 0.01), _disabled(-0.2, 0.3)),
+    "kovaleva-fine-tuning-layers": (_drift(0.95, 0.7), _drift(0.7, 0.95)),
+    "kovaleva-fine-tuning-worth": (_answers(190, 100), _answers(140, 180)),
 }

@@ -60,6 +60,22 @@ def _training(early: int, late: int):
     return {name: planted_run(pruning=_curve("masked-LM loss", "value", free)) for name, free in curves.items()}
 
 
+QUESTIONS = 200
+
+
+def _left(right: int):
+    """All questions are right with all heads; with head 2 of a layer `right` of 100 are, with the others none."""
+    answers = [{"text": text, "answer": "plural", "log_odds": 1.0} for text in range(QUESTIONS)]
+    rows = [
+        {"text": text, "layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
+        | {"log_odds": 1.0 if head == 1 and text // 2 % 100 < right else -1.0}
+        for text in range(QUESTIONS)
+        for layer in range(12)
+        for head in range(3)
+    ]
+    return {"fine-tuned": planted_run(answers=answers, one_head=rows)}
+
+
 PLANTED = {
     "michel-few-heads": (_ablated(1, 0.01, 100), _ablated(10, 0.5)),
     "michel-importance-order": (_order(4, 0.1), _order(0, -0.1)),
@@ -67,4 +83,5 @@ PLANTED = {
     "michel-importance-is-cost": (_taylor(0.9), _taylor(0.1)),
     "michel-transfer": (_costs(1), _costs(-1)),
     "michel-training": (_training(0, 6), _training(6, 1)),
+    "michel-one-head": (_left(100), _left(60)),
 }
