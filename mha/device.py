@@ -30,13 +30,9 @@ class DeviceError(OneLineError):
 
 def devices_there() -> tuple[str, ...]:
     """Return the devices that torch can use on this machine, the one that "auto" takes first."""
-    mps = torch.backends.mps.is_available() and _version() >= MPS_SINCE
+    mps = torch.backends.mps.is_available() and tuple(map(int, torch.__version__.split(".")[:2])) >= MPS_SINCE
     there = {"cuda": torch.cuda.is_available(), "mps": mps, "cpu": True}
     return tuple(name for name, is_there in there.items() if is_there)
-
-
-def _version() -> tuple[int, ...]:
-    return tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 def find_device(name: str) -> torch.device:

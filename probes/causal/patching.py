@@ -67,7 +67,7 @@ def patch_items(lm: MaskedLM, swaps: Sequence[NumberSwap]) -> tuple[list[PatchIt
     """Cut sentences into pieces; those that a model cannot be asked about are left out, with the reason."""
     clean, corrupted, wrong = (
         align(lm.model.tokenizer, [words(swap) for swap in swaps])
-        for words in (_clean, lambda swap: swap.corrupted, _wrong)
+        for words in (lambda swap: swap.clean, lambda swap: swap.corrupted, _wrong)
     )
     items, left_out = [], []
     for swap, *texts in zip(swaps, clean, corrupted, wrong, strict=True):
@@ -76,10 +76,6 @@ def patch_items(lm: MaskedLM, swaps: Sequence[NumberSwap]) -> tuple[list[PatchIt
         else:
             items.append(_item(lm, swap, *texts))
     return items, left_out
-
-
-def _clean(swap: NumberSwap) -> tuple[str, ...]:
-    return swap.clean
 
 
 def _wrong(swap: NumberSwap) -> tuple[str, ...]:

@@ -61,10 +61,6 @@ def _nearest(tag: str, step: int) -> Rule:
     return rule
 
 
-def _head(text: Document) -> IntArray:
-    return np.asarray(text.heads)
-
-
 def _place(first: bool) -> Rule:
     def rule(text: Document) -> IntArray:
         end = 0 if first else len(text) - 1
@@ -81,7 +77,7 @@ def _apart(by: int) -> str:
 
 RULES: Final[Mapping[str, Rule]] = {
     **{_apart(by): _offset(by) for by in OFFSETS},
-    "its syntactic head": _head,
+    "its syntactic head": lambda text: np.asarray(text.heads),
     "the first word": _place(True),
     "the last word": _place(False),
     **{

@@ -51,7 +51,7 @@ def _numbers(rule: RunThresholds | None) -> tuple[TextColumn, ...]:
     """Return the columns of a head's accuracy beside its strongest baseline."""
     rivals = "baseline so far" if rule is None else "baseline or control" if rule.controlled else "baseline"
     return (
-        TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
+        TextColumn(ends(0, 100), lambda row: _drawn(row, hollow=not row.grade), "spark", only="page", fixed=True),
         TextColumn("Accuracy, %", _accuracy, css="strong", tip=SCORES.meaning("accuracy")),
         TextColumn(f"Strongest {rivals}, %", _strongest, "text", tip=SCORES.meaning("baseline")),
     )
@@ -142,10 +142,6 @@ def verdict(row: BestHead) -> str:
 def _effective(row: BestHead) -> Cell:
     shown = decimal(row.effective_clusters, 1)
     return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
-
-
-def _spark(row: BestHead) -> Cell:
-    return _drawn(row, hollow=not row.grade)
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
