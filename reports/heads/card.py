@@ -1,11 +1,9 @@
 """One head's whole profile, in all forms: plain text, Markdown, HTML for notebooks, and data for a page."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -26,10 +24,8 @@ from reports.heads.card_parts import (
     subspaces,
 )
 from reports.progress import Step, each, silent
+from reports.run.folder import RunFolder
 from reports.tables.text_table import TextTable, html_rows, plain_rows
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
 
 FIRST: Final[Sequence[Part]] = (roles, layer)
 "The parts of a card that stand before those of measures (`Reported.card`)."

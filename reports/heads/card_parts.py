@@ -4,18 +4,17 @@ A part is a function of `reports.heads.card.FIRST`, which reads one table of a r
 part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
 from reports.heads.examples import strongest_candidates
 from reports.heads.role_marks import RoleName
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import (
     CLASSIFIER,
     BestHead,
@@ -29,9 +28,6 @@ from reports.scores.plain_names import baseline_name, role, role_name
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.biographies import LIFE_SHOWN
 from reports.tables.grades import has_stable_grade, is_borderline, is_of_language, own_labels
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
 
 MOST: Final = 8
 "Roles that a card tells."

@@ -1,20 +1,16 @@
 """What a page tells of a measure: its tables, its section, and its methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from reports.blocks.block import Block
+from reports.heads.card_parts import CardPart, CardSource
+from reports.run.folder import RunFolder
+from reports.scores.verdicts import Verdicts
 from reports.tables.table import Table
-
-if TYPE_CHECKING:
-    from reports.heads.card_parts import CardPart, CardSource
-    from reports.run.folder import RunFolder
-    from reports.scores.verdicts import Verdicts
 
 
 @dataclass(frozen=True)

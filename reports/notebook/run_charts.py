@@ -1,10 +1,8 @@
 """Charts for notebooks: one question over all heads, best heads beside their baselines, a map of one head."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import altair as alt
 import numpy as np
@@ -12,12 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from reports.drawing.charts import BASELINE_ORANGE, HEAD_BLUE, INK, RAMP_COLOURS
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import BestHead, best_heads, by_margin, page_scores
 from reports.scores.best_table import best_frame, find_question, requested_probes
 from reports.scores.plain_names import task
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
 
 CELL: Final = 26
 "Pixels of a head in a heat map."

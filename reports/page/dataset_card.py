@@ -1,25 +1,20 @@
 """Data sets of scores as they are shared: the naming convention of heads, and the card that the hub shows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
 from reports.formats import count, escaped
 from reports.page.columns import meaning
+from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import text
 from reports.tables.table import VERSION
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
-
 
 SOURCE: Final = (
     "Kowalczyk 2025, Attention Head Naming Convention, github.com/KarolFilipKowalczyk/attention-head-taxonomy"

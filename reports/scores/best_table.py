@@ -1,18 +1,17 @@
 """The best heads of a run as tables: for pages and Markdown, notebooks, terminals and papers."""
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 from markupsafe import Markup
 
 from reports.formats import MISSING, count, decimal, interval, p_value, percent, signed, signed_interval, tied
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, page_scores, probes
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
@@ -21,9 +20,6 @@ from reports.tables.grades import answered, result
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
 
 OTHERS: Final = 2
 "How many of a label's other heads with a grade are named."

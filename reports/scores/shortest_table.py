@@ -1,21 +1,17 @@
 """Which heads do what, in a dozen rows: the one table of a terminal, a notebook, the first screen and Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reports.formats import count, points
+from reports.run.folder import RunFolder
+from reports.run.record import RunRecord
 from reports.scores.best_heads import BestHead, leaders, run_best_heads
 from reports.scores.best_table import answer_columns, best_frame, does, verdict
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell
 from reports.tables.text_table import TextTable
-
-if TYPE_CHECKING:
-    from reports.run.folder import RunFolder
-    from reports.run.record import RunRecord
 
 GENERATED: Final = "grammar"
 "How names of corpora begin that the embedded grammar generates."
