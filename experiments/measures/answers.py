@@ -16,8 +16,7 @@ from reports.formats import count, decimal, interval, percent
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
-from reports.tables.shared_columns import LAYER, ONE_HEAD, RUN, correlation, number, place, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import LAYER, ONE_HEAD, correlation, number, place, run_table, text, whole
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -38,11 +37,10 @@ HELD_OUT: Final = "held-out texts"
 _TEXT: Final = place("text", "Number of the text, the same in all tables of answers.")
 _WORDS: Final = whole("words", "Number of words before the verb.")
 
-ANSWERS: Final = Table(
+ANSWERS: Final = run_table(
     "One row for each text whose verb the model chooses.",
-    ("model", "step", "text"),
+    ("text",),
     (
-        *RUN,
         _TEXT,
         _WORDS,
         text("answer", "The correct answer."),
@@ -55,11 +53,10 @@ ANSWERS: Final = Table(
     ),
 )
 
-SINGLE_HEADS: Final = Table(
+SINGLE_HEADS: Final = run_table(
     "One row for each text and head: the model with all other heads of the head's layer ablated.",
-    ("model", "step", "text", "name"),
+    ("text", "name"),
     (
-        *RUN,
         _TEXT,
         *ONE_HEAD,
         number(
@@ -68,11 +65,10 @@ SINGLE_HEADS: Final = Table(
     ),
 )
 
-FLOWS: Final = Table(
+FLOWS: Final = run_table(
     "One row for each text, layer, measure of attention and measure of causes, over the words before the verb.",
-    ("model", "step", "text", "layer", "measure", "against"),
+    ("text", "layer", "measure", "against"),
     (
-        *RUN,
         _TEXT,
         _WORDS,
         LAYER,

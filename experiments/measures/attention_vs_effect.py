@@ -30,7 +30,6 @@ from reports.tables.shared_columns import (
     ONE_HEAD,
     P_ADJUSTED,
     QUESTION,
-    RUN,
     N,
     correlation,
     difference,
@@ -38,10 +37,10 @@ from reports.tables.shared_columns import (
     flag,
     fraction,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -50,13 +49,12 @@ if TYPE_CHECKING:
     from reports.drawing.charts import Chart
 
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
-_KEY: Final = ("model", "step", *(column.name for column in _ROLE))
+_KEY: Final = tuple(column.name for column in _ROLE)
 
-HEADS_COMPARED: Final = Table(
+HEADS_COMPARED: Final = run_table(
     "One row for each behaviour, label, direction and head of the report split.",
     (*_KEY, "layer", "head"),
     (
-        *RUN,
         *_ROLE,
         *ONE_HEAD,
         N,
@@ -101,11 +99,10 @@ HEADS_COMPARED: Final = Table(
     ),
 )
 
-CORRELATIONS_OF_HEADS: Final = Table(
+CORRELATIONS_OF_HEADS: Final = run_table(
     "One row for each behaviour, label, direction and pair of measures, over all heads.",
     (*_KEY, "one", "other"),
     (
-        *RUN,
         *_ROLE,
         text("one", "First measure, a column of attention_vs_effect."),
         text("other", "Second measure, a column of attention_vs_effect."),
@@ -184,7 +181,7 @@ HEADS: Final = HEADS_COMPARED.text_columns(
 
 
 PLACE: Final = ["layer", "head"]
-ROLE: Final = [column.name for column in _ROLE]
+ROLE: Final = [*_KEY]
 
 
 class AttentionVsEffectMeasure(Measure):

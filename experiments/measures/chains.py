@@ -21,7 +21,6 @@ from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import (
     CLUSTERS,
     NAME,
-    RUN,
     SPLIT,
     SPLITS,
     difference,
@@ -30,10 +29,11 @@ from reports.tables.shared_columns import (
     fraction,
     number,
     optional,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table, last_step
+from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -45,12 +45,11 @@ if TYPE_CHECKING:
 SINGLE: Final = "single mentions"
 "The baseline whose chains are the mentions by themselves."
 
-CHAINS: Final = Table(
+CHAINS: Final = run_table(
     "One row for each split, head or baseline, and score of coreference: how well the chains that its links join "
     "meet the gold chains. Mentions are given, one a head word, and chains are cut to windows.",
-    ("model", "step", "split", "name", "measure"),
+    ("split", "name", "measure"),
     (
-        *RUN,
         SPLIT,
         text("method", "head, or baseline: a rule, no choice at all, or random weights.", ("head", "baseline")),
         replace(NAME, meaning="Head as layer-head, both counted from 1, or name of the baseline."),

@@ -21,17 +21,16 @@ from reports.tables.shared_columns import (
     CORRELATIONS,
     NOT_NEGATIVE,
     ONE_HEAD,
-    RUN,
     SPLITS,
     correlation,
     difference,
     ends,
     fraction,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -43,12 +42,11 @@ def _offset(name: str, meaning: str) -> Column:
     return Column(name, "int64", meaning, signed_whole)
 
 
-CIRCUITS: Final = Table(
+CIRCUITS: Final = run_table(
     "One row for each head: its query-key and value-output circuits by the weights alone, and the same on text of the "
     "report split.",
-    ("model", "step", "layer", "head"),
+    ("layer", "head"),
     (
-        *RUN,
         *ONE_HEAD,
         _offset("kernel_offset", "Offset in subwords that the product of position embeddings prefers; left is < 0."),
         fraction("kernel_attention", "Attention that a softmax over positions alone gives to that offset."),
@@ -81,11 +79,10 @@ CIRCUITS: Final = Table(
     ),
 )
 
-KERNELS: Final = Table(
+KERNELS: Final = run_table(
     "One row for each head and offset: attention by positions alone, and on text.",
-    ("model", "step", "layer", "head", "offset"),
+    ("layer", "head", "offset"),
     (
-        *RUN,
         *ONE_HEAD,
         _offset("offset", "Distance in subwords from query to key; left is < 0."),
         number("score", "Query-key product of the position embeddings at that offset, scaled as attention is."),
@@ -94,11 +91,10 @@ KERNELS: Final = Table(
     ),
 )
 
-RELATIONS: Final = Table(
+RELATIONS: Final = run_table(
     "One row for each relation between words and head.",
-    ("model", "step", "relation", "layer", "head"),
+    ("relation", "layer", "head"),
     (
-        *RUN,
         text("relation", "Relation of word pairs, such as singular and plural."),
         *ONE_HEAD,
         whole("pairs", "Number of word pairs."),
@@ -109,11 +105,10 @@ RELATIONS: Final = Table(
     ),
 )
 
-LINKS: Final = Table(
+LINKS: Final = run_table(
     "One row for each measure by the weights and its counterpart on text, over all heads.",
-    ("model", "step", "relation", "weights", "text"),
+    ("relation", "weights", "text"),
     (
-        *RUN,
         text("relation", "Relation of word pairs; empty for measures without one."),
         text("weights", "Measure by the weights alone, a column of circuits or circuit_relations."),
         text("text", "Its counterpart on text, a column of the same table."),

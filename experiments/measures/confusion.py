@@ -21,15 +21,14 @@ from reports.tables.shared_columns import (
     LABEL,
     LAYER,
     NOT_NEGATIVE,
-    RUN,
     SPLIT,
     SPLITS,
     ends,
     flag,
     number,
     place,
+    run_table,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -48,11 +47,10 @@ MEASURED: Final = (
     "“first candidate” among the best heads."
 )
 
-CONFUSION: Final = Table(
+CONFUSION: Final = run_table(
     "One row for each label, split and head, and for each layer's heads averaged.",
-    ("model", "step", "split", "label", "layer", "head"),
+    ("split", "label", "layer", "head"),
     (
-        *RUN,
         SPLIT,
         LABEL,
         LAYER,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.run.measure import Frames, Measure, Read
-from reports.tables.shared_columns import QUESTION, RUN, place, whole
-from reports.tables.table import Refuse, Table
+from reports.tables.shared_columns import QUESTION, place, run_table, whole
+from reports.tables.table import Refuse
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
@@ -24,12 +24,11 @@ def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
     )
 
 
-COUNTS: Final = Table(
+COUNTS: Final = run_table(
     "One row for each label and direction of the report split and group of texts that has items of it. A further "
     "column for each head, such as 3-5, holds its hits among the n items, a tie of k candidates counting as 1 / k.",
-    ("model", "step", "probe", "label", "variant", "group"),
+    ("probe", "label", "variant", "group"),
     (
-        *RUN,
         *QUESTION,
         place("group", "Number of the group of texts; comparisons of runs go by groups."),
         whole("n", "Number of items that were scored in the group.", 1),

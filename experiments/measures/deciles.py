@@ -19,16 +19,16 @@ from reports.run.folder import RunFolder
 from reports.tables.shared_columns import (
     NOT_NEGATIVE,
     ONE_HEAD,
-    RUN,
     SPLITS,
     N,
     difference,
     fraction,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table, last_step
+from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from probes.maps.description import RulePredictions
     from probes.scoring.observers import Observer
 
-DECILES: Final = Table(
+DECILES: Final = run_table(
     "One row for each head and decile of its attention between different words of a sentence, over the whole report "
     "split: what the pairs of words link that get so much attention.",
-    ("model", "step", "layer", "head", "decile"),
+    ("layer", "head", "decile"),
     (
-        *RUN,
         *ONE_HEAD,
         replace(whole("decile", "Tenth of the pairs of words by attention: 1 gets least, 10 most.", 1), bounds=(1, 10)),
         fraction("low", "Attention above which the pairs lie; off by an eighth of its value, or a millionth, at most."),
@@ -67,12 +66,11 @@ DECILES: Final = Table(
     ),
 )
 
-DESCRIPTIONS: Final = Table(
+DESCRIPTIONS: Final = run_table(
     "One row for each head: a sentence that says which other word words attend to most, selected on the selection "
     "split, and the share of words of the report split for which it is correct.",
-    ("model", "step", "layer", "head"),
+    ("layer", "head"),
     (
-        *RUN,
         *ONE_HEAD,
         text("description", "The sentence: one rule, and others for at most three parts of speech."),
         replace(N, meaning="Words of the report split that attend; those of sentences of one word are left out."),

@@ -16,19 +16,18 @@ from reports.formats import count, decimal, decimal3
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
-from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, RUN, SPLIT, number, place
-from reports.tables.table import Table, last_step
+from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, SPLIT, number, place, run_table
+from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.config.config import Config
     from experiments.run.context import RunContext
 
-DRIFT: Final = Table(
+DRIFT: Final = run_table(
     "One row for each sentence and head: its map before and after a training run.",
-    ("model", "step", "text", "name"),
+    ("text", "name"),
     (
-        *RUN,
         SPLIT,
         place("text", "Number of the sentence."),
         *ONE_HEAD,

@@ -25,16 +25,15 @@ from reports.tables.shared_columns import (
     FRACTIONS,
     ITEMS,
     QUESTION,
-    RUN,
     difference,
     ends,
     flag,
     fraction,
     label_columns,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -43,11 +42,10 @@ if TYPE_CHECKING:
     from probes.evidence.results import Split
     from probes.maps.ensembles import Answers
 
-ENSEMBLES: Final = Table(
+ENSEMBLES: Final = run_table(
     "One row for each label, direction and number of heads whose maps are averaged.",
-    ("model", "step", "probe", "label", "variant", "size"),
+    ("probe", "label", "variant", "size"),
     (
-        *RUN,
         *QUESTION,
         whole("size", "Number of heads."),
         text("heads", "Their names, in the order in which they were added on the selection split."),

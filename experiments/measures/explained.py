@@ -16,8 +16,7 @@ from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
 from reports.tables.column import Column
 from reports.tables.grades import is_of_language, own_labels
-from reports.tables.shared_columns import ONE_HEAD, RUN, SPLITS, fraction, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import ONE_HEAD, SPLITS, fraction, run_table, text, whole
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
@@ -26,12 +25,11 @@ if TYPE_CHECKING:
     from probes.records import IntArray
     from probes.scoring.tally import Question
 
-HEADS: Final = Table(
+HEADS: Final = run_table(
     "One row for each scope and head: how much of its attention between different words, over all words of the report "
     "split, its roles explain.",
-    ("model", "step", "scope", "layer", "head"),
+    ("scope", "layer", "head"),
     (
-        *RUN,
         text("scope", "Texts that are read, sentences or windows of several: the roles are those of this scope."),
         *ONE_HEAD,
         whole(

@@ -15,8 +15,17 @@ from reports.formats import count, decimal, percent
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
-from reports.tables.shared_columns import NOT_NEGATIVE, RUN, correlation, ends, fraction, number, place, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import (
+    NOT_NEGATIVE,
+    correlation,
+    ends,
+    fraction,
+    number,
+    place,
+    run_table,
+    text,
+    whole,
+)
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -52,12 +61,11 @@ def _meanings(of: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in of.items()) + "."
 
 
-EXPLANATION: Final = Table(
+EXPLANATION: Final = run_table(
     "One row for each classifier and measure: a classifier attends to the states of the last layer, which stay as they "
     "are, and decides on the number of the main subject.",
-    ("model", "step", "seed", "measure"),
+    ("seed", "measure"),
     (
-        *RUN,
         place("seed", "Number of the classifier, from 0."),
         text("measure", _meanings(MEASURES), tuple(MEASURES)),
         number("value", "Its value on held-out sentences.", NOT_NEGATIVE),
@@ -65,11 +73,10 @@ EXPLANATION: Final = Table(
     ),
 )
 
-EXPLANATION_RANKS: Final = Table(
+EXPLANATION_RANKS: Final = run_table(
     "One row for each classifier and pair of measures of the importance of word pieces: their rank correlation.",
-    ("model", "step", "seed", "pair"),
+    ("seed", "pair"),
     (
-        *RUN,
         place("seed", "Number of the classifier, from 0."),
         text("pair", _meanings(PAIRS), tuple(PAIRS)),
         correlation("tau", "Kendall's tau over the pieces of a sentence, mean over held-out sentences.", ""),

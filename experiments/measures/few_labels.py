@@ -16,8 +16,7 @@ from reports.formats import count, interval, percent, signed, signed_interval
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.shared_columns import ITEMS, QUESTION, RUN, difference, ends, fraction, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import ITEMS, QUESTION, difference, ends, fraction, run_table, text, whole
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 
 HEAD, ENSEMBLE, UNTRAINED = "head", "ensemble", "head, random weights"
 
-FEW_LABELS: Final = Table(
+FEW_LABELS: Final = run_table(
     "One row for each label, method and number of labelled arcs: what a head or an ensemble that was selected from so "
     "few arcs, and what a rule that learned from the same arcs, reach on held-out text.",
-    ("model", "step", "probe", "label", "variant", "method", "arcs"),
+    ("probe", "label", "variant", "method", "arcs"),
     (
-        *RUN,
         *QUESTION,
         text(
             "method",

@@ -16,7 +16,7 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.effects import GATE, Row, cost_text, scale_of
 from reports.tables.cells import TextColumn
-from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
+from reports.tables.effects import OF_BEHAVIOUR
 from reports.tables.shared_columns import (
     FRACTIONS,
     ITEMS,
@@ -26,9 +26,10 @@ from reports.tables.shared_columns import (
     flag,
     fraction,
     number,
+    run_table,
     whole,
 )
-from reports.tables.table import Refuse, Table
+from reports.tables.table import Refuse
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def _check_left(frame: pd.DataFrame, refuse: Refuse) -> None:
     refuse(frame["left"] > frame["heads"], "`left` is not between 0 and `heads`")
 
 
-GATES: Final = Table(
+GATES: Final = run_table(
     "One row for each behaviour, price and head.",
-    (*BY_BEHAVIOUR, "price", "layer", "head"),
+    ("behaviour", "price", "layer", "head"),
     (
         *OF_BEHAVIOUR,
         _PRICE,
@@ -63,9 +64,9 @@ GATES: Final = Table(
     ),
 )
 
-PATHS: Final = Table(
+PATHS: Final = run_table(
     "One row for each behaviour, measure and price: the model with its learned gates, on held-out items.",
-    (*BY_BEHAVIOUR, "measure", "price"),
+    ("behaviour", "measure", "price"),
     (
         *OF_BEHAVIOUR,
         MEASURE,

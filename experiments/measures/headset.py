@@ -18,8 +18,7 @@ from reports.heads.card_parts import CardSource
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
-from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, RUN, number, p_column, place, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, number, p_column, place, run_table, text, whole
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -61,13 +60,12 @@ _DISTANCE: Final = number(
     (0.0, math.log(2)),
 )
 
-DISTANCES: Final = Table("One row for every two heads.", ("model", "step", "name", "other"), (*RUN, *_PAIR, _DISTANCE))
+DISTANCES: Final = run_table("One row for every two heads.", ("name", "other"), (*_PAIR, _DISTANCE))
 
-SUBSPACES: Final = Table(
+SUBSPACES: Final = run_table(
     "One row for every two heads, what is compared, and weights.",
-    ("model", "step", "what", "weights", "name", "other"),
+    ("what", "weights", "name", "other"),
     (
-        *RUN,
         _WHAT,
         _WEIGHTS,
         *_PAIR,
@@ -81,11 +79,10 @@ SUBSPACES: Final = Table(
     ),
 )
 
-CONTRASTS: Final = Table(
+CONTRASTS: Final = run_table(
     "One row for what is compared and weights: pairs of heads of one layer against pairs of two layers.",
-    ("model", "step", "what", "weights"),
+    ("what", "weights"),
     (
-        *RUN,
         _WHAT,
         _WEIGHTS,
         number("within", "Mean over pairs of heads of one layer: overlap, or distance in nats of maps.", FRACTIONS),
@@ -96,11 +93,10 @@ CONTRASTS: Final = Table(
     ),
 )
 
-PLACES: Final = Table(
+PLACES: Final = run_table(
     "One row for each head, on a plane that keeps the distances of maps as well as it can.",
-    ("model", "step", "name"),
+    ("name",),
     (
-        *RUN,
         *ONE_HEAD,
         number("x", "First coordinate on the plane, in nats."),
         number("y", "Second coordinate on the plane, in nats."),

@@ -18,7 +18,7 @@ from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.effects import GATE, NumberScale, highest
 from reports.scores.verdicts import Verdicts
 from reports.tables.column import Column
-from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
+from reports.tables.effects import OF_BEHAVIOUR
 from reports.tables.shared_columns import (
     CORRELATIONS,
     FRACTIONS,
@@ -29,10 +29,10 @@ from reports.tables.shared_columns import (
     correlation,
     ends,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     )
 
 
-IMPORTANCE: Final = Table(
+IMPORTANCE: Final = run_table(
     "One row for each behaviour and head.",
-    (*BY_BEHAVIOUR, "layer", "head"),
+    ("behaviour", "layer", "head"),
     (
         *OF_BEHAVIOUR,
         *ONE_HEAD,
@@ -66,9 +66,9 @@ IMPORTANCE: Final = Table(
     ),
 )
 
-TAYLOR: Final = Table(
+TAYLOR: Final = run_table(
     "One row for each behaviour: how well predicted costs agree with measured ones over heads.",
-    BY_BEHAVIOUR,
+    ("behaviour",),
     (
         *OF_BEHAVIOUR,
         text("series", "Terms of the Taylor series that predict, such as first order."),

@@ -17,17 +17,16 @@ from reports.tables.cells import columns_of
 from reports.tables.shared_columns import (
     FRACTIONS,
     ONE_HEAD,
-    RUN,
     SPLITS,
     correlation,
     ends,
     fraction,
     number,
     place,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -52,12 +51,11 @@ STATES: Final = (
 
 IDENTIFIED: Final = "identified pieces"
 
-MIXING: Final = Table(
+MIXING: Final = run_table(
     "One row for each measure and depth: how much of the output of an attention block comes from other pieces, and how "
     "far the states of a text are from being all the same.",
-    ("model", "step", "measure", "depth"),
+    ("measure", "depth"),
     (
-        *RUN,
         text(
             "measure",
             "weights ... LayerNorm: mixing ratio, by what of the attention block is taken into account; states: "
@@ -85,18 +83,17 @@ MEASURES: Final = (
 )
 "Of effective attention, of one text or mean over texts."
 
-EFFECTIVE: Final = Table(
+EFFECTIVE: Final = run_table(
     "One row for each head and length of text: attention, and effective attention, its part that changes what the head "
     "writes.",
-    ("model", "step", "name", "sizes"),
-    (*RUN, *ONE_HEAD, LENGTH, whole("n", "Number of texts."), *MEASURES),
+    ("name", "sizes"),
+    (*ONE_HEAD, LENGTH, whole("n", "Number of texts."), *MEASURES),
 )
 
-EFFECTIVE_TEXTS: Final = Table(
+EFFECTIVE_TEXTS: Final = run_table(
     "One row for each head and text: attention and effective attention, for intervals over heads and documents.",
-    ("model", "step", "text", "name"),
+    ("text", "name"),
     (
-        *RUN,
         place("text", "Number of the text, from 0."),
         place("document", "Number of its document, from 0: texts of one document are resampled together."),
         *ONE_HEAD,

@@ -29,14 +29,13 @@ from reports.tables.shared_columns import (
     ONE_HEAD,
     P_ADJUSTED,
     P_LABEL,
-    RUN,
     P,
     ends,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -48,11 +47,10 @@ if TYPE_CHECKING:
 SHOWN: Final = 12
 "Heads that the table has at the most."
 
-PATCHING: Final = Table(
+PATCHING: Final = run_table(
     "One row for each role of places in the sentence and head.",
-    ("model", "step", "role", "layer", "head"),
+    ("role", "layer", "head"),
     (
-        *RUN,
         text("role", "Places that are patched, such as the subject; all places is all of them at once."),
         *ONE_HEAD,
         whole("n", "Number of sentence pairs.", 1),

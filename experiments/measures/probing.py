@@ -16,7 +16,6 @@ from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import (
     CORRELATIONS,
-    RUN,
     SPLITS,
     N,
     difference,
@@ -24,10 +23,10 @@ from reports.tables.shared_columns import (
     fraction,
     number,
     place,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -36,11 +35,10 @@ if TYPE_CHECKING:
 
 ATTACHED: Final = "undirected attachment"
 
-LAYER_PROBES: Final = Table(
+LAYER_PROBES: Final = run_table(
     "One row for each task, measure and layer: what a linear probe of the layer's states achieves on the report split.",
-    ("model", "step", "task", "measure", "layer"),
+    ("task", "measure", "layer"),
     (
-        *RUN,
         text(
             "task",
             "tree distances, tree depths: the structural probe (Hewitt and Manning 2019); the others are about whole "
@@ -66,12 +64,11 @@ LAYER_PROBES: Final = Table(
     ),
 )
 
-PAIR_PROBES: Final = Table(
+PAIR_PROBES: Final = run_table(
     "One row for each task about two words: a linear classifier sees the attention of all heads from one to the other, "
     "and back (Reif et al. 2019).",
-    ("model", "step", "task"),
+    ("task",),
     (
-        *RUN,
         text(
             "task",
             "relation or not: whether one word is the other's head, as in half of the pairs; which relation: of that "
@@ -87,11 +84,10 @@ PAIR_PROBES: Final = Table(
     ),
 )
 
-AMNESIC: Final = Table(
+AMNESIC: Final = run_table(
     "One row for each property of words that is removed from the states of the last layer (Elazar et al. 2021).",
-    ("model", "step", "property"),
+    ("property",),
     (
-        *RUN,
         text("property", "What is removed: part of speech, dependency label, start of a noun's phrase."),
         whole("directions", "Directions that were removed until no linear classifier could predict the property."),
         fraction("accuracy", "Accuracy of a linear classifier of the property, before.", "accuracy"),

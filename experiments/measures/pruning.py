@@ -15,23 +15,23 @@ from reports.formats import percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.effects import Row, behaviour_text, scale_of
-from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, ORDERS
+from reports.tables.effects import OF_BEHAVIOUR, ORDERS
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
     ITEMS,
     MEASURE,
     QUESTION,
-    RUN,
     difference,
     ends,
     flag,
     fraction,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Refuse, Table
+from reports.tables.table import Refuse
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def _check_removed(frame: pd.DataFrame, refuse: Refuse) -> None:
     refuse(frame["removed"] > frame["heads"], "`removed` is not between 0 and `heads`")
 
 
-PRUNING: Final = Table(
+PRUNING: Final = run_table(
     "One row for each behaviour, measure, order and number of heads that are ablated.",
-    (*BY_BEHAVIOUR, "measure", "order", "draw", "removed"),
+    ("behaviour", "measure", "order", "draw", "removed"),
     (
         *OF_BEHAVIOUR,
         MEASURE,
@@ -78,9 +78,9 @@ PRUNING: Final = Table(
     _check_removed,
 )
 
-AREAS: Final = Table(
+AREAS: Final = run_table(
     "One row for each behaviour, measure and order that is not random.",
-    (*BY_BEHAVIOUR, "measure", "order"),
+    ("behaviour", "measure", "order"),
     (
         *OF_BEHAVIOUR,
         MEASURE,
@@ -96,12 +96,11 @@ AREAS: Final = Table(
     ),
 )
 
-MIGRATION: Final = Table(
+MIGRATION: Final = run_table(
     "One row for each behaviour, label and direction, after some heads were ablated; heads are selected on the "
     "selection split and evaluated on the report split.",
-    (*BY_BEHAVIOUR, "probe", "label", "variant"),
+    ("behaviour", "probe", "label", "variant"),
     (
-        *RUN,
         BEHAVIOUR,
         _REMOVED,
         _HEADS,

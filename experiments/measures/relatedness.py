@@ -26,16 +26,15 @@ from reports.tables.shared_columns import (
     HEAD,
     LAYER,
     P_ADJUSTED,
-    RUN,
     SPLIT,
     SPLITS,
     P,
     correlation,
     ends,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -57,11 +56,10 @@ MEASURED: Final = (
     "regular ending."
 )
 
-RELATEDNESS: Final = Table(
+RELATEDNESS: Final = run_table(
     "One row for each set of ratings, split and head.",
-    ("model", "step", "split", "ratings", "layer", "head"),
+    ("split", "ratings", "layer", "head"),
     (
-        *RUN,
         SPLIT,
         text("ratings", "Set of human ratings of how related two words are."),
         LAYER,

@@ -25,16 +25,16 @@ from reports.tables.shared_columns import (
     ONE_HEAD,
     P_ADJUSTED,
     P_LABEL,
-    RUN,
     SPLIT,
     SPLITS,
     P,
     ends,
     number,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Refuse, Table, last_step
+from reports.tables.table import Refuse, last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -53,12 +53,11 @@ def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
     no_number_of_nothing(frame, refuse, "value")
 
 
-SHAPES: Final = Table(
+SHAPES: Final = run_table(
     "One row for each scope, split, measure and head. Values are nats for entropy, words for distance, times "
     "uniform attention for sieves, and fractions in [0, 1] for all other kinds.",
-    ("model", "step", "scope", "split", "kind", "measure", "layer", "head"),
+    ("scope", "split", "kind", "measure", "layer", "head"),
     (
-        *RUN,
         text("scope", "Texts that are read: sentences, or windows of several."),
         SPLIT,
         text("kind", "Kind of the measure, such as entropy, offset or sieve."),

@@ -13,17 +13,15 @@ from reports.formats import decimal, percent
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
 from reports.tables.grades import SINK_KINDS, SPREADS
-from reports.tables.shared_columns import NOT_NEGATIVE, ONE_HEAD, RUN, SPLITS, fraction, number, text
-from reports.tables.table import Table
+from reports.tables.shared_columns import NOT_NEGATIVE, ONE_HEAD, SPLITS, fraction, number, run_table, text
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
 
-SINKS: Final = Table(
+SINKS: Final = run_table(
     "One row for each head: what it gives to special tokens, over words of a sample of the report split.",
-    ("model", "step", "layer", "head"),
+    ("layer", "head"),
     (
-        *RUN,
         *ONE_HEAD,
         fraction("special", "Share of the attention of words that goes to special tokens."),
         fraction("written", "Share of special tokens in what the head writes, the sum of lengths of weighted values."),

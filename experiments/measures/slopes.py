@@ -16,17 +16,16 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import columns_of
-from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR, TOKENS
-from reports.tables.shared_columns import ITEMS, NOT_NEGATIVE, ONE_HEAD, ends, number, text
-from reports.tables.table import Table
+from reports.tables.effects import OF_BEHAVIOUR, TOKENS
+from reports.tables.shared_columns import ITEMS, NOT_NEGATIVE, ONE_HEAD, ends, number, run_table, text
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
 
-SLOPES: Final = Table(
+SLOPES: Final = run_table(
     "One row for each behaviour, token and head.",
-    (*BY_BEHAVIOUR, "token", "layer", "head"),
+    ("behaviour", "token", "layer", "head"),
     (
         *OF_BEHAVIOUR,
         text("token", "Token that the weights are on; other stands for all subwords of words.", TOKENS),

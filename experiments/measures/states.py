@@ -15,8 +15,7 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.column import Column
-from reports.tables.shared_columns import CORRELATIONS, RUN, SPLITS, N, ends, number, place, text, whole
-from reports.tables.table import Table
+from reports.tables.shared_columns import CORRELATIONS, SPLITS, N, ends, number, place, run_table, text, whole
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -43,11 +42,10 @@ def _values(meaning: str) -> tuple[Column, ...]:
     return (number("value", meaning, CORRELATIONS, ""), *ends("", "the value"), N)
 
 
-STATES: Final = Table(
+STATES: Final = run_table(
     "One row for each layer and measure of the states of words, on the report split (Ethayarajh 2019).",
-    ("model", "step", "layer", "measure"),
+    ("layer", "measure"),
     (
-        *RUN,
         place("layer", "0 is what the first layer reads; layer l is the output of the l-th layer."),
         text(
             "measure",
@@ -61,12 +59,11 @@ STATES: Final = Table(
     ),
 )
 
-OUTLIER_DIMENSIONS: Final = Table(
+OUTLIER_DIMENSIONS: Final = run_table(
     "One row for each dimension whose scaling factor or bias in the LayerNorm at the end of a layer is more than three "
     "standard deviations from the mean in at least half of the layers (Kovaleva et al. 2021).",
-    ("model", "step", "dimension"),
+    ("dimension",),
     (
-        *RUN,
         place("dimension", "Dimension of the states, counted from 0."),
         whole("scale_layers", "Layers in which the scaling factor is an outlier."),
         whole("bias_layers", "Layers in which the bias is an outlier."),
@@ -75,11 +72,10 @@ OUTLIER_DIMENSIONS: Final = Table(
     ),
 )
 
-ABLATED_DIMENSIONS: Final = Table(
+ABLATED_DIMENSIONS: Final = run_table(
     "One row for each measure and kind of dimensions that are zero in the output of every layer, on the report split.",
-    ("model", "step", "measure", "kind"),
+    ("measure", "kind"),
     (
-        *RUN,
         text(
             "measure",
             "part of speech: accuracy of a classifier that learned from the last layer of the intact model; masked "

@@ -16,7 +16,7 @@ from reports.formats import cost, count, names, percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.tables.effects import BY_BEHAVIOUR, OF_BEHAVIOUR
+from reports.tables.effects import OF_BEHAVIOUR
 from reports.tables.shared_columns import (
     CLUSTERS,
     ONE_HEAD,
@@ -28,9 +28,9 @@ from reports.tables.shared_columns import (
     fraction,
     number,
     p_column,
+    run_table,
     whole,
 )
-from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 SHOWN: Final = 12
 "Heads that a table has at the most, those with the largest transfer of either sign."
 
-TRANSFER: Final = Table(
+TRANSFER: Final = run_table(
     "One row for each behaviour and head.",
-    (*BY_BEHAVIOUR, "layer", "head"),
+    ("behaviour", "layer", "head"),
     (
         *OF_BEHAVIOUR,
         *ONE_HEAD,

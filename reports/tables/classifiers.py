@@ -16,7 +16,6 @@ from reports.tables.shared_columns import (
     LAYER,
     NOT_NEGATIVE,
     ONE_HEAD,
-    RUN,
     N,
     difference,
     ends,
@@ -25,10 +24,10 @@ from reports.tables.shared_columns import (
     number,
     p_column,
     place,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Table
 
 _TASK: Final = text("task", "What the classifier predicts, such as part of speech.")
 _N_SELECT: Final = whole("n_select", "Number of examples of the selection split that it learned from.")
@@ -70,12 +69,11 @@ def _lead(baseline: str, over: str) -> tuple[Column, ...]:
     )
 
 
-CLASSIFIERS: Final = Table(
+CLASSIFIERS: Final = run_table(
     "One row for each task, label and head: a classifier fitted on the head's outputs before W_O, or for arcs on its "
     "attention.",
-    ("model", "step", "corpus", "task", "label", "name"),
+    ("corpus", "task", "label", "name"),
     (
-        *RUN,
         _TASK,
         replace(LABEL, meaning="Label of the task that the numbers are about, or all of them."),
         *ONE_HEAD,
@@ -102,11 +100,10 @@ CLASSIFIERS: Final = Table(
     ),
 )
 
-PAIRS: Final = Table(
+PAIRS: Final = run_table(
     "One row for each task about pairs of words, kind of features and head.",
-    ("model", "step", "corpus", "task", "features", "name"),
+    ("corpus", "task", "features", "name"),
     (
-        *RUN,
         _TASK,
         text("features", "What the classifier is given of a head.", ("attention", "outputs")),
         *ONE_HEAD,
@@ -125,17 +122,16 @@ PAIRS: Final = Table(
     ),
 )
 
-CODES: Final = Table(
+CODES: Final = run_table(
     "One row for each task, random draw of examples and head.",
-    ("model", "step", "corpus", "task", "draw", "name"),
-    (*RUN, _TASK, place("draw", "Number of the draw of examples, order and control task."), *ONE_HEAD, *_COMPRESSIONS),
+    ("corpus", "task", "draw", "name"),
+    (_TASK, place("draw", "Number of the draw of examples, order and control task."), *ONE_HEAD, *_COMPRESSIONS),
 )
 
-LAYERS: Final = Table(
+LAYERS: Final = run_table(
     "One row for each task and layer, layer 0 being the embedding.",
-    ("model", "step", "corpus", "task", "layer"),
+    ("corpus", "task", "layer"),
     (
-        *RUN,
         _TASK,
         replace(LAYER, meaning="Layer, counted from 1; 0 is the embedding."),
         *_MEASURED,
@@ -153,11 +149,10 @@ LAYERS: Final = Table(
     ),
 )
 
-PARSER: Final = Table(
+PARSER: Final = run_table(
     "One row for each parser that is given the attention of all heads.",
-    ("model", "step", "corpus", "parser", "weights"),
+    ("corpus", "parser", "weights"),
     (
-        *RUN,
         text("parser", "What the parser is given, or the name of a baseline."),
         text("weights", "Weights of the model whose attention it is given: trained, random, or no weights at all."),
         whole("parameters", "Number of parameters of the parser."),

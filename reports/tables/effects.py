@@ -14,17 +14,17 @@ from reports.tables.shared_columns import (
     MEASURE,
     NAME,
     P_ADJUSTED,
-    RUN,
     UNIT,
     P,
     ends,
     number,
     optional,
     p_column,
+    run_table,
     text,
     whole,
 )
-from reports.tables.table import Refuse, Table
+from reports.tables.table import Refuse
 
 KINDS: Final = ("head", "layer", "selected", "random")
 "Kinds of sets of heads."
@@ -32,11 +32,8 @@ KINDS: Final = ("head", "layer", "selected", "random")
 SELECTED_BY: Final = ("specialised", "largest margin")
 "What heads of a label are selected by: stable grades, or their margins on the selection split."
 
-BY_BEHAVIOUR: Final = ("model", "step", "behaviour")
-"What the key of a table about behaviours begins with."
-
-OF_BEHAVIOUR: Final = (*RUN, BEHAVIOUR, UNIT)
-"What the columns of such a table begin with."
+OF_BEHAVIOUR: Final = (BEHAVIOUR, UNIT)
+"What the columns of a table about behaviours begin with, behind those of the run."
 
 TOKENS: Final = ("[CLS]", "[SEP]", "other")
 """What attention weights are on: the special tokens before and after the words of a text, of any model, and the pieces
@@ -64,7 +61,7 @@ _WAY: Final = text(
     "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), or that on "
     "another text (resample).",
 )
-_ABOUT: Final = (*BY_BEHAVIOUR, "way", "measure")
+_ABOUT: Final = ("behaviour", "way", "measure")
 
 
 def _check_ablations(frame: pd.DataFrame, refuse: Refuse) -> None:
@@ -73,7 +70,7 @@ def _check_ablations(frame: pd.DataFrame, refuse: Refuse) -> None:
         refuse(share & outside(frame[column], 0, 1), f"`{column}` of an accuracy lies outside [0, 1]")
 
 
-ABLATIONS: Final = Table(
+ABLATIONS: Final = run_table(
     "One row for each behaviour, way of ablation, measure and set of heads that is ablated.",
     (*_ABOUT, "kind", "name", "draw"),
     (
@@ -101,7 +98,7 @@ ABLATIONS: Final = Table(
     _check_ablations,
 )
 
-ABLATION_CONTRASTS: Final = Table(
+ABLATION_CONTRASTS: Final = run_table(
     "One row for each behaviour, way of ablation, measure and label whose heads were ablated together, and as many "
     "random heads of the same layers several times.",
     (*_ABOUT, "name"),

@@ -23,7 +23,6 @@ from reports.tables.shared_columns import (
     P_ADJUSTED,
     P_LABEL,
     QUESTION,
-    RUN,
     SPLIT,
     N,
     P,
@@ -37,6 +36,7 @@ from reports.tables.shared_columns import (
     optional,
     p_column,
     place,
+    run_table,
     text,
     whole,
 )
@@ -84,11 +84,10 @@ WHOLE_ATTENTION: Final = (
 )
 "What is measured over all words."
 
-SCORES: Final = Table(
+SCORES: Final = run_table(
     "One row for each label, direction, head and split. Of maps of norms, mass and coverage are lengths of vectors.",
-    ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split"),
+    ("corpus", "maps", "probe", "label", "variant", "layer", "head", "split"),
     (
-        *RUN,
         text("maps", "What was read of the heads: attention weights, norms of what they carry, or rollout."),
         *QUESTION,
         *ONE_HEAD,
@@ -236,11 +235,10 @@ AGREEMENT: Final = Table(
     csv=False,
 )
 
-BEHAVIOUR: Final = Table(
+BEHAVIOUR: Final = run_table(
     "One row for each group of minimal pairs; what differs within a group is empty or missing.",
-    ("model", "step", "corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number", "field"),
+    ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number", "field"),
     (
-        *RUN,
         text("level", "What the pairs of the group have in common.", BEHAVIOUR_LEVELS),
         text("field", "Field of linguistics that the phenomenon belongs to, such as syntax."),
         text("phenomenon", "Grammatical phenomenon that the pairs test."),

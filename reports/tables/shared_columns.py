@@ -9,6 +9,7 @@ from typing import Final
 from reports.formats import count, decimal, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.column import Column, Write, value_in
+from reports.tables.table import Check, Table
 
 NOT_NEGATIVE: Final = (0.0, math.inf)
 FRACTIONS: Final = (0.0, 1.0)
@@ -149,6 +150,13 @@ RUN: Final = (MODEL, STEP, CORPUS)
 ONE_HEAD: Final = (LAYER, HEAD, NAME)
 QUESTION: Final = (PROBE, LABEL, VARIANT)
 ITEMS: Final = (N, CLUSTERS)
+
+
+def run_table(
+    about: str, key: tuple[str, ...], columns: tuple[Column, ...], check: Check | None = None, *, csv: bool = True
+) -> Table:
+    """Return a table of a run: its columns follow RUN, its key the model and the step."""
+    return Table(about, ("model", "step", *key), (*RUN, *columns), check, csv)
 
 
 def label_columns(title: str, plain: str = "", quiet: str = "muted") -> tuple[TextColumn, ...]:
