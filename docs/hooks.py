@@ -31,7 +31,7 @@ from probes import get_probe, probe_names
 from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
-from reports.page.columns import run_tables
+from reports.measures.registry import run_tables
 from reports.scores.glossary import MEANING
 from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES

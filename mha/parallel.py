@@ -1,4 +1,4 @@
-"""Batches side by side, as many at a time as torch may use threads; and how one of several processes ends."""
+"""Batches side by side in threads, small fits side by side in processes; and how one of several processes ends."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import starmap
 from typing import Any, TypeVar
 
 import torch
@@ -115,3 +116,26 @@ def leave_group() -> None:
     """Leave the group of processes, if this process is in one."""
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
+
+
+def in_processes(work: Callable[..., Result], calls: Iterable[tuple[object, ...]], workers: int) -> Iterator[Result]:
+    """Yield `work(*call)` of every call in the order of the calls, `workers` at a time.
+
+    `work` must be a function that a process can import. Each call runs with one thread of BLAS.
+    """
+    from joblib import Parallel, delayed
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        if workers == 1:
+            yield from starmap(work, calls)
+            return
+        parallel = Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
+        yield from parallel(delayed(_alone)(work, call) for call in calls)
+
+
+def _alone(work: Callable[..., Result], call: tuple[object, ...]) -> Result:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return work(*call)

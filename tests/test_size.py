@@ -22,7 +22,7 @@ BOUNDS = {
     "files that name the score column lift": 5,
     "templates": 15,
     "templates of whole pages": 3,
-    "lines of the largest file": 400,
+    "lines of the largest file": 386,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from experiments.commands.console import loading, shown, working
 from experiments.commands.options import ModelName, Open, Page, RunFolder, named
@@ -126,12 +128,20 @@ def head(
     Example: headscope head runs/quickstart 3-1
     """
     with loading():
-        from experiments.heads.cards import print_card
         from reports import Run
+        from reports.tables.text_table import rich_rows
 
     with working("reading the run"):
         card = Run.open(folder).head(name)
-    print_card(card)
+    console = Console(highlight=False)
+    console.print(Text(card.title, style="bold"))
+    for part in card.parts:
+        console.print()
+        console.print(Text(part.title, style="bold cyan"))
+        for sentence in part.sentences:
+            console.print(Text(sentence))
+        if part.rows:
+            console.print(rich_rows(part.columns, part.rows, console.width))
 
 
 def profile(
@@ -146,11 +156,18 @@ def profile(
     Example: headscope profile runs/minilm-ewt runs/minilm-gum
     """
     with loading():
-        from experiments.heads.cards import write_profile
+        from reports import Run
+        from reports.heads.profile import head_profile
+        from reports.progress import each
+        from reports.run.replacing import replace_text
+        from reports.tables.files import replace_file
 
     with shown() as progress:
-        page = write_profile(folders, out, progress)
-    typer.echo(f"page: {page}")
+        profile = head_profile([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
+        every = out.with_name(f"{out.stem}-heads.csv")
+        replace_text(out, profile.page(every.name).markdown)
+        replace_file(profile.frame, every)
+    typer.echo(f"page: {out}")
 
 
 def prune(

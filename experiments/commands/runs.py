@@ -179,8 +179,7 @@ def report(
     Example: headscope report runs/quickstart
     """
     with loading():
-        from reports.measures.registry import use
-        from reports.page.columns import unread_tables
+        from reports.measures.registry import unread_tables, use
         from reports.page.publishing import kind_of
         from reports.page.publishing import publish as do_publish
 

@@ -16,9 +16,8 @@ from reports import Run
 from reports.blocks.block import Charts, every_block
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.drawing.charts import FORMATS, save_pictures
-from reports.measures.registry import measures
+from reports.measures.registry import measures, run_tables
 from reports.notebook.run_charts import run_pictures
-from reports.page.columns import run_tables
 from reports.page.dataset_card import EXPORTED_SCORES, dataset_card, with_canonical_names
 from reports.tables.files import replace_file
 from reports.tables.shared_columns import SPLITS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import tomli_w
@@ -23,7 +23,6 @@ from experiments.run.context import RunContext
 from experiments.run.first_page import first_page
 from experiments.run.folder import CONFIG, check_free, is_training, made_for
 from experiments.run.measures import Measures
-from experiments.run.plan import stages
 from experiments.run.scope import Part, Scored, ShowScores
 from experiments.run.shards import ShardedPart, Shards, open_shards
 from mha import Model
@@ -131,7 +130,7 @@ def _work(
     around = replace(around, read_checkpoints=None if shards is None else shards.read_checkpoints)
     measures = Measures.of(around)
     names = [one.name for one in measures.wanted]
-    journal.course.plan(stages(around, names, first=first is not None, page=page))
+    journal.course.plan(_stages(around, names, first=first is not None, page=page))
     every = EveryHead(opened.model, around.settings, config.page.sentences)
     parts, examples, compared = _read(around, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
@@ -263,3 +262,35 @@ def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
             shifted.append(part.assign(example=part.example + start))
             start += int(part.example.max()) + 1
     return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLES.names))
+
+
+WORK: Final = {
+    **{"learn baselines": 0.05, "score select": 1.0, "score report": 1.0, "first page": 0.4, "statistics": 0.4},
+    **{"control": 0.15, "trained probes": 3.0, "agreement of metrics": 2.0, "examples": 0.1, "measure": 0.3},
+    **{"tables": 0.6, "page": 2.0},
+}
+"""Seconds of stages, in those that scoring the heads on one split of one scope takes: as the quickstart's record has
+them, and roughly for others. "control" and "measure" are for each of them."""
+
+
+def _stages(run: RunContext, measures: Sequence[str], *, first: bool, page: bool) -> list[tuple[str, float]]:
+    """Return name and work of the stages that follow when corpora and model are open, in their order."""
+    config, found = run.config, list[tuple[str, float]]()
+    controls = config.controls
+    for _ in run.scopes:
+        found += [
+            _stage("learn baselines"),
+            _stage("score select"),
+            _stage("score report"),
+            *[_stage("first page")] * first,
+        ]
+        if models := controls.random + controls.permuted + controls.orders:
+            found.append(("controls", models * WORK["control"]))
+        found += [_stage("statistics"), *[_stage("trained probes")] * config.probes.trained]
+        found += [*[_stage("agreement of metrics")] * config.scoring.metrics, _stage("examples")]
+    found += [(name, WORK["measure"]) for name in measures]
+    return [*found, _stage("tables"), *[_stage("page")] * page]
+
+
+def _stage(name: str) -> tuple[str, float]:
+    return name, WORK[name]

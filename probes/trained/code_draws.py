@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mha.models.model import Model
-from probes.evidence.process_pool import side_by_side
+from mha.parallel import in_processes
 from probes.evidence.results import named_heads
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings
@@ -56,7 +56,7 @@ def code_draws(
                 n, place = len(side.clusters), read.rows(side.cells)
                 calls = ((read.outputs[:, head][place], side, classes) for head in range(read.outputs.shape[1]))
                 short = []
-                for bits in side_by_side(code, calls, workers):
+                for bits in in_processes(code, calls, workers):
                     short.append([compression(n, classes, value) for value in bits])
                     step()
                 rows = {"task": name, "draw": draw} | named_heads((model.layers, model.heads))

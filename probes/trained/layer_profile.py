@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float, Float32
 
 from mha.models.model import Model
-from probes.evidence.process_pool import side_by_side
+from mha.parallel import in_processes
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.tally import Numbers
 from probes.trained.head_vectors import HeadVectors
@@ -55,7 +55,7 @@ def layer_table(
     for one in probing.posed:
         sides = (one.select, one.report)
         calls = ((*given, sides, len(one.labels), None) for given in _kinds(layers, probing, one))
-        hits = np.stack([judged.hits for judged in side_by_side(judge, calls, workers)], 2)
+        hits = np.stack([judged.hits for judged in in_processes(judge, calls, workers)], 2)
         frames.append(_rows(one, hits[..., ::2], hits[..., 1::2], replicates, seed))
         step()
     return pd.concat(frames, ignore_index=True)

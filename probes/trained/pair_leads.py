@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float32
 
 from mha.models.model import Model
-from probes.evidence.process_pool import side_by_side
+from mha.parallel import in_processes
 from probes.evidence.results import named_heads
 from probes.evidence.statistics import Bootstrap
 from probes.trained.codelength import compression
@@ -66,7 +66,7 @@ class PairProbing:
                 heads = ((*given, *posed, ends) for given in self._given(one, kind))
                 wholes = (self._together(one, kind), self.probing.read.embeddings(one))
                 judged = []
-                for scores in side_by_side(judge, chain(heads, ((*given, *posed, None) for given in wholes)), workers):
+                for scores in in_processes(judge, chain(heads, ((*given, *posed, None) for given in wholes)), workers):
                     judged.append(scores)
                     step()
                 *single, together, embedding = judged

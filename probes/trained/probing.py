@@ -10,8 +10,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from mha.models.model import Model
+from mha.parallel import in_processes
 from probes.corpora.corpus import Texts
-from probes.evidence.process_pool import side_by_side
 from probes.evidence.results import named_heads
 from probes.evidence.statistics import Bootstrap
 from probes.records import IntArray
@@ -227,7 +227,7 @@ class Probing:
             sides, ends = (one.select, one.report), one.ends if coded else None
             calls = ((*given, sides, len(one.labels), ends) for given in kinds(one))
             found[one.task.name] = []
-            for judged in side_by_side(judge, calls, workers):
+            for judged in in_processes(judge, calls, workers):
                 found[one.task.name].append(judged)
                 step()
         return found

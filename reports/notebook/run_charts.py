@@ -68,8 +68,6 @@ def head_chart(
     question = find_question(run, label, probe, variant)
     rows, name = _of(run, question), f"{question.label} · {question.variant}"
     if axes is not None:
-        from reports.notebook.axes import plot_heads  # Matplotlib, where it is asked for
-
         return plot_heads(rows, name, axes)
     base = alt.Chart(rows).encode(
         x=alt.X("column:O", title="head", axis=alt.Axis(labelAngle=0)), y=alt.Y("row:O", title="layer")
@@ -98,8 +96,6 @@ def best_chart(run: RunFolder, probe: str | None = None, axes: Any = None) -> An
     found = sorted(every, key=by_margin)[:MOST]
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}"
     if axes is not None:
-        from reports.notebook.axes import plot_best  # Matplotlib, where it is asked for
-
         return plot_best(_beside(found), title, axes)
     many = (
         f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
@@ -180,3 +176,33 @@ def map_chart(weights: npt.NDArray[np.float32], queries: Sequence[str], keys: Se
         )
         .properties(width=alt.Step(CELL), height=alt.Step(CELL))
     )
+
+
+def plot_heads(rows: pd.DataFrame, title: str, axes: Any) -> Any:
+    """Draw the accuracy of every head, layers as rows: the selected head framed, heads with a grade dotted."""
+    from matplotlib.colors import LinearSegmentedColormap  # where it is asked for
+
+    table = rows.pivot(index="row", columns="column", values="accuracy")
+    ramp = LinearSegmentedColormap.from_list("headscope", RAMP_COLOURS)
+    axes.imshow(table.to_numpy(), cmap=ramp, vmin=0, vmax=1)
+    axes.set_xticks(range(table.shape[1]), table.columns)
+    axes.set_yticks(range(table.shape[0]), table.index)
+    for row in rows.to_dict("records"):
+        x, y = row["column"] - 1, row["row"] - 1
+        if row["grade"] > 0:
+            axes.plot(x, y, "o", markersize=3, color="white" if row["accuracy"] > 0.55 else "black")
+        if row["selected"]:
+            axes.plot(x, y, "s", markersize=14, fillstyle="none", color=BASELINE_ORANGE)
+    axes.set(xlabel="head", ylabel="layer", title=title)
+    return axes
+
+
+def plot_best(rows: pd.DataFrame, title: str, axes: Any) -> Any:
+    """Draw best heads with their 95 % intervals, and the strongest baselines as bars."""
+    places = np.arange(len(rows))[::-1]
+    reach = np.array([rows["accuracy"] - rows["ci_low"], rows["ci_high"] - rows["accuracy"]])
+    axes.errorbar(rows["accuracy"], places, xerr=reach, fmt="o", color=HEAD_BLUE)
+    axes.plot(rows["strongest_accuracy"], places, "|", markersize=11, markeredgewidth=2.5, color=BASELINE_ORANGE)
+    axes.set_yticks(places, rows["role"])
+    axes.set(xlabel="accuracy on the report split", xlim=(0, 1), title=title)
+    return axes

@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 
 from reports.formats import count, escaped
-from reports.page.columns import meaning
+from reports.measures.registry import meaning
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING

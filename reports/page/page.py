@@ -17,10 +17,9 @@ from reports.heads.attention import attention_view
 from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
 from reports.heads.grid import head_grid, kinds_of_sinks
-from reports.measures.registry import measures
+from reports.measures.registry import measures, tables_of, unread_tables
 from reports.measures.reported import Reported
 from reports.notebook.run import Run
-from reports.page.columns import tables_of, unread_tables
 from reports.page.methods import coverage_tables, methods, provenance_facts
 from reports.page.rankings import ranking_blocks
 from reports.page.run_findings import run_findings

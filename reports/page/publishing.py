@@ -243,8 +243,8 @@ def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
 
     Of heads that were neither selected nor have a grade, scores have the accuracy alone.
     """
+    from reports.measures.registry import run_tables
     from reports.notebook.run import Run
-    from reports.page.columns import run_tables
 
     run = Run.open(folder)
     tables = {"scores": run.scores, **run.tables}

@@ -12,7 +12,7 @@ from probes import get_probe
 from reports.compare.atlas_record import ATLAS_TABLES
 from reports.compare.record import COMPARE_TABLES
 from reports.compare.target_tables import TARGET_TABLES
-from reports.page.columns import run_tables
+from reports.measures.registry import run_tables
 from reports.page.dataset_card import CANONICAL, EXPORTED_SCORES
 from reports.statements.claim_record import CLAIM_TABLES
 from reports.statements.finding_record import FINDING_TABLES
