@@ -23,6 +23,7 @@ from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.folders import keep
 from probes.corpora.corpus import Corpus
+from probes.plain.text_tables import Entry
 from probes.registry import Probe
 from probes.words.own import Function, OwnProbe, own_probe
 from reports import Run
@@ -51,7 +52,7 @@ def load(
     return load_model(checkpoint_of(name), source, seed, device=device)
 
 
-def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpus:
+def corpus(source: str | Mapping[str, Any] | Sequence[Entry] = "grammar") -> Corpus:
     """Return the documents that `score` would read of a corpus, which is given in the same ways.
 
     Raises ConfigError for a table that no config would take, CorpusError for what is not there or cannot be read.
@@ -84,10 +85,10 @@ def open_run(folder: str | Path) -> Run:
 
 def score(
     model: Any = "minilm",
-    corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
+    corpus: str | Mapping[str, Any] | Sequence[Entry] = "grammar",
     probes: str | Probe | Sequence[str | Probe] | Mapping[str, Any] = (),
     *,
-    report: str | Mapping[str, Any] | Sequence[str] | None = None,
+    report: str | Mapping[str, Any] | Sequence[Entry] | None = None,
     annotate: str | None = None,
     fast: bool = False,
     out: str | Path | None = None,
