@@ -101,7 +101,8 @@ def score(
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
     `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
-    list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
+    list of texts or of pairs of texts (each a string, or a list of its words), or a table as in a config, such as
+    {"name": "grammar", "documents": 100}. Heads are selected on it
     and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
     parses plain text, such as "spacy:en_core_web_sm"; without it plain text has no trees. `probes` are one name or
     probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
@@ -138,7 +139,7 @@ def _opened(model: Any) -> Model:
 
 
 def view(
-    texts: str | Sequence[str] = (),
+    texts: str | Sequence[str | tuple[str, str]] = (),
     model: Any = "minilm",
     out: str | Path | None = None,
     *,
@@ -147,8 +148,9 @@ def view(
 ) -> NotebookPage:
     """Return a page of every head on texts of your own, which a notebook shows; with `out` it is written there.
 
-    Of a run, its model is shown with the roles that it found. `target` is what the decoder of an encoder-decoder is
-    told, and `maps` one of `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
+    A list may hold pairs, [("one text", "the other")], whose texts are read together. Of a run, its model is shown with
+    the roles that it found. `target` is what the decoder of an encoder-decoder is told, and `maps` one of
+    `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)

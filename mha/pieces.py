@@ -38,6 +38,8 @@ class Pieces:
     "Words whose characters, all or some, lie in a piece of a word before them (in raw text alone)."
     lost: tuple[int, ...] = ()
     "Words of which letters have no piece, under a vocabulary without an unknown piece."
+    second: int = 0
+    "Index of the first word of the second text of a pair; 0 where it is none."
 
     def __len__(self) -> int:
         """Return the number of pieces."""
@@ -68,7 +70,7 @@ class Pieces:
         order = np.argsort(np.where(word == SEP, behind, word), kind="stable")
         blank = None if self.blank is None else self.blank[order]
         shared, lost = (tuple(sorted(int(places[word]) for word in some)) for some in (self.shared, self.lost))
-        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared, lost)
+        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared, lost, self.second)
 
 
 def align(
@@ -128,7 +130,7 @@ def _pieces(
     bare[~own] = (last < first) | np.isin(ids[~own], marks)
     several = np.flatnonzero(last > first)
     shared = {int(one) for piece in several for one in range(first[piece] + 1, last[piece] + 1)}
-    return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)))
+    return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)), second=second)
 
 
 def _places(words: Sequence[str], blanks: Sequence[bool]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

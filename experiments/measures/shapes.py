@@ -113,6 +113,11 @@ TERMS: Final = (
         "away, and attention to special tokens does not count (after Vig and Belinkov 2019).",
     ),
     (
+        "between two texts",
+        "Of pairs of texts, mean over the words of the first text (A) or of the second (B) of the attention that goes "
+        "to the words of A, to those of B, to [CLS] and to [SEP]; entropy and confidence over the words of each.",
+    ),
+    (
         "sieve",
         "Mean attention to the tokens of a sieve, over that to all tokens; mean over tokens (Pande et al. 2021). 1 "
         "is uniform attention. Local: up to two tokens away. Delimiter: [CLS] and [SEP]. Syntactic: the head and the "
@@ -142,6 +147,7 @@ TERMS: Final = (
 TITLES: Final = {
     "attention": "Attention to",
     "offset": "Attention by offset",
+    "pair": "Between two texts",
     "sieve": "Sieves",
     "class": "Maps by class",
 }
@@ -179,6 +185,8 @@ BY_LAYER: Final = {
     ("offset", "0"): "to itself",
     ("offset", "+1"): "to the next word",
     ("distance", "words"): "distance",
+    ("pair", "A to B"): "A to B",
+    ("pair", "B to A"): "B to A",
 }
 "What is reported by layer, and how its column is called; what begins with “to” is a place that attention goes to."
 
@@ -336,6 +344,19 @@ def _most_attended(shapes: Shape) -> Iterator[str]:
         yield "No head gives more than half of its attention to a special token, a sign, a neighbour or itself."
 
 
+def _between(pairs: Mapping[str, pd.DataFrame]) -> Iterator[TextTable]:
+    """Yield what goes from one text of a pair to the other, with the heads that have the most of it."""
+    if pairs:
+        columns = (*columns_of(("From, to", "Mean of heads, %", "Uniform attention, %")), WHICH)
+        made = []
+        for name, rows in pairs.items():
+            about, most = _about(rows), rows.sort_values("value", ascending=False, kind="stable").head(3)
+            heads = ", ".join(f"{row['name']} {_written(row)} %" for row in most.to_dict("records"))
+            made.append((name, _written(about), _written(about, "even"), heads))
+        note = f"A is the first text of a pair, B the second; {_texts(next(iter(pairs.values())))}."
+        yield TextTable.of("Attention between the two texts", columns, made, note=note)
+
+
 def _charts(shapes: Shape) -> Iterator[Any]:
     """Yield entropy and attention by layer: a dot a head, and means."""
     from reports.drawing.charts import heads_by_layer
@@ -378,6 +399,7 @@ def _tables(shapes: Shape) -> Iterator[TextTable]:
         (layer + 1, *(_written(_about(rows[rows["layer"] == layer])) for rows in shown.values())) for layer in layers
     ]
     yield TextTable.of("Means over the heads of a layer", columns_of(titles), of_layers)
+    yield from _between(_of_kind(shapes, "pair"))
     made: list[Sequence[object]] = []
     for name, rows in (sieves := _of_kind(shapes, "sieve")).items():
         spread, heads = map(decimal, rows["value"].quantile([0, 0.5, 1])), _ranked(rows[rows["p_adjusted"] < LEVEL])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from probes.records import Document
 from probes.registry import PERMUTED, RANDOM, register
-from probes.targets import NOTHING, Targets, key_sets
+from probes.targets import Targets, key_sets
 from probes.words.repetition import same_form
 
 WAYS = ("first->second", "second->first")
@@ -26,7 +26,7 @@ def across(document: Document, pairs: Iterable[tuple[int, int, str]]) -> dict[st
     for way, of_way, other in zip(WAYS, ways, ends[::-1], strict=True):
         targets = Targets.grouped(of_way)
         candidates = key_sets([range(*other)] * len(targets))
-        asked[way] = Targets(targets.query, targets.gold, targets.label, candidates) if of_way else NOTHING
+        asked[way] = replace(targets, candidates=candidates)
     return asked
 
 

@@ -1,6 +1,6 @@
 """What is right across the texts of a pair, worked out by hand; alignments given as gold."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,8 @@ SINGLE = text_pair(["The", "dog", "the"], [])
 
 
 @pytest.fixture(autouse=True)
-def _registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
-    yield
 
 
 def test_every_occurrence_of_the_word_in_the_other_text_is_right_and_its_words_are_candidates(asked: Asked) -> None:
