@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -105,17 +104,12 @@ TERMS: Final = (
     (
         "offset",
         "Mean attention to the word so many words further on, over the words that have one there. −1 is the "
-        "previous word; special tokens take their part.",
+        "previous word; special tokens take their part. Of pairs, A to B is from the first text to the second.",
     ),
     (
         "distance",
         "Mean distance in words between a word and the words it attends to, weighted by attention; itself is 0 "
         "away, and attention to special tokens does not count (after Vig and Belinkov 2019).",
-    ),
-    (
-        "between two texts",
-        "Of pairs of texts, mean over the words of the first text (A) or of the second (B) of the attention that goes "
-        "to the words of A, to those of B, to [CLS] and to [SEP]; entropy and confidence over the words of each.",
     ),
     (
         "sieve",
@@ -172,7 +166,7 @@ NAMES: Final = {
 LEVEL: Final = 0.05
 "Of the corrected tests of sieves."
 
-WHICH: Final = TextColumn("Which", itemgetter(-1), "text", "wrapping")
+WHICH: Final = TextColumn("Which", lambda row: row[-1], "text", "wrapping")
 
 BY_LAYER: Final = {
     ("entropy", "all tokens"): "entropy",
@@ -190,12 +184,10 @@ BY_LAYER: Final = {
 }
 "What is reported by layer, and how its column is called; what begins with “to” is a place that attention goes to."
 
-SPECIAL: Final = ("[CLS]", "[SEP]", "period or comma")
-
 PANELS: Final = {
     "Entropy of all rows": {"heads": ("entropy", "all tokens")},
     "Entropy of the [CLS] row": {"heads": ("entropy", "[CLS]")},
-    "Attention to special tokens and punctuation": {name: ("attention", name) for name in SPECIAL},
+    "Attention to special tokens and punctuation": {k: ("attention", k) for k in ("[CLS]", "[SEP]", "period or comma")},
     "Attention to [SEP]": {
         "from [SEP]": ("attention", "[SEP] from [SEP]"),
         "from other tokens": ("attention", "[SEP] from others"),
@@ -344,19 +336,6 @@ def _most_attended(shapes: Shape) -> Iterator[str]:
         yield "No head gives more than half of its attention to a special token, a sign, a neighbour or itself."
 
 
-def _between(pairs: Mapping[str, pd.DataFrame]) -> Iterator[TextTable]:
-    """Yield what goes from one text of a pair to the other, with the heads that have the most of it."""
-    if pairs:
-        columns = (*columns_of(("From, to", "Mean of heads, %", "Uniform attention, %")), WHICH)
-        made = []
-        for name, rows in pairs.items():
-            about, most = _about(rows), rows.sort_values("value", ascending=False, kind="stable").head(3)
-            heads = ", ".join(f"{row['name']} {_written(row)} %" for row in most.to_dict("records"))
-            made.append((name, _written(about), _written(about, "even"), heads))
-        note = f"A is the first text of a pair, B the second; {_texts(next(iter(pairs.values())))}."
-        yield TextTable.of("Attention between the two texts", columns, made, note=note)
-
-
 def _charts(shapes: Shape) -> Iterator[Any]:
     """Yield entropy and attention by layer: a dot a head, and means."""
     from reports.drawing.charts import heads_by_layer
@@ -399,7 +378,6 @@ def _tables(shapes: Shape) -> Iterator[TextTable]:
         (layer + 1, *(_written(_about(rows[rows["layer"] == layer])) for rows in shown.values())) for layer in layers
     ]
     yield TextTable.of("Means over the heads of a layer", columns_of(titles), of_layers)
-    yield from _between(_of_kind(shapes, "pair"))
     made: list[Sequence[object]] = []
     for name, rows in (sieves := _of_kind(shapes, "sieve")).items():
         spread, heads = map(decimal, rows["value"].quantile([0, 0.5, 1])), _ranked(rows[rows["p_adjusted"] < LEVEL])

@@ -160,11 +160,10 @@ class CellWeights:
         return cls.joined([_mean(row, square & (end > 0)[:, None]) for row in rows for end in ends])
 
     @classmethod
-    def joined(cls, asked: Sequence[Weighted]) -> CellWeights:
+    def joined(cls, measures: Sequence[Weighted]) -> CellWeights:
         """Return the weights of several measures together."""
-        return cls(
-            torch.stack([weights.flatten(1) for weights, _ in asked], 1), torch.stack([known for _, known in asked], 1)
-        )
+        weights = torch.stack([weights.flatten(1) for weights, _ in measures], 1)
+        return cls(weights, torch.stack([known for _, known in measures], 1))
 
     def sums(self, pattern: Float[Tensor, "text head query key"]) -> Float[Tensor, "text measure head"]:
         """Return all measures of all heads."""

@@ -11,11 +11,13 @@ from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import Targets, key_sets
 from probes.words.repetition import same_form
 
-WAYS = ("first->second", "second->first")
+WAYS = ("first text->second text", "second text->first text")
 "From the words of the first text of a pair to those of the second, and back."
 
 
-def across(document: Document, pairs: Iterable[tuple[int, int, str]]) -> dict[str, Targets]:
+def across(
+    document: Document, pairs: Iterable[tuple[int, int, str]], variants: Sequence[str] = WAYS
+) -> dict[str, Targets]:
     """Return, both ways, the questions of labelled pairs of words (of the first text, of the second).
 
     All words of a query that are paired with it are right; candidates are the words of the other text.
@@ -23,7 +25,7 @@ def across(document: Document, pairs: Iterable[tuple[int, int, str]]) -> dict[st
     ends, found = ((0, document.second), (document.second, len(document))), [*pairs]
     ways = (found, [(to, word, label) for word, to, label in found])
     asked = {}
-    for way, of_way, other in zip(WAYS, ways, ends[::-1], strict=True):
+    for way, of_way, other in zip(variants, ways, ends[::-1], strict=True):
         targets = Targets.grouped(of_way)
         candidates = key_sets([range(*other)] * len(targets))
         asked[way] = replace(targets, candidates=candidates)
@@ -60,13 +62,13 @@ class SameWordAcross(AcrossProbe):
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words = ("Ships", "sank", "Two", "ships")
     >>> text = Sentence("s", words, frozen_ints([-1] * 4), ("",) * 4, second=2)
-    >>> way = SameWordAcross().targets(Document("d", (text,)))["first->second"]
+    >>> way = SameWordAcross().targets(Document("d", (text,)))["first text->second text"]
     >>> int(way.query[0]), int(way.gold[0][0]), way.candidates[0].tolist()
     (0, 3, [2, 3])
     """
 
     name: ClassVar[str] = "same-word-across"
-    source: ClassVar[str] = "Clark et al. 2019, section 3.1, for pairs of sentences; Vig 2019, section 2.1"
+    source: ClassVar[str] = "Olsson et al. 2022, section on copying, from one text to another"
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a word of either text that the other one has too."""
@@ -85,11 +87,11 @@ class SamePositionAcross(AcrossProbe):
     >>> text = Sentence("s", words, frozen_ints([-1] * 5), ("",) * 5, second=2)
     >>> asked = SamePositionAcross().targets(Document("d", (text,)))
     >>> {way: list(zip(one.query.tolist(), one.gold[0].tolist())) for way, one in asked.items()}
-    {'first->second': [(0, 2), (1, 3)], 'second->first': [(2, 0), (3, 1)]}
+    {'first text->second text': [(0, 2), (1, 3)], 'second text->first text': [(2, 0), (3, 1)]}
     """
 
     name: ClassVar[str] = "same-position-across"
-    source: ClassVar[str] = "Voita et al. 2019, section 5.1, for pairs of sentences"
+    source: ClassVar[str] = "Voita et al. 2019, section 5.1 (positional heads), from one text to another"
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a word of either text that has a word at its place in the other one."""

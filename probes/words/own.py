@@ -19,7 +19,7 @@ from probes.plain.text_tables import SECOND, Text, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
-from probes.words.across import WAYS, across
+from probes.words.across import across
 
 Function = Callable[[Document], Mapping[int, int | Sequence[int]]]
 "Takes a sentence and returns {index of the query word: index or indices of its right words}."
@@ -72,13 +72,14 @@ class OwnProbe:
     @property
     def variants(self) -> tuple[str, ...]:
         """The ways in which it asks: the one of its answers, or both ways between the texts of a pair."""
-        return WAYS if self.aligns else (f"word->answer of {self.name}",)
+        words = [f"word of the {which} text" for which in ("first", "second")] if self.aligns else ["word"]
+        return tuple(f"{word}->answer of {self.name}" for word in words)
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a query and label; raises AnswerError for an answer that the text cannot have."""
         pairs = {pair for answer in self._answers(document) for pair in self._pairs(answer, document)}
         if self.aligns:
-            return across(document, sorted(pairs))
+            return across(document, sorted(pairs), self.variants)
         return {self.variants[0]: Targets.grouped(sorted(pairs))}
 
     def pool(self, label: str) -> Sequence[str]:

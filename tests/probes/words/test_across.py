@@ -27,17 +27,17 @@ def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_occurrence_of_the_word_in_the_other_text_is_right_and_its_words_are_candidates(asked: Asked) -> None:
     found = SameWordAcross().targets(PAIR)
     assert {way: asked(found[way]) for way in WAYS} == {
-        "first->second": [(1, [5, 7], "all")],
-        "second->first": [(5, [1], "all"), (7, [1], "all")],
+        "first text->second text": [(1, [5, 7], "all")],
+        "second text->first text": [(5, [1], "all"), (7, [1], "all")],
     }
-    assert found["first->second"].candidates[0].tolist() == [4, 5, 6, 7, 8]
-    assert found["second->first"].candidates[0].tolist() == [0, 1, 2, 3] * 2
+    assert found["first text->second text"].candidates[0].tolist() == [4, 5, 6, 7, 8]
+    assert found["second text->first text"].candidates[0].tolist() == [0, 1, 2, 3] * 2
 
 
 def test_places_are_counted_from_the_beginning_of_each_text(asked: Asked) -> None:
     found = SamePositionAcross().targets(PAIR)
-    assert asked(found["first->second"]) == [(place, [place + 4], "all") for place in range(4)]
-    assert asked(found["second->first"]) == [(place + 4, [place], "all") for place in range(4)]
+    assert asked(found["first text->second text"]) == [(place, [place + 4], "all") for place in range(4)]
+    assert asked(found["second text->first text"]) == [(place + 4, [place], "all") for place in range(4)]
 
 
 @pytest.mark.parametrize("probe", [SameWordAcross(), SamePositionAcross()])
@@ -51,9 +51,13 @@ def test_an_alignment_is_asked_both_ways_among_the_words_of_the_other_text(asked
     table = pd.DataFrame({"text": [first, "x"], "text_pair": [second, "y"], "alignment": [alignment, "0-0"]})
     probe = own_probe("aligned", table, "here")
     found = probe.targets(PAIR)
-    assert asked(found["first->second"]) == [(0, [4], "all"), (1, [5, 7], "all")]
-    assert asked(found["second->first"]) == [(4, [0], "all"), (5, [1], "all"), (7, [1], "all")]
-    assert found["second->first"].candidates[0].tolist() == [0, 1, 2, 3] * 3
+    assert asked(found["word of the first text->answer of aligned"]) == [(0, [4], "all"), (1, [5, 7], "all")]
+    assert asked(found["word of the second text->answer of aligned"]) == [
+        (4, [0], "all"),
+        (5, [1], "all"),
+        (7, [1], "all"),
+    ]
+    assert found["word of the second text->answer of aligned"].candidates[0].tolist() == [0, 1, 2, 3] * 3
     assert [len(one) for one in probe.targets(text_pair(first, second[:-1])).values()] == [0, 0]
     assert [*probe.notes([PAIR])] == [  # type: ignore[attr-defined]
         "aligned: 1 of the 2 texts of its table stand in no sentence of the corpora (first: row 2)"
@@ -95,4 +99,6 @@ def test_a_table_of_alignments_is_a_corpus_of_its_pairs(tmp_path: Path, asked: A
     path.write_text('{"text": ["U.S.", "x"], "text_pair": ["y", "z"], "alignment": [[0, 1]]}\n', encoding="utf-8")
     (text,) = open_plain(RawText(path)).sentences().take([0])
     assert text.texts == (("U.S.", "x"), ("y", "z"))
-    assert asked(own_probe("mine", path, "here").targets(text)["first->second"]) == [(0, [3], "all")]
+    assert asked(own_probe("mine", path, "here").targets(text)["word of the first text->answer of mine"]) == [
+        (0, [3], "all")
+    ]
