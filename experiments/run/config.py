@@ -158,8 +158,8 @@ def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, 
         texts = [] if hasattr(corpus, "columns") else [*corpus]
         if not all(isinstance(text, str) or is_pair(text) for text in texts) or not texts:
             got = type(texts[0]).__name__ if texts else type(corpus).__name__
-            expected = "a name, a file, a table of a config, or a list of texts or pairs of texts"
-            raise ConfigError(f"corpus: expected {expected}, got {got}")
+            expected = "a name, a file, a table of a config or a list of texts"
+            raise ConfigError(f"corpus: expected {expected}, got {got} (a pair is two texts, or two lists of words)")
         return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}
