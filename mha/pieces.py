@@ -38,6 +38,8 @@ class Pieces:
     "Words whose characters, all or some, lie in a piece of a word before them (in raw text alone)."
     lost: tuple[int, ...] = ()
     "Words of which letters have no piece, under a vocabulary without an unknown piece."
+    second: int = 0
+    "Index of the first word of the second text of a pair; 0 where it is none."
 
     def __len__(self) -> int:
         """Return the number of pieces."""
@@ -59,32 +61,46 @@ class Pieces:
         return sorted({*self.word[np.isin(self.ids, [*taken]) & (self.word >= 0)].tolist()})
 
     def moved(self, places: npt.NDArray[np.int64]) -> Pieces:
-        """Return the pieces of the same words in another order, word i at `places[i]`; special tokens stay."""
+        """Return the pieces of the same words in another order, word i at `places[i]`; special tokens stay.
+
+        Words of a pair stay in their text.
+        """
         word = np.concatenate([places, [SEP, CLS]])[self.word]
-        order = np.argsort(np.where(word == SEP, self.words, word), kind="stable")
+        behind = np.maximum.accumulate(np.where(self.word == SEP, -1, self.word)) + 0.5
+        order = np.argsort(np.where(word == SEP, behind, word), kind="stable")
         blank = None if self.blank is None else self.blank[order]
         shared, lost = (tuple(sorted(int(places[word]) for word in some)) for some in (self.shared, self.lost))
-        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared, lost)
+        return Pieces(self.ids[order], word[order].astype(np.int32), self.words, blank, shared, lost, self.second)
 
 
 def align(
-    tokenizer: Any, texts: Sequence[Sequence[str]], spaces: Sequence[Sequence[bool]] | None = None
+    tokenizer: Any,
+    texts: Sequence[Sequence[str]],
+    spaces: Sequence[Sequence[bool]] | None = None,
+    seconds: Sequence[int] | None = None,
 ) -> list[Pieces]:
     """Cut texts as the model reads them, and give each piece to the word whose characters it covers.
 
     A text is its words joined by single blanks; `spaces` says after which of them a blank stands (empty: after all), as
     in raw text. `tokenizer` is a `tokenizers.Tokenizer`, whose offsets decide; nothing is truncated or padded. A piece
-    of several words belongs to the first of them, one that covers a blank alone to the word after it.
+    of several words belongs to the first of them, one that covers a blank alone to the word after it. `seconds` says
+    of each text at which word the second of a pair begins (0: it is no pair), which the tokenizer is given as such.
     """
     spaces = spaces or [()] * len(texts)
-    plain = [_joined(words, blanks) for words, blanks in zip(texts, spaces, strict=True)]
+    seconds = seconds or [0] * len(texts)
+    given = [*zip(texts, spaces, seconds, strict=True)]
+    plain = [
+        (_joined(words[:second], blanks[:second]), _joined(words[second:], blanks[second:]))
+        if second
+        else _joined(words, blanks)
+        for words, blanks, second in given
+    ]
     marks = np.array([found for name in BLANKS if (found := tokenizer.token_to_id(name)) is not None])
     encodings = tokenizer.encode_batch(plain)
-    given = zip(encodings, texts, spaces, strict=True)
-    cut = [_pieces(encoding, words, blanks, marks) for encoding, words, blanks in given]
+    cut = [_pieces(encoding, *text, marks) for encoding, text in zip(encodings, given, strict=True)]
     if getattr(tokenizer.model, "unk_token", "") is not None or tokenizer.encode(RARE, add_special_tokens=False).ids:
         return cut
-    lost = map(_lost, encodings, texts, plain, spaces)
+    lost = (_lost(encoding, *text) for encoding, text in zip(encodings, given, strict=True))
     return [replace(pieces, lost=words) for pieces, words in zip(cut, lost, strict=True)]
 
 
@@ -94,7 +110,9 @@ def _joined(words: Sequence[str], blanks: Sequence[bool]) -> str:
     return "".join(f"{word} " if blank else word for word, blank in zip(words, blanks, strict=True)).rstrip(" ")
 
 
-def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: npt.NDArray[Any]) -> Pieces:
+def _pieces(
+    encoding: Any, words: Sequence[str], blanks: Sequence[bool], second: int, marks: npt.NDArray[Any]
+) -> Pieces:
     ids = np.array(encoding.ids, np.int32)
     own = np.array(encoding.special_tokens_mask, bool)
     word = np.full(len(ids), SEP, np.int32)
@@ -103,7 +121,7 @@ def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: 
     if not words or own.all():
         return Pieces(ids, word, len(words))
     lengths, begins = _places(words, blanks)
-    offsets = np.array(encoding.offsets, np.int64)[~own]
+    offsets = _offsets(encoding, begins, second)[~own]
     # the first word that ends behind the begin of a piece; a blank lies behind the word before it
     first = np.searchsorted(begins + lengths, offsets[:, 0], "right").clip(max=len(words) - 1)
     last = np.searchsorted(begins, offsets[:, 1], "left") - 1
@@ -112,7 +130,7 @@ def _pieces(encoding: Any, words: Sequence[str], blanks: Sequence[bool], marks: 
     bare[~own] = (last < first) | np.isin(ids[~own], marks)
     several = np.flatnonzero(last > first)
     shared = {int(one) for piece in several for one in range(first[piece] + 1, last[piece] + 1)}
-    return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)))
+    return Pieces(ids, word, len(words), bare if bare.any() else None, tuple(sorted(shared)), second=second)
 
 
 def _places(words: Sequence[str], blanks: Sequence[bool]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -122,11 +140,24 @@ def _places(words: Sequence[str], blanks: Sequence[bool]) -> tuple[npt.NDArray[n
     return lengths, np.concatenate([[0], np.cumsum(widths)[:-1]])
 
 
-def _lost(encoding: Any, words: Sequence[str], text: str, blanks: Sequence[bool]) -> tuple[int, ...]:
+def _offsets(encoding: Any, begins: npt.NDArray[np.int64], second: int) -> npt.NDArray[np.int64]:
+    """Return [piece, 2] where each piece begins and ends, those of a second text behind those of the first."""
+    offsets = np.array(encoding.offsets, np.int64).reshape(-1, 2)
+    if second:
+        offsets[np.array(encoding.sequence_ids) == 1] += begins[second]
+    return offsets
+
+
+def _lost(encoding: Any, words: Sequence[str], blanks: Sequence[bool], second: int) -> tuple[int, ...]:
     """Return the words of which a letter lies in no piece."""
-    seen = {place for begin, end in encoding.offsets for place in range(begin, end)}
-    gone = [place for place, letter in enumerate(text) if place not in seen and not letter.isspace()]
-    return tuple(sorted({*(np.searchsorted(_places(words, blanks)[1], gone, "right") - 1).tolist()}))
+    _, begins = _places(words, blanks)
+    seen = {place for begin, end in _offsets(encoding, begins, second).tolist() for place in range(begin, end)}
+    text = zip(words, begins.tolist(), strict=True)
+    return tuple(number for number, (word, begin) in enumerate(text) if not seen.issuperset(_letters(word, begin)))
+
+
+def _letters(word: str, begin: int) -> list[int]:
+    return [begin + place for place, letter in enumerate(word) if not letter.isspace()]
 
 
 def whole_words(tokenizer: Any) -> dict[str, int]:

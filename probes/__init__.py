@@ -23,6 +23,7 @@ from probes.syntax import (  # noqa: F401  # registered by being imported
 )
 from probes.targets import Targets
 from probes.words import (  # noqa: F401  # registered by being imported
+    across,
     antecedent,
     coreference,
     position,

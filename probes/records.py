@@ -63,6 +63,8 @@ class Sentence:
     'Code of its language, such as "de"; "" where the corpus does not say it.'
     space_after: tuple[bool, ...] = ()
     "Whether a blank follows each word in the text as it was written; () where one follows all, or nothing is said."
+    second: int = 0
+    "Index of the first word of the second text where this is a pair of texts that are read together; 0 elsewhere."
     remarks: tuple[str, ...] = ()
     """What is odd in the file and was read all the same, an entry an occurrence: "REASON", or "REASON: DETAIL" where
     occurrences of one reason are told apart by the detail."""
@@ -77,6 +79,8 @@ class Sentence:
         lengths = {len(self.heads), len(self.deprels), len(self.upos), len(self.feats), len(self.space_after) or n}
         if lengths != {n}:
             raise ValueError(f"sentence {self.id}: {n} words, but columns of {sorted(lengths)} entries")
+        if self.second and not 0 < self.second < n:
+            raise ValueError(f"sentence {self.id}: {n} words, but the second text begins at word {self.second}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -116,6 +120,16 @@ class Document:
     def language(self) -> str:
         """Code of its language, that of its first sentence; "" where the corpus does not say it."""
         return self.sentences[0].language if self.sentences else ""
+
+    @property
+    def second(self) -> int:
+        """Index of the first word of the second text of a pair; 0 where it is none. A pair is one sentence."""
+        return self.sentences[0].second if len(self.sentences) == 1 else 0
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """The words of its one text, or of both texts of a pair."""
+        return (self.words[: self.second], self.words[self.second :]) if self.second else (self.words,)
 
     @cached_property
     def starts(self) -> IntArray:

@@ -19,6 +19,7 @@ NEEDS = {
     "trees": "trees",
     "subjects": "verbs that show number (FEATS with Number) and their subjects (nsubj)",
     "mentions": "mentions",
+    "pairs": "pairs of texts",
     "candidates": "mentions, or candidates for pronouns",
     "noun groups": "noun groups: mentions and subjects",
     "senses": "ambiguous nouns and what decides their sense",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,7 @@ def view(
     file: Annotated[
         str, typer.Option("--file", help="Texts, a line or paragraph each, in a file, or - for standard input.")
     ] = "",
+    pair: Annotated[str, typer.Option("--pair", help="The second text of a pair, read together with one TEXT.")] = "",
     target: Annotated[str, typer.Option("--target", help="Text for the decoder of an encoder-decoder.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
     explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: that head's computation, step by step.")] = "",
@@ -52,6 +54,9 @@ def view(
 
     of_file = read_texts(file) if file else []
     given = [*(texts or ()), *of_file]
+    if pair and (len(given) != 1 or not isinstance(given[0], str) or explain or target):
+        raise typer.BadParameter("--pair goes with one TEXT, and without --explain and --target")
+    given = [(str(given[0]), pair)] if pair else given
     if explain and (runs or target or maps != "weights"):
         raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     if word and not explain:
@@ -75,9 +80,10 @@ def view(
         typer.launch(str(page))
 
 
-def _explained(texts: list[str], models: list[str], head: str, word: str, out: Path) -> Path:
+def _explained(texts: Sequence[str | tuple[str, str]], models: list[str], head: str, word: str, out: Path) -> Path:
     """Write the page of one head's computation on one text."""
-    if len(texts) != 1 or len(models) != 1:
+    text = texts[0] if texts else ""
+    if len(texts) != 1 or len(models) != 1 or not isinstance(text, str):
         raise typer.BadParameter(
             f"--explain walks through one text and one --model; given are {len(texts)} and {len(models)}"
         )
@@ -85,7 +91,7 @@ def _explained(texts: list[str], models: list[str], head: str, word: str, out: P
         from experiments.heads.explain import explain_head
 
     with working("following the head"):
-        return explain_head(texts[0], models[0], head, out, word=word)
+        return explain_head(text, models[0], head, out, word=word)
 
 
 def flow(

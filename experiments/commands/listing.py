@@ -25,6 +25,7 @@ HELD = {
     "noun groups": (("trees, coreference", "noun groups"), ", or a CoNLL-U file with trees and coreference"),
     "senses": (("sense",), ""),
     "atom maps": (("atom maps",), ""),
+    "pairs": ((), "a table of pairs of texts, text and text_pair"),
 }
 "What a probe needs -> the words that titles of corpora have for it, and which files have it; all else is in any text."
 

@@ -21,6 +21,7 @@ from probes.evidence.statistics import MARGIN
 from probes.pairs.agreement_corpus import SETS
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
+from probes.plain.text_tables import Entry
 
 Precision = Literal["auto", "bf16", "fp32"]
 "Those of `mha.device.PRECISIONS`."
@@ -84,10 +85,12 @@ class CorpusPart(ConfigTable):
     """A file or folder of annotated text (`probes.corpora.readers` says in which formats), or of plain text: .txt,
     .csv, .tsv, .jsonl, .json, .parquet, a data set that was saved to disk. Relative to the config file, or else to
     where the command is typed."""
-    texts: tuple[str, ...] | None = Field(default=None, min_length=1)
-    "Texts that stand here, without annotation."
+    texts: tuple[Entry, ...] | None = Field(default=None, min_length=1)
+    "Texts that stand here, without annotation, or pairs of texts, each as it was written or as a list of its words."
     column: str | None = None
     "Of a table or data set of plain text; without it the one called text or sentence."
+    pair: str | None = None
+    "Its column of second texts, read together with the first; without it the one called text_pair, if there is one."
     subset: str | None = None
     "Of a data set."
     split: str | None = None
@@ -120,7 +123,7 @@ class CorpusPart(ConfigTable):
                 kinds = {"first": "a file; the grammar takes documents", "sets": "the corpus of agreement"}
                 raise ValueError(f"{key!r} is for {kinds.get(key, 'the grammar; a file takes first')}")
         if self.name is not None and not self.name.startswith(HUB):
-            for key in ("column", "subset", "split"):
+            for key in ("column", "pair", "subset", "split"):
                 if getattr(self, key) is not None:
                     raise ValueError(f"{key!r} is for plain text, which a path or hub:owner/name gives")
         if self.sets and len({*self.sets}) < len(self.sets):

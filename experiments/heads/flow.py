@@ -13,11 +13,11 @@ from scipy.stats import spearmanr
 
 from experiments.heads.typed_text import cut
 from experiments.inputs.corpora import open_corpus
-from mha import Model, align, collate, load_model
+from mha import Model, collate, load_model
 from mha.pieces import Pieces
 from mha.reading.flow import flow_maps
 from probes import Document
-from probes.scoring.aligned import Dropped, name_of
+from probes.scoring.aligned import Dropped, cut_texts, name_of
 from reports.formats import decimal
 from reports.progress import Progress, silent
 from reports.tables.files import write_csv
@@ -113,5 +113,5 @@ def print_flow(table: pd.DataFrame, dropped: Dropped) -> None:
 def _of_corpus(model: Model, name: str, first: int) -> list[tuple[str, Sequence[str], Pieces]]:
     texts = open_corpus(name).sentences()
     chosen: list[Document] = texts.take(range(min(first, len(texts))))
-    pieces = align(model.tokenizer, [text.words for text in chosen], [text.space_after for text in chosen])
+    pieces = cut_texts(model, chosen)
     return [(f"{text.id} {name_of(text)}", text.words, one) for text, one in zip(chosen, pieces, strict=True)]

@@ -58,13 +58,13 @@ def match_heads_of(
 ) -> HeadMatch:
     """Match the heads of two models, each a run folder, a short name, a model folder or "hub:owner/name".
 
-    They read the same `sentences` of `corpus`. Roles are compared where both are runs. Raises MatchError for models of
-    different depth `within_layers`, and where there is no sentence that both can read.
+    They read the same `sentences` of `corpus`, of a pair of texts the first. Roles are compared where both are runs.
+    Raises MatchError for models of different depth `within_layers`, and where there is no sentence that both can read.
     """
     (first, roles), (second, other_roles) = map(_opened, each("models opened", (left, right), progress))
     if within_layers and first.layers != second.layers:
         raise MatchError(f"{left} has {first.layers} layers and {right} {second.layers}: match over all layers instead")
-    words = [text.words for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
+    words = [text.texts[0] for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
     both = set(readable(first, words)) & set(readable(second, words))
     chosen = [words[place] for place in sorted(both)]
     read = counter(progress, "layers read", first.layers + second.layers)

@@ -22,6 +22,15 @@ LANGUAGE: Final = "en"
 "Whose rules say what the words of a typed text are."
 
 
+Typed = str | tuple[str, str]
+"A text, or a pair of texts that are read together."
+
+
+def written(text: Typed) -> str:
+    """Return a text as a page shows it, the two of a pair parted by a double bar."""
+    return text if isinstance(text, str) else " ‖ ".join(text)
+
+
 class TypedError(OneLineError):
     """A text, or a name, that a model has no answer to."""
 
@@ -55,8 +64,8 @@ def as_text(model: Model, texts: Sequence[str]) -> str:
     return f"Read as ordinary text, not as special tokens of {model.name}: {', '.join(typed)}." if typed else ""
 
 
-def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
-    """Return the words of a text (`typed_words`; those that share a piece are one), and their pieces.
+def cut(model: Model, text: Typed, *, is_target: bool = False) -> tuple[list[str], Pieces]:
+    """Return the words of a text or a pair (`typed_words`; those that share a piece are one), and their pieces.
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
@@ -65,14 +74,13 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
     name = "target" if is_target else "text"
     if not isinstance(model, Model):
         raise TypedError(f"expected a model of hs.load, which takes objects too, got {type(model).__name__}")
-    if not isinstance(text, str):
-        raise TypedError(f"the {name} is no text: expected a sentence, got {type(text).__name__}")
-    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
-        raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
-    words, blanks = typed_words(text)
-    if not words:
-        raise TypedError(f"the {name} has no words: expected some, got {text!r}")
-    words, pieces = _joined(words, blanks, align(model.tokenizer, [words], [blanks])[0])
+    parts = text if isinstance(text, tuple) and len(text) == 2 else (text,)
+    typed = [_words(part, name) for part in parts]
+    second = len(typed[0][0]) if len(typed) > 1 else 0
+    if second and model.pairs.refused:
+        raise TypedError(f"{model.name} reads no pairs: {model.pairs.refused}")
+    words, blanks = ([one for part in both for one in part] for both in zip(*typed, strict=True))
+    words, pieces = _joined(words, blanks, align(model.tokenizer, [words], [blanks], [second])[0])
     if wrong := pieces.misread(model.special):
         raise TypedError(f"{words[wrong[0]]!r} is a special token to {model.name} also where it is typed; leave it out")
     if gone := pieces.missing():
@@ -82,6 +90,18 @@ def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str],
         most = f"more than {model.name} reads ({model.max_pieces})"
         raise TypedError(f"the {name} has {len(pieces)} pieces, {most}: give a shorter one")
     return words, pieces
+
+
+def _words(text: Any, name: str) -> tuple[list[str], list[bool]]:
+    """Return the words of a text, and whether white space follows each; raises TypedError for what is none."""
+    if not isinstance(text, str):
+        raise TypedError(f"the {name} is no text: expected a sentence, got {type(text).__name__}")
+    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
+        raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
+    words, blanks = typed_words(text)
+    if not words:
+        raise TypedError(f"the {name} has no words: expected some, got {text!r}")
+    return words, blanks
 
 
 def _joined(words: list[str], blanks: list[bool], pieces: Pieces) -> tuple[list[str], Pieces]:
@@ -96,7 +116,8 @@ def _joined(words: list[str], blanks: list[bool], pieces: Pieces) -> tuple[list[
             joined.append(word)
         place.append(len(joined) - 1)
     owner = np.array([*place, SEP, CLS], np.int32)[pieces.word]  # special tokens are numbered -1 and -2
-    return joined, replace(pieces, word=owner, words=len(joined), shared=(), lost=())
+    second = place[pieces.second]
+    return joined, replace(pieces, word=owner, words=len(joined), shared=(), lost=(), second=second)
 
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:

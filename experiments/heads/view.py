@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from experiments.heads.typed_text import as_text, check_maps, cut, word_rules
+from experiments.heads.typed_text import Typed, as_text, check_maps, cut, word_rules, written
 from experiments.run.folder import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
@@ -21,6 +21,7 @@ from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
 from probes.corpora.readers import reader_by_content
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
+from probes.plain.text_tables import Entry
 from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.formats import model_title, names_apart
@@ -55,7 +56,7 @@ class ViewError(ValueError):
 
 def write_text_view(
     path: Path,
-    texts: Sequence[str] = (),
+    texts: Sequence[Typed] = (),
     *,
     models: Sequence[Model | str] = (),
     runs: Sequence[Path | Run] = (),
@@ -66,11 +67,11 @@ def write_text_view(
 ) -> Path:
     """Write the interactive page of every head on `texts` to `path`, a panel a model and text; TEXTBOOK without texts.
 
-    With `together` the panel of a model offers all texts. Special tokens are shown as words. Without `models`, those of
-    `runs` are shown, or minilm. Roles of heads are those that a run of the same weights found. `target` is what the
-    decoder of an encoder-decoder is told. `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares.
-    Raises TypedError for a text that a model cannot read, ViewError for more than MOST panels or MOST_TEXTS texts and
-    what does not go together.
+    A pair is a text whose two parts are told apart. With `together` the panel of a model offers all texts. Special
+    tokens are shown as words. Without `models`, those of `runs` are shown, or minilm. Roles of heads are those that a
+    run of the same weights found. `target` is what the decoder of an encoder-decoder is told. `maps` is one of
+    `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that a model cannot read,
+    ViewError for more than MOST panels or MOST_TEXTS texts and what does not go together.
     """
     check_maps(maps)
     if target and (len(texts) != 1 or (runs and not models)):
@@ -86,13 +87,16 @@ def write_text_view(
     opened = _models(
         models, [run if isinstance(run, Run) else Run.open(run) for run in runs], progress, whole=bool(target)
     )
+    shown: list[list[tuple[str, Typed]]]
     shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
     for title, (model, roles, told) in zip(_titles([one.name for one, *_ in opened]), opened, strict=True):
         of_model = [Panel(title, [*_views(model, named, target, maps, read)], roles) for named in shown]
         panels += of_model
-        as_ordinary = as_text(model, [target, *(text for named in shown for _, text in named)])
+        as_ordinary = as_text(model, [target, *(written(text) for named in shown for _, text in named)])
         notes += [*_notes(title, model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
+    if any(not isinstance(text, str) for text in texts):
+        notes.append("Of a pair, the words of the second text are underlined.")
     notes.append(word_rules())
     notes.append("A word of several word pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
@@ -100,21 +104,30 @@ def write_text_view(
     return write_view(path, panels, list(dict.fromkeys(notes)), progress)
 
 
-def read_texts(path: str) -> list[str]:
+def read_texts(path: str) -> list[Typed]:
     """Return the texts of a file in UTF-8 (`RawText`), or of standard input for "-" (`texts_in`).
 
     Raises ViewError for a file without texts, and for annotated text.
     """
+    texts: list[Typed]
     if path == "-":
         typed = _standard_input()
         texts = [text for _, text in texts_in(lambda: typed)]
     elif not is_raw_text(file := Path(path)) and reader_by_content(file) is not None:
         raise ViewError(f"{path}: annotated text, expected plain text or a table of texts; `headscope run` reads it")
     else:
-        texts = [text for _, text in RawText(file).texts()]
+        texts = [_as_typed(text) for _, text in RawText(file).texts()]
     if not texts:
         raise ViewError(f"{path}: no text in it, expected words")
     return texts
+
+
+def _as_typed(entry: Entry) -> Typed:
+    """Return what a table has as it would be typed, words parted by blanks."""
+    if isinstance(entry, str):
+        return entry
+    first, second = (text if isinstance(text, str) else " ".join(text) for text in entry)
+    return first, second
 
 
 def _standard_input() -> list[tuple[int, str]]:
@@ -124,9 +137,10 @@ def _standard_input() -> list[tuple[int, str]]:
         raise ViewError(f"standard input: not UTF-8 ({error.reason} at byte {error.start})") from error
 
 
-def _numbered_texts(texts: Sequence[str]) -> list[tuple[str, str]]:
+def _numbered_texts(texts: Sequence[Typed]) -> list[tuple[str, Typed]]:
     """Return the title of each text in a chooser, and the text."""
-    return [(f"{number}: {shorten(text, 60, placeholder=' …')}", text) for number, text in enumerate(texts, start=1)]
+    titles = [shorten(written(text), 60, placeholder=" …") for text in texts]
+    return [(f"{number}: {title}", text) for number, (title, text) in enumerate(zip(titles, texts, strict=True), 1)]
 
 
 def _models(
@@ -193,7 +207,7 @@ class _Read:
 
 
 def _views(
-    model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str, step: Callable[[], None]
+    model: Model, texts: Sequence[tuple[str, Typed]], target: str, maps: str, step: Callable[[], None]
 ) -> Iterator[TextAttention]:
     """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder.
 
@@ -203,13 +217,13 @@ def _views(
         for title, text in texts:
             read = _read(model, text)
             if not target:
-                yield TextAttention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
+                yield TextAttention(title, written(text), *_levels(_piece_maps(model, read, maps), read, read, maps))
                 step()
                 continue
-            written = _read(model, target, is_target=True)
-            found = cross_maps(model, read.pieces, written.pieces, maps=maps)
-            ends = {"encoder": (read, read, text), "decoder": (written, written, target)}
-            ends["cross"] = (written, read, f"{target} → {text}")
+            told = _read(model, target, is_target=True)
+            found = cross_maps(model, read.pieces, told.pieces, maps=maps)
+            ends = {"encoder": (read, read, written(text)), "decoder": (told, told, target)}
+            ends["cross"] = (told, read, f"{target} → {written(text)}")
             for kind, (queries, keys, shown) in ends.items():
                 levels = _levels(found[kind], queries, keys, maps)
                 yield TextAttention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
@@ -218,11 +232,17 @@ def _views(
         raise ViewError(f"{model.name}: {error}") from error
 
 
-def _read(model: Model, text: str, *, is_target: bool = False) -> _Read:
+def _read(model: Model, text: Typed, *, is_target: bool = False) -> _Read:
     """Cut a text into pieces; `is_target` says that it is what a decoder is given."""
     words, pieces = cut(model, text, is_target=is_target)
-    raw = MapSide([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
+    names, special = [_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS)
+    raw = MapSide(names, special.tolist(), _begin(pieces.word, pieces.second))
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
+
+
+def _begin(word: npt.NDArray[np.int32], second: int) -> int:
+    """Return where the second text of a pair begins among tokens of these words; 0 where there is none."""
+    return int(np.flatnonzero(word == second)[0]) if second else 0
 
 
 def _name(model: Model, piece: int) -> str:
@@ -244,7 +264,8 @@ def _numbered(pieces: Pieces, words: Sequence[str], raw: MapSide) -> tuple[Piece
             tokens.append(words[owner])
         word[place] = len(tokens) - 1
         before = owner
-    return replace(pieces, word=word, words=len(tokens)), MapSide(tokens, special)
+    second = int(word[_begin(pieces.word, pieces.second)]) if pieces.second else 0
+    return replace(pieces, word=word, words=len(tokens), second=second), MapSide(tokens, special, second)
 
 
 def _piece_maps(model: Model, read: _Read, maps: str) -> list[Tensor]:

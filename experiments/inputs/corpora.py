@@ -125,7 +125,10 @@ def open_part(part: CorpusPart, *, raw: bool = False, annotator: str | None = No
 
 def _plain(part: CorpusPart, language: str) -> RawText | None:
     """Return the plain text that a table of a config names; None where it names another corpus."""
+    named = part.column or part.pair
     of_hub = part.name if part.name is not None and part.name.startswith(HUB) else None
-    path = part.path if part.path is not None and (part.column or is_raw_text(part.path)) else None
+    path = part.path if part.path is not None and (named or is_raw_text(part.path)) else None
     source = part.texts or of_hub or path
-    return None if source is None else RawText(source, part.column, part.subset, part.split or "train", language)
+    if source is None:
+        return None
+    return RawText(source, part.column, part.pair, part.subset, part.split or "train", language)

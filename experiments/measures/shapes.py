@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -104,7 +103,7 @@ TERMS: Final = (
     (
         "offset",
         "Mean attention to the word so many words further on, over the words that have one there. −1 is the "
-        "previous word; special tokens take their part.",
+        "previous word; special tokens take their part. Of pairs, A to B is from the first text to the second.",
     ),
     (
         "distance",
@@ -141,6 +140,7 @@ TERMS: Final = (
 TITLES: Final = {
     "attention": "Attention to",
     "offset": "Attention by offset",
+    "pair": "Between two texts",
     "sieve": "Sieves",
     "class": "Maps by class",
 }
@@ -165,7 +165,7 @@ NAMES: Final = {
 LEVEL: Final = 0.05
 "Of the corrected tests of sieves."
 
-WHICH: Final = TextColumn("Which", itemgetter(-1), "text", "wrapping")
+WHICH: Final = TextColumn("Which", lambda row: row[-1], "text", "wrapping")
 
 BY_LAYER: Final = {
     ("entropy", "all tokens"): "entropy",
@@ -178,15 +178,15 @@ BY_LAYER: Final = {
     ("offset", "0"): "to itself",
     ("offset", "+1"): "to the next word",
     ("distance", "words"): "distance",
+    ("pair", "A to B"): "A to B",
+    ("pair", "B to A"): "B to A",
 }
 "What is reported by layer, and how its column is called; what begins with “to” is a place that attention goes to."
-
-SPECIAL: Final = ("[CLS]", "[SEP]", "period or comma")
 
 PANELS: Final = {
     "Entropy of all rows": {"heads": ("entropy", "all tokens")},
     "Entropy of the [CLS] row": {"heads": ("entropy", "[CLS]")},
-    "Attention to special tokens and punctuation": {name: ("attention", name) for name in SPECIAL},
+    "Attention to special tokens and punctuation": {k: ("attention", k) for k in ("[CLS]", "[SEP]", "period or comma")},
     "Attention to [SEP]": {
         "from [SEP]": ("attention", "[SEP] from [SEP]"),
         "from other tokens": ("attention", "[SEP] from others"),

@@ -16,6 +16,7 @@ from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
 from probes.corpora.corpus import NAMED
+from probes.plain.text_tables import Entry
 from probes.registry import registered_by
 from probes.words.own import own_probe
 from reports.measures.registry import OF_FILE, MeasureError, module_of, use
@@ -127,8 +128,8 @@ FAST: Final[Given] = {
 
 
 def config_tables(
-    corpus: str | Mapping[str, Any] | Sequence[str] | None,
-    report: str | Mapping[str, Any] | Sequence[str] | None,
+    corpus: str | Mapping[str, Any] | Sequence[Entry] | None,
+    report: str | Mapping[str, Any] | Sequence[Entry] | None,
     annotate: str | None,
     probes: str | Sequence[str] | Mapping[str, Any],
 ) -> dict[str, dict[str, Any]]:
@@ -140,15 +141,25 @@ def config_tables(
     return {table: values for table, values in tables.items() if any(values.values())}
 
 
-def corpus_part(corpus: str | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+def is_pair(entry: object) -> bool:
+    """Return whether an object is a pair of texts, or of lists of words."""
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return False
+    if all(isinstance(text, str) for text in entry):
+        return True
+    return all(isinstance(text, list | tuple) and all(isinstance(word, str) for word in text) for text in entry)
+
+
+def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, Any]:
     """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
     if isinstance(corpus, Mapping):
         return dict(corpus)
     if not isinstance(corpus, str):
         texts = [] if hasattr(corpus, "columns") else [*corpus]
-        if not all(isinstance(text, str) for text in texts) or not texts:
+        if not all(isinstance(text, str) or is_pair(text) for text in texts) or not texts:
             got = type(texts[0]).__name__ if texts else type(corpus).__name__
-            raise ConfigError(f"corpus: expected a name, a file, a table of a config or a list of texts, got {got}")
+            expected = "a name, a file, a table of a config or a list of texts"
+            raise ConfigError(f"corpus: expected {expected}, got {got} (a pair is two texts, or two lists of words)")
         return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -91,10 +91,10 @@ def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
     """
     named = {**NAMED_PAIRS, **NAMED_RATINGS}
     found: dict[str, list[int]] = {}
-    for key, value in flat_keys(values):
+    for _, value in flat_keys({table: keys for table, keys in values.items() if table != "corpus"}):
         for one in value if isinstance(value, list) else [value]:
             path = data_folder() / named[one].path if one in named else Path(str(one))
-            if path.is_absolute() and not key.startswith("corpus."):
+            if path.is_absolute():
                 files = sorted(path.rglob("*")) if path.is_dir() else [path]
                 facts = {str(file): file.stat() for file in files if file.is_file()}
                 found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}

@@ -107,9 +107,9 @@ class CheckpointReader:
 
     @cached_property
     def _matched(self) -> list[Sequence[str]]:
-        """The words of the sentences on which heads are matched."""
+        """The words of the sentences on which heads are matched, of a pair of texts those of the first."""
         texts = self.corpora[1].sentences()
-        return [text.words for text in texts.take(range(min(self.section.match_texts, len(texts))))]
+        return [text.texts[0] for text in texts.take(range(min(self.section.match_texts, len(texts))))]
 
     def read(self, checkpoint: Checkpoint) -> CheckpointAnswers:
         """Put the prepared targets to a checkpoint."""

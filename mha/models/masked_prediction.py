@@ -15,7 +15,7 @@ from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.models.folders import find_model
 from mha.models.hub import HeadMissingError, load_hub_head
-from mha.models.model import Model, permute_weights
+from mha.models.model import Model, permute_weights, typed
 from mha.models.packages import ModelError
 
 MASKS = ("[MASK]", "<mask>")
@@ -79,14 +79,15 @@ class MaskedLM:
         return self.model.arithmetic()
 
     def _logits(self, ids: Tensor, real: Tensor | None, selected: Tensor, entry: Entry | None) -> Tensor:
+        types = self.model.types(ids, real)
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
-            ours: Tensor = self.module.lm_head(self.module(ids, real, selected=selected, entry=entry))
+            ours: Tensor = self.module.lm_head(self.module(ids, real, types, selected=selected, entry=entry))
             return ours
         before = _chosen.set(selected)
         try:
             seen = torch.ones_like(ids) if real is None else real.long()
-            logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
+            logits: Tensor = self.module(input_ids=ids, attention_mask=seen, **typed(types)).logits
         finally:
             _chosen.reset(before)
         if logits.ndim != 3 or logits.shape[:2] != (1, len(selected)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import inspect
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -27,7 +28,7 @@ from mha.models.check import measured
 from mha.models.folders import find_model, hub_revision, read_model_config, weights_sha256
 from mha.models.hub import load_hub_model
 from mha.models.packages import ModelError
-from mha.models.tokenizer import load_tokenizer, tokenizer_key
+from mha.models.tokenizer import PairForm, load_tokenizer, second_type, tokenizer_key
 from mha.own_attention import attend_fully
 
 _drawing = threading.Lock()
@@ -63,6 +64,8 @@ class Model:
     "Of products, one of `mha.device.PRECISIONS`."
     special: Mapping[str, int] = field(default_factory=dict, repr=False)
     "Role (one of `mha.models.tokenizer.SPECIAL`) -> the tokenizer's piece for it; empty for models made by hand."
+    pairs: PairForm = field(default=PairForm(), repr=False)
+    "How its tokenizer writes pairs of texts."
     notes: tuple[str, ...] = ()
     "What its folder holds that was not read, in sentences."
 
@@ -116,17 +119,33 @@ class Model:
         `selected` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
         ids, real, selected = ids.to(self.device), moved(self.device, real), moved(self.device, selected)
+        types = self.types(ids, real)
         with self.arithmetic():
             if isinstance(self.module, Encoder):
-                return self.module(ids, real, selected=selected, entry=entry)
+                return self.module(ids, real, types, selected=selected, entry=entry)
             seen = torch.ones_like(ids) if real is None else real.long()
-            vectors: Tensor = self.module(input_ids=ids, attention_mask=seen)[0]
+            vectors: Tensor = self.module(input_ids=ids, attention_mask=seen, **typed(types))[0]
         vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
         return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected)
+
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece, 1 in the second text of a pair; None where all are 0."""
+        if self.pairs.separator is None:
+            return None
+        types: Tensor = second_type(ids, self.pairs.separator)
+        types = types if real is None else types * real
+        return types if bool(types.any()) else None
 
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes: that of its `precision`."""
         return autocast(uses_bf16(self.precision, self.device), self.device)
+
+
+def typed(types: Tensor | None) -> dict[str, Tensor]:
+    """Return the argument by which a model of `transformers` is given the types of pieces; none where all are 0."""
+    return {} if types is None else {"token_type_ids": types}
 
 
 def load_model(
@@ -151,7 +170,7 @@ def load_model(
     check_finite(folder, module)
     if source == "permuted":
         permute_weights(module, seed)
-    tokenizer, special = load_tokenizer(folder)
+    tokenizer, special, pairs = load_tokenizer(folder)
     rows = check_vocabulary(folder, tokenizer, module)
     layers, heads, positions = _shape(module)
     model = Model(
@@ -168,6 +187,7 @@ def load_model(
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
+        pairs=pairs if _has_types(module) else replace(pairs, separator=None),
         notes=(*_notes(config, module),),
     )
     model = model if whole else _as_measured(model, tokenizer_key(folder))
@@ -180,6 +200,13 @@ def _as_measured(model: Model, key: str) -> Model:
     longest = model.max_pieces if shape.positions is None else min(model.max_pieces, shape.positions)
     padding = model.padding if shape.pads else None
     return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding)
+
+
+def _has_types(module: nn.Module) -> bool:
+    """Return whether a module is given types of pieces."""
+    if isinstance(module, Encoder):
+        return module.config.token_types > 1
+    return "token_type_ids" in inspect.signature(module.forward).parameters
 
 
 def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,42 @@ SENTENCES = (
 ADVICE = 'a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
 "With it `transformers` reads tokenizer.json as it stands."
 
-LAYOUT = 2
+LAYOUT = 3
 "Part of every key: raise it when what is kept of a tokenizer changes."
+
+
+@dataclass(frozen=True)
+class PairForm:
+    """How a tokenizer writes a pair of texts."""
+
+    separator: int | None = None
+    "Piece behind the first text, after which pieces have the second type; None where all have one type."
+    refused: str = ""
+    "Why pairs cannot be read."
+
+    @classmethod
+    def of(cls, tokenizer: Any, theirs: Any) -> PairForm:
+        """Return how a tokenizer of `transformers` writes pairs; `tokenizer` is what is made of it here."""
+        words = (*SENTENCES[0], *SENTENCES[1])
+        (pieces,) = align(tokenizer, [words], None, [len(SENTENCES[0])])
+        expected = theirs(*map(" ".join, SENTENCES[:2]), split_special_tokens=True)
+        if pieces.ids.tolist() != expected["input_ids"]:
+            return cls(None, "its tokenizer cuts a pair of texts in another way than its call does")
+        if not any(types := expected.get("token_type_ids", ())):
+            return cls()
+        separator = pieces.ids[types.index(1) - 1] if 1 in types else -1
+        if second_type(pieces.ids, separator).tolist() == types:
+            return cls(int(separator))
+        return cls(None, "the types that its tokenizer gives to the pieces of a pair are not known")
+
+
+def second_type(ids: Any, separator: int) -> Any:
+    """Return 1 at the pieces behind the first `separator` of each row of ids [..., piece], an array or tensor, else 0.
+
+    These are the types, or segments, that tokenizers give to the pieces of a pair; of a single text all are 0.
+    """
+    ends = (ids == separator) * 1
+    return (ends.cumsum(-1) - ends).clip(max=1)
 
 
 def tokenizer_key(folder: Path) -> str:
@@ -48,8 +83,8 @@ def tokenizer_key(folder: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int]]:
-    """Return a folder's `tokenizers.Tokenizer` and its special tokens: role (one of SPECIAL) -> piece.
+def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int], PairForm]:
+    """Return a folder's `tokenizers.Tokenizer`, its special tokens, role (one of SPECIAL) -> piece, and its pairs.
 
     It is what `AutoTokenizer` makes of the folder, keeps texts whole, and cuts what looks like a special token as the
     text that it is. It is checked once and kept in the cache. Raises ModelError where the folder has no tokenizer or
@@ -66,7 +101,7 @@ def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int]]:
     found = kept("tokenizers", tokenizer_key(folder), lambda: _opened(folder))
     tokenizer = Tokenizer.from_str(found["tokenizer"])
     tokenizer.encode_special_tokens = True
-    return tokenizer, found["special"]
+    return tokenizer, found["special"], PairForm(**found["pairs"])
 
 
 def _opened(folder: Path) -> dict[str, Any]:
@@ -85,7 +120,8 @@ def _opened(folder: Path) -> dict[str, Any]:
     tokenizer.encode_special_tokens = True
     for words in (*SENTENCES, *[("the", theirs.decode([piece]).strip(), "sank") for piece in special.values()]):
         _check_cut(folder, tokenizer, theirs, words)
-    return {"tokenizer": tokenizer.to_str(), "special": special}
+    pairs = asdict(PairForm.of(tokenizer, theirs))
+    return {"tokenizer": tokenizer.to_str(), "special": special, "pairs": pairs}
 
 
 def _unknown(tokenizer: Any) -> int | None:

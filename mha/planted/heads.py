@@ -10,6 +10,7 @@ import torch
 from mha.attention import MultiHeadAttention
 from mha.encoder.encoder import Encoder, EncoderConfig, Layer
 from mha.models.model import Model
+from mha.models.tokenizer import PairForm
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
@@ -71,6 +72,7 @@ def word_model(
         max_pieces=positions,
         padding=0,
         sha256="",
+        pairs=PairForm(vocabulary["[SEP]"]),
     )
 
 
@@ -119,5 +121,6 @@ def _word_tokenizer(vocabulary: Mapping[str, int]) -> Any:
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    pair = "[CLS] $A [SEP] $B:1 [SEP]:1"
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair=pair, special_tokens=ends)
     return tokenizer

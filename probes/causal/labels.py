@@ -22,7 +22,7 @@ from mha.messages import OneLineError
 from mha.models.folders import find_model, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
-from mha.models.model import Model
+from mha.models.model import Model, typed
 from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal.ablation_table import ACCURACY, LOGIT
@@ -100,8 +100,6 @@ class Classifier:
     "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
     labels: tuple[str, ...]
     "Names of the labels, in the order of the logits; of a regression the one of its number."
-    separator: int | None
-    "Piece behind the first text, where `transformers` gives pieces of the second another type."
 
     @classmethod
     def of(cls, model: Model, words: bool, seed: int = 0) -> Classifier:
@@ -109,8 +107,6 @@ class Classifier:
 
         Raises ModelError for a model without such a head.
         """
-        from transformers import AutoTokenizer
-
         kind = "TokenClassification" if words else "SequenceClassification"
         try:
             _refuse_other(model, kind)
@@ -123,10 +119,8 @@ class Classifier:
             raise ModelError(f"{model.name}: its head gives a text several labels, and rows have one each")
         if config.pad_token_id is None:
             raise ModelError(f"{model.name}: config.json has no pad_token_id, so transformers reads single texts alone")
-        theirs: Any = AutoTokenizer.from_pretrained(find_model(model.name), local_files_only=True)
-        typed = any(theirs("a", "b").get("token_type_ids", ()))
         labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
-        found = cls(model, module, labels, model.special["sep"] if typed else None)
+        found = cls(model, module, labels)
         return found if found._pads() else replace(found, model=replace(model, padding=None))
 
     @torch.no_grad()
@@ -159,28 +153,23 @@ class Classifier:
         device = device_of(self.module)
         ids, real, selected = ids.to(device), moved(device, real), moved(device, selected)
         seen = torch.ones_like(ids) if real is None else real.long()
-        types = {} if self.separator is None else {"token_type_ids": self.types(ids)}
+        types = typed(self.model.types(ids, real))
         with self.arithmetic():
             logits: Tensor = self.module(input_ids=ids, attention_mask=seen, **types).logits
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits if selected is None else logits.flatten(0, 1).index_select(0, selected)
 
-    def types(self, ids: Int[Tensor, "*batch piece"]) -> Int[Tensor, "*batch piece"]:
-        """Return 1 for pieces behind the first separator, else 0, as tokenizers give them; padding may have either."""
-        ends = torch.eq(ids, self.separator or 0).long()
-        return (ends.cumsum(-1) - ends).clamp(max=1)
-
     def cut(self, row: LabelledRow) -> Pieces:
-        """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair of other types than known.
+        """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair that cannot be read.
 
         Of a row without words, every piece that is not special counts as one.
         """
         if row.words:
             return align(self.model.tokenizer, [row.words])[0]
+        if row.pair is not None and self.model.pairs.refused:
+            raise LabelError(f"{row.place}: {self.model.pairs.refused}")
         encoding = self.model.tokenizer.encode(row.text, row.pair)
         ids, own = np.array(encoding.ids, np.int32), np.array(encoding.special_tokens_mask, bool)
-        if self.separator is not None and self.types(torch.from_numpy(ids)).tolist() != encoding.type_ids:
-            raise LabelError(f"{row.place}: the types that the tokenizer gives to the pieces of a pair are not known")
         word = np.where(own, SEP, np.cumsum(~own) - 1)
         word[(np.cumsum(~own) == 0) & own] = CLS
         return Pieces(ids, word.astype(np.int32), int((~own).sum()))

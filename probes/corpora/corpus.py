@@ -25,7 +25,7 @@ from probes.records import Document, Mention, Sentence, frozen_ints
 LAYOUT = 6
 "Part of every fingerprint: raise it when a reader changes what is read of words, trees or mentions."
 
-STORED_LAYOUT = 1
+STORED_LAYOUT = 2
 "Part of the name of every stored file: raise it when the columns below change."
 
 
@@ -78,6 +78,8 @@ class Corpus:
                 digest.update(repr(kinds).encode())
             if document.space_after:
                 digest.update(repr(document.space_after).encode())
+            if any(seconds := [sentence.second for sentence in document.sentences]):
+                digest.update(repr(seconds).encode())
         return cls(name, lambda: iter(held), digest.hexdigest())
 
     @classmethod
@@ -252,6 +254,7 @@ def _row(text: Document, lost: Cut) -> dict[str, Any]:
         "lengths": [len(sentence) for sentence in text.sentences],
         "kinds": [sentence.kind for sentence in text.sentences],
         "languages": [sentence.language for sentence in text.sentences],
+        "seconds": [sentence.second for sentence in text.sentences],
         "words": list(text.words),
         "heads": [int(head) for sentence in text.sentences for head in sentence.heads],
         "deprels": list(text.deprels),
@@ -281,8 +284,8 @@ def _document(row: dict[str, Any]) -> Document:
     for one in row["remarks"]:
         remarks.setdefault(one["sentence"], []).append(one["remark"])
     sentences, start = [], 0
-    own = zip(row["sentences"], row["lengths"], row["kinds"], row["languages"], strict=True)
-    for number, (name, length, kind, language) in enumerate(own):
+    own = zip(*(row[column] for column in ("sentences", "lengths", "kinds", "languages", "seconds")), strict=True)
+    for number, (name, length, kind, language, second) in enumerate(own):
         columns = {key: row[key][start : start + length] for key in _COLUMNS}
         heads = columns.pop("heads")
         sentences.append(
@@ -292,6 +295,7 @@ def _document(row: dict[str, Any]) -> Document:
                 mentions=tuple(mentions.get(number, ())),
                 kind=kind,
                 language=language,
+                second=second,
                 remarks=tuple(remarks.get(number, ())),
                 **{key: tuple(column) for key, column in columns.items()},
             )
@@ -316,6 +320,7 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
         | {
             "kinds": strings,
             "languages": strings,
+            "seconds": numbers,
             "deprels": strings,
             "upos": strings,
             "feats": strings,

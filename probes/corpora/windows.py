@@ -34,13 +34,17 @@ def windows(document: Document, max_words: int) -> Iterator[Document]:
     Borders fall wherever the count falls, also within a sentence, so no word is lost and no sentence is too long. A
     sentence at a border becomes two (or more) with the same id; a word whose head is on the other side gets head -1 and
     the relation "", unlike a root, which keeps its relation. A mention belongs to a window if all its words do,
-    otherwise it is left out; `cut` counts all that. A document that fits is yielded as it is.
+    otherwise it is left out; `cut` counts all that. A document that fits is yielded as it is. Pairs of texts are never
+    cut: each is a window, however long it is.
 
     With 100 words this gives GUM dev its 2,638 mentions that have an antecedent in their window (an earlier head word
     of the same entity), where whole sentences packed up to 100 words give 2,615.
     """
     if max_words < 1:
         raise ValueError(f"max_words is {max_words}, expected at least 1")
+    if any(sentence.second for sentence in document.sentences):
+        yield from document.split_sentences()
+        return
     if len(document) <= max_words:
         yield document
         return
@@ -56,7 +60,7 @@ def windows(document: Document, max_words: int) -> Iterator[Document]:
 
 def cut(document: Document, max_words: int) -> Cut:
     """Count what `windows` with the same arguments takes away."""
-    if len(document) <= max_words:
+    if len(document) <= max_words or any(sentence.second for sentence in document.sentences):
         return Cut()
     mentions = document.mentions
     inside = [mention for mention in mentions if mention.words[0] // max_words == mention.words[-1] // max_words]

@@ -43,6 +43,9 @@ SIEVES = ("local", "delimiter", "syntactic")
 PARTS = ("distance", "words", "within")
 "Attention times its distance in words; attention to words; attention of words to those of their sentence."
 
+BETWEEN = tuple(f"{start} to {end}" for start in "AB" for end in ("A", "B", "[CLS]", "[SEP]"))
+"From the words of one text of a pair to those of either, and to special tokens; A is the first, B the second."
+
 CELLS = (*ATTENTION, *OFFSETS, *SIEVES, *PARTS)
 
 
@@ -113,6 +116,16 @@ class Layout:
         return self.pairs & (numbers[:, :, None] == numbers[:, None]) & several[:, None, None]
 
     @cached_property
+    def texts(self) -> tuple[Float[Tensor, "text piece"], Float[Tensor, "text piece"]] | None:
+        """1 at the pieces of the words of the first text of each pair, and of the second; None where none is a pair."""
+        if not any(text.second for text in self.documents):
+            return None
+        numbers = self.of_each(
+            [1 + (word >= text.second) for word in range(len(text))] if text.second else [] for text in self.documents
+        )
+        return (numbers == 1).float(), (numbers == 2).float()
+
+    @cached_property
     def tree(self) -> Bool[Tensor, "text query key"]:
         """Whether one is the head of the other."""
         arcs = torch.zeros(len(self.documents), self.width, self.width)
@@ -134,10 +147,23 @@ class CellWeights:
     @classmethod
     def of(cls, layout: Layout) -> CellWeights:
         """Lay out the weights of all measures."""
-        asked = [*_attention(layout), *_offsets(layout), *_sieves(layout), *_parts(layout)]
-        return cls(
-            torch.stack([weights.flatten(1) for weights, _ in asked], 1), torch.stack([known for _, known in asked], 1)
-        )
+        return cls.joined([*_attention(layout), *_offsets(layout), *_sieves(layout), *_parts(layout)])
+
+    @classmethod
+    def between(cls, layout: Layout) -> CellWeights | None:
+        """Lay out the weights of BETWEEN, means over the words of a text of a pair; None where no text is a pair."""
+        if layout.texts is None:
+            return None
+        ends = (*layout.texts, layout.special(-1), layout.special(-2))
+        rows = [layout.of_words * text for text in layout.texts]
+        square = torch.ones_like(layout.pairs)
+        return cls.joined([_mean(row, square & (end > 0)[:, None]) for row in rows for end in ends])
+
+    @classmethod
+    def joined(cls, measures: Sequence[Weighted]) -> CellWeights:
+        """Return the weights of several measures together."""
+        weights = torch.stack([weights.flatten(1) for weights, _ in measures], 1)
+        return cls(weights, torch.stack([known for _, known in measures], 1))
 
     def sums(self, pattern: Float[Tensor, "text head query key"]) -> Float[Tensor, "text measure head"]:
         """Return all measures of all heads."""

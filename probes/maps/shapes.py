@@ -23,7 +23,7 @@ from mha.pieces import CLS, SEP
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, named_heads, stacked
 from probes.evidence.statistics import Bootstrap, SignFlips, adjust
-from probes.maps.cells import ATTENTION, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
+from probes.maps.cells import ATTENTION, BETWEEN, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
 from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
@@ -35,6 +35,12 @@ SMOOTHING = 1e-4
 NOTHING = 1e-30
 "Stands for no attention where there must not be a 0."
 
+PAIRED: Final = (
+    *((kind, f"words of {text}") for kind in ("entropy", "confidence") for text in "AB"),
+    *(("pair", name) for name in BETWEEN),
+)
+"What is measured of pairs of texts alone, from one to the other and by text."
+
 MEASURES: Final = (
     *(("entropy", name) for name in ("all tokens", "[CLS]")),
     ("confidence", "without [SEP]"),
@@ -42,6 +48,7 @@ MEASURES: Final = (
     *(("offset", name) for name in OFFSETS),
     ("distance", "words"),
     *(("sieve", name) for name in (*SIEVES, "block")),
+    *PAIRED,
     *(("class", name) for name in CLASSES),
 )
 "Kind and name of everything that is measured of a map, in the order in which it is kept."
@@ -165,6 +172,16 @@ class _Lens:
         return sieve_weights(self.layout, self.layout.words, self.layout.within)[0]
 
     @cached_property
+    def between(self) -> CellWeights | None:
+        return CellWeights.between(self.layout)
+
+    @cached_property
+    def of_texts(self) -> tuple[Float[Tensor, "text piece"], ...]:
+        """Weights of a mean over the pieces of the words of each text of a pair; 0 where it is none."""
+        texts = self.layout.texts or (torch.zeros_like(self.layout.tokens),) * 2
+        return tuple(text / text.sum(1, keepdim=True).clamp(min=1) for text in texts)
+
+    @cached_property
     def even(self) -> Float[Tensor, "text 1 query key"]:
         """Maps that give all tokens the same."""
         return (self.layout.tokens[:, :, None] * self.of_tokens[:, None])[:, None]
@@ -186,7 +203,9 @@ class _Lens:
         simple = cells[:, : len((*ATTENTION, *OFFSETS))]
         sieves = cells[:, [CELLS.index(name) for name in SIEVES]]
         few = torch.stack([every, self.first.sum(1) > 0, words], 1)
-        return torch.cat([few, simple, several[:, None], sieves, blocks[:, None], classed], 1)
+        by_text = torch.stack([text.sum(1) > 0 for text in self.of_texts * 2], 1)
+        paired = by_text[:, :1].expand(-1, len(BETWEEN)) if self.between is None else self.between.counted
+        return torch.cat([few, simple, several[:, None], sieves, blocks[:, None], by_text, paired, classed], 1)
 
     def measure(self, pattern: Tensor) -> tuple[Float[Tensor, "text measure head"], Bool[Tensor, "text head"]]:
         """Return MEASURES, 0 where a text has none, and whether the class of a map is a near-tie."""
@@ -194,15 +213,19 @@ class _Lens:
         at = {name: cells[:, CELLS.index(name)] for name in ("distance", "words", "within")}
         entropy = self._entropies(pattern)
         kept = (1 - self.layout.special(SEP))[:, None, None]
-        confidence = _over_rows((pattern * kept).amax(-1), self.of_words)
+        highest = (pattern * kept).amax(-1)
         of_map = MapParts(self._columns(pattern), self._band(pattern), at["within"], self.even_parts)
         classes, near = classify(of_map, self.rule)
-        few = (_over_rows(entropy, self.of_tokens), _over_rows(entropy, self.first), confidence)
+        few = [_over_rows(entropy, self.of_tokens), _over_rows(entropy, self.first), _over_rows(highest, self.of_words)]
         distance = at["distance"] / at["words"].clamp(min=NOTHING)
         count = len((*ATTENTION, *OFFSETS))
         sieves = cells[:, count : count + len(SIEVES)]
         block = self._block(pattern, entropy)
-        parts = [torch.stack(few, 1), cells[:, :count], distance[:, None], sieves, block, classes]
+        by_text = [_over_rows(rows, text) for rows in (entropy, highest) for text in self.of_texts]
+        paired = pattern.new_zeros(len(pattern), len(BETWEEN), pattern.shape[1])
+        paired = paired if self.between is None else self.between.sums(pattern)
+        simple = [torch.stack(few, 1), cells[:, :count], distance[:, None], sieves, block]
+        parts = [*simple, torch.stack(by_text, 1), paired, classes]
         return torch.cat(parts, 1) * self.counted[:, :, None], near & self.counted[:, -1, None]
 
     def _entropies(self, pattern: Tensor) -> Float[Tensor, "text head query"]:
@@ -243,17 +266,22 @@ def _over_rows(values: Float[Tensor, "text head query"], weights: Float[Tensor, 
 def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float) -> pd.DataFrame:
     """Return one row a measure, head and split, in the columns of the table `shapes`.
 
-    A value is the mean over the texts that have what is measured, its interval 95 % of resamples of clusters. On the
-    report split sieves are tested: p is that of a one-sided sign-flip test by cluster of a mean above `threshold`
-    (Pande et al. 2021 take a t test over sentences), p_label is corrected for all heads (step-down maximum, Westfall
-    and Young 1993); what depends on all sieves of a run is left to `add_adjusted`.
+    PAIRED has rows where there are pairs. A value is the mean over the texts that have what is measured, its interval
+    95 % of resamples of clusters. On the report split sieves are tested: p is that of a one-sided sign-flip test by
+    cluster of a mean above `threshold` (Pande et al. 2021 take a t test over sentences), p_label is corrected for all
+    heads (step-down maximum, Westfall and Young 1993); what depends on all sieves of a run is left to `add_adjusted`.
     """
     blocks: list[Mapping[str, object]] = []
+    asked = [
+        (place, *measure)
+        for place, measure in enumerate(MEASURES)
+        if measure not in PAIRED or select.n[:, place].any() or report.n[:, place].any()
+    ]
     for number, (split, shapes) in enumerate(zip(SPLITS, (select, report), strict=True)):
         clusters = np.flatnonzero(shapes.n.any(1)).tolist()
         bootstrap = effort.resamples(clusters, number)
         flips = SignFlips.draw(clusters, effort.flips if split == "report" else 0, effort.seed + number)
-        for place, (kind, measure) in enumerate(MEASURES):
+        for place, kind, measure in asked:
             limit = threshold if kind == "sieve" and split == "report" else np.nan
             rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, bootstrap, flips, limit)
             near_ties = shapes.near_ties if kind == "class" else 0

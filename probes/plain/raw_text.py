@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,8 +17,16 @@ from probes.corpora.annotation.written_words import escape_remarks, unescaped
 from probes.corpora.line_reader import CorpusError, numbered_lines, suffixes_of, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.readers import find_reader, first_line, reader_by_content
-from probes.plain.spacy_words import SQUEEZED, spacy_version, written_sentences
-from probes.plain.text_tables import SUFFIXES, DatasetTexts, has_text_column, table_texts
+from probes.plain.spacy_words import SQUEEZED, WrittenSentence, spacy_version, written_sentences
+from probes.plain.text_tables import (
+    SUFFIXES,
+    Columns,
+    DatasetTexts,
+    Entry,
+    Text,
+    has_text_column,
+    table_texts,
+)
 from probes.records import Document, Sentence
 
 ABOUT: Final = "SOURCE.txt"
@@ -26,10 +34,10 @@ ABOUT: Final = "SOURCE.txt"
 
 
 class WrittenText(NamedTuple):
-    """A text, and the id of its document."""
+    """A text, or a pair of texts, and the id of its document."""
 
     id: str
-    text: str
+    text: Entry
 
 
 class Counted(NamedTuple):
@@ -38,6 +46,8 @@ class Counted(NamedTuple):
     fingerprint: str
     texts: int
     empty: int
+    pairs: int
+    "Texts that are pairs."
 
 
 def is_raw_text(path: Path) -> bool:
@@ -68,11 +78,13 @@ def _holds_texts(folder: Path) -> bool:
 class RawText:
     """Texts without annotation: those of a path or data set, or those that are given."""
 
-    source: Path | str | tuple[str, ...]
+    source: Path | str | tuple[Entry, ...]
     """A .txt file, a table (`probes.plain.text_tables`), a folder of such .txt files or of a data set, or
     "hub:owner/name"; or the texts themselves."""
     column: str | None = None
     "Of a table or data set; without it the one called text or sentence."
+    pair: str | None = None
+    "Its column of second texts; without it the one called text_pair, if there is one."
     subset: str | None = None
     split: str = "train"
     "Of a data set, as its subset."
@@ -107,16 +119,17 @@ class RawText:
 
         Raises CorpusError where there is none.
         """
-        digest, texts, empty = hashlib.sha256(), 0, 0
+        digest, texts, empty, pairs = hashlib.sha256(), 0, 0, 0
         for name, text in self._every():
             if text:
                 digest.update(f"{name}\0{text}\0".encode())
                 texts += 1
+                pairs += not isinstance(text, str)
             else:
                 empty += 1
         if not texts:
             raise CorpusError(f"{self._where}: no text in it, expected words")
-        return Counted(digest.hexdigest(), texts, empty)
+        return Counted(digest.hexdigest(), texts, empty, pairs)
 
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
@@ -130,7 +143,8 @@ class RawText:
         kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
         unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
         empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
-        return (f"{self.name}: {counted.texts} texts{unit}{empty}",)
+        pairs = f", {counted.pairs} of them pairs that are read together" if counted.pairs else ""
+        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}",)
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -147,24 +161,24 @@ class RawText:
 
     def _every(self) -> Iterator[WrittenText]:
         """Yield all texts without white space around them, "" for rows that have none."""
-        places: list[tuple[str, str, Iterable[tuple[int, str]]]]
+        places: list[tuple[str, str, Iterable[tuple[int, Entry]]]]
         if isinstance(self.source, tuple):
             places = [("text", "texts: text ", enumerate(self.source, start=1))]
         elif self._files:
             places = [(path.name, f"{path}:", self._places(path)) for path in self._files]
         else:
-            found = DatasetTexts(str(self.source), self.subset, self.split, self.column)
-            places = [(self.name, f"{self.source}: row ", enumerate(found, start=1))]
+            found = DatasetTexts(str(self.source), self.subset, self.split, self.column, pair=self.pair)
+            places = [(self.name, f"{self.source}: row ", enumerate(found.entries(), start=1))]
         for name, where, numbered in places:
             for number, text in numbered:
                 _check(text, f"{where}{number}")
-                yield WrittenText(f"{name}:{number}", text.strip())
+                yield WrittenText(f"{name}:{number}", _stripped(text))
 
-    def _places(self, path: Path) -> Iterator[tuple[int, str]]:
+    def _places(self, path: Path) -> Iterator[tuple[int, Entry]]:
         if _is_table(path):
-            return table_texts(path, self.column)
-        if self.column is not None:
-            raise CorpusError(f"{path}: no table, so it has no column {self.column!r}")
+            return table_texts(path, Columns(self.column, self.pair))
+        if named := self.column or self.pair:
+            raise CorpusError(f"{path}: no table, so it has no column {named!r}")
         return file_texts(path)
 
 
@@ -220,22 +234,58 @@ def _unit(path: Path) -> str:
     return "what stands between blank lines" if has_paragraphs(lambda: numbered_lines(path)) else "a line"
 
 
-def _check(text: str, where: str) -> None:
-    """Raise CorpusError for what is no text."""
+def _stripped(entry: Entry) -> Entry:
+    """Return a text without white space around it, a pair with one blank text as the other one."""
+    if isinstance(entry, str):
+        return entry.strip()
+    first, second = (text.strip() if isinstance(text, str) else text for text in entry)
+    return (first, second) if first and second else ""
+
+
+def _check(text: Entry, where: str) -> None:
+    """Raise CorpusError for what is no text, and for a word of a list that is none."""
+    if not isinstance(text, str):
+        for part in text:
+            if not isinstance(part, str) and not all(word.strip() for word in part):
+                raise CorpusError(f"{where}: a word of white space alone")
+            _check(part if isinstance(part, str) else " ".join(part), where)
+        return
     if "\0" in text:
         raise CorpusError(f"{where}: a NUL byte, which no text has")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise CorpusError(f"{where}: half of a character (a lone surrogate), which no text has")
 
 
-def _sentences(name: str, text: str, language: str) -> Iterator[Sentence]:
-    for number, found in enumerate(written_sentences(text, language), start=1):
-        words, n = unescaped(found.words), len(found.words)
-        yield Sentence(
-            f"{name}-{number}",
-            words,
-            np.full(n, -1),
-            ("",) * n,
-            space_after=found.space_after,
-            remarks=(*escape_remarks(found.words, words), *[SQUEEZED] * found.squeezed),
-        )
+def _sentences(name: str, text: Entry, language: str) -> Iterator[Sentence]:
+    if isinstance(text, str):
+        for number, found in enumerate(written_sentences(text, language), start=1):
+            yield _sentence(f"{name}-{number}", found)
+        return
+    first, second = (_whole(part, language) for part in text)
+    both = WrittenSentence(
+        first.words + second.words, first.space_after + second.space_after, first.squeezed + second.squeezed
+    )
+    yield _sentence(f"{name}-1", both, len(first.words))
+
+
+def _whole(text: Text, language: str) -> WrittenSentence:
+    """Return a text of a pair, which counts as one sentence."""
+    if not isinstance(text, str):
+        return WrittenSentence(text, (True,) * len(text), 0)
+    found = [*written_sentences(text, language)]
+    words, spaces = ([one.words for one in found], [one.space_after for one in found])
+    joined = tuple(chain.from_iterable(words)), tuple(chain.from_iterable(spaces))
+    return WrittenSentence(*joined, sum(one.squeezed for one in found))
+
+
+def _sentence(name: str, found: WrittenSentence, second: int = 0) -> Sentence:
+    words, n = unescaped(found.words), len(found.words)
+    return Sentence(
+        name,
+        words,
+        np.full(n, -1),
+        ("",) * n,
+        space_after=found.space_after,
+        second=second,
+        remarks=(*escape_remarks(found.words, words), *[SQUEEZED] * found.squeezed),
+    )

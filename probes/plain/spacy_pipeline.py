@@ -142,6 +142,9 @@ def annotate(source: RawText, annotator: str, first: int | None = None) -> Annot
 
     Raises CorpusError where spaCy or the pipeline is not installed, or it has no parser.
     """
+    if source.counted.pairs:
+        what = "annotate parses single texts, and here are pairs"
+        raise CorpusError(f'{source.name}: {what}; leave it out, or read first texts alone (pair = "")')
     pipeline = Pipeline.load(annotator)
     made_of = f"{PARSED_LAYOUT} {first} {pipeline.fingerprint} {source.counted.fingerprint}"
     name = f"{source.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.conllu"
@@ -237,7 +240,7 @@ class Pipeline:
     def parse(self, source: RawText, first: int | None) -> Iterator[ParsedSentence]:
         """Yield the sentences of all texts, at most `first` of them."""
         count = 0
-        texts = ((text, name) for name, text in source.texts())
+        texts = ((text, name) for name, text in source.texts() if isinstance(text, str))
         try:
             for parsed, name in self.nlp.pipe(texts, as_tuples=True):
                 opening = f"# newdoc id = {name}\n"

@@ -22,8 +22,39 @@ COLUMNS: Final = ("text", "sentence")
 SUFFIXES: Final = (".csv", ".jsonl", ".json", ".parquet")
 "Of files that are read as tables of texts; a .tsv file is one where its header has such a column."
 
-Place = tuple[int, str]
+SECOND: Final = "text_pair"
+"What a column of second texts is called where nobody names it, as in labelled rows and in `transformers`."
+
+Text = str | tuple[str, ...]
+"A text as it was written, or as its words."
+
+Entry = str | tuple[Text, Text]
+"A text, or a pair of texts that are read together."
+
+Place = tuple[int, Entry]
 "The number of a line, or of a row where there are no lines, from 1, and what stands there."
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table that hold its texts."""
+
+    text: str | None = None
+    "None for the one called text or sentence."
+    pair: str | None = None
+    "That of second texts, None for the one called text_pair if there is one, and NO_PAIR for texts alone."
+
+    def of(self, columns: Sequence[str], where: str) -> list[str]:
+        """Return the column of texts, and that of second texts if there is one; raises CorpusError."""
+        found = [text_column(columns, self.text, where)]
+        if self.pair and self.pair not in columns:
+            raise CorpusError(f"{where}: no column called {self.pair!r}; it has {', '.join(map(shortened, columns))}")
+        second = SECOND if self.pair is None else self.pair
+        return [*found, *[name for name in columns if name == second and name not in found][:1]]
+
+
+NO_PAIR: Final = ""
+"In the place of a column of second texts: none is read."
 
 
 def text_column(columns: Sequence[str], wanted: str | None, where: str) -> str:
@@ -41,15 +72,15 @@ def has_text_column(header: str) -> bool:
     return any(name.strip().lower() in COLUMNS for name in header.split("\t"))
 
 
-def table_texts(path: Path, column: str | None) -> Iterator[Place]:
+def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
     """Yield place and text of every row, "" where it is empty; raises CorpusError for what is no table of texts.
 
     Where rows are answers to a probe (`probes.words.own`), every text comes once.
     """
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    _, columns = next(table_rows(path), ("", None))
-    once, seen = isinstance(columns, dict) and {"query", "gold"} <= columns.keys(), set[str]()
-    for place, text in readers.get(suffixes_of(path)[-1], _separated)(path, column):
+    _, first = next(table_rows(path), ("", None))
+    once, seen = isinstance(first, dict) and {"query", "gold"} <= first.keys(), set[Entry]()
+    for place, text in readers.get(suffixes_of(path)[-1], _separated)(path, columns):
         if text not in seen:
             yield place, text
         if once:
@@ -70,15 +101,16 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
             yield f"{path}:{number}", dict(zip(names, (cell or None for cell in row), strict=True))
 
 
-def _separated(path: Path, column: str | None) -> Iterator[Place]:
-    place = None
+def _separated(path: Path, columns: Columns) -> Iterator[Place]:
+    places = None
     for number, row in separated(path):
-        if place is None:
-            place = row.index(text_column(row, column, f"{path}:1"))
-        else:
-            if suffixes_of(path)[-1] == ".tsv":
-                refuse_quoting(row[place], f"{path}:{number}")
-            yield number, row[place]
+        if places is None:
+            places = [row.index(name) for name in columns.of(row, f"{path}:1")]
+            continue
+        cells = [row[place] for place in places]
+        for cell in cells if suffixes_of(path)[-1] == ".tsv" else ():
+            refuse_quoting(cell, f"{path}:{number}")
+        yield number, entry_of(cells, f"{path}:{number}")
 
 
 def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -105,18 +137,18 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error})") from None
 
 
-def _json_lines(path: Path, column: str | None) -> Iterator[Place]:
+def _json_lines(path: Path, columns: Columns) -> Iterator[Place]:
     for number, line in numbered_lines(path):
         if line.strip():
-            yield number, _text_of(parsed(line, f"{path}:{number}"), column, f"{path}:{number}")
+            yield number, _text_of(parsed(line, f"{path}:{number}"), columns, f"{path}:{number}")
 
 
-def _json_list(path: Path, column: str | None) -> Iterator[Place]:
+def _json_list(path: Path, columns: Columns) -> Iterator[Place]:
     found = parsed("\n".join(line for _, line in numbered_lines(path)), str(path), "; one value a line is .jsonl")
     if not isinstance(found, list):
         raise CorpusError(f"{path}: a JSON {type(found).__name__}, expected a list of texts or of objects with a text")
     for number, one in enumerate(found, start=1):
-        yield number, _text_of(one, column, f"{path}: entry {number}")
+        yield number, _text_of(one, columns, f"{path}: entry {number}")
 
 
 def parsed(text: str, where: str, hint: str = "") -> Any:
@@ -127,25 +159,38 @@ def parsed(text: str, where: str, hint: str = "") -> Any:
         raise CorpusError(f"{where}: not JSON ({error}{hint})") from None
 
 
-def _text_of(one: Any, column: str | None, where: str) -> str:
-    """Return a string, or the string of an object under the column."""
-    if isinstance(one, dict):
-        one = one[text_column(list(one), column, where)]
-    if one is not None and not isinstance(one, str):
-        raise CorpusError(f"{where}: a {type(one).__name__} where a text is expected")
-    return one or ""
+def _text_of(one: Any, columns: Columns, where: str) -> Entry:
+    """Return a string, or what an object has under the columns."""
+    return entry_of([one[name] for name in columns.of(list(one), where)] if isinstance(one, dict) else [one], where)
 
 
-def _parquet(path: Path, column: str | None) -> Iterator[Place]:
+def entry_of(cells: Sequence[Any], where: str) -> Entry:
+    """Return the text of a cell, or the pair of two; a second one that is empty makes none.
+
+    Texts of a pair may be lists of words. Raises CorpusError for what is neither.
+    """
+    texts = [tuple(cell) if isinstance(cell, list | tuple) and len(cells) > 1 else cell or "" for cell in cells]
+    for text in texts:
+        if not (isinstance(text, str) or (isinstance(text, tuple) and all(isinstance(one, str) for one in text))):
+            words = " (or its words)" * (len(cells) > 1)
+            raise CorpusError(f"{where}: a {type(text).__name__} where a text{words} is expected")
+    if len({type(text) for text in texts if text}) > 1:
+        raise CorpusError(f"{where}: a text and a list of words, expected two texts or two lists of words")
+    if len(texts) > 1 and texts[1]:
+        return (texts[0], texts[1]) if texts[0] else ""
+    return texts[0] if isinstance(texts[0], str) else " ".join(texts[0])
+
+
+def _parquet(path: Path, columns: Columns) -> Iterator[Place]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
-        name = text_column(file.schema_arrow.names, column, str(path))
-        rows = (value for batch in file.iter_batches(columns=[name]) for value in batch.column(0).to_pylist())
-        for number, value in enumerate(rows, start=1):
-            yield number, _text_of(value, column, f"{path}: row {number}")
+        names = columns.of(file.schema_arrow.names, str(path))
+        rows = (row for batch in file.iter_batches(columns=names) for row in batch.select(names).to_pylist())
+        for number, row in enumerate(rows, start=1):
+            yield number, entry_of([row[name] for name in names], f"{path}: row {number}")
     except (pa.ArrowException, OSError) as error:
         raise CorpusError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
 
@@ -167,6 +212,8 @@ class DatasetTexts:
     streaming: bool = False
     "Whether it is read while it is downloaded, for one that fits on no disk."
     revision: str | None = None
+    pair: str | None = NO_PAIR
+    "Column of second texts, as in `Columns`."
 
     def open(self) -> Any:
         """Return the data set; raises CorpusError where it cannot be opened or has no such column."""
@@ -181,8 +228,8 @@ class DatasetTexts:
         columns = found.column_names
         if columns is None:
             return found
-        column = text_column(columns, self.column, f"data set {self.name!r}")
-        return found.select_columns([column])  # others may hold addresses, which are fetched when they are read
+        chosen = Columns(self.column, self.pair).of(columns, f"data set {self.name!r}")
+        return found.select_columns(chosen)  # others may hold addresses, which are fetched when they are read
 
     def _opened(self) -> Any:
         import datasets
@@ -220,13 +267,19 @@ class DatasetTexts:
         return folder / self.split
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts that are not blank."""
+        """Yield the texts that are not blank, first texts where there are pairs."""
+        yield from (one if isinstance(one, str) else str(one[0]) for one in self.entries())
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the texts that are not blank, and pairs of texts."""
         for row in self.open():
-            column = self.column or text_column(list(row), None, f"data set {self.name!r}")
-            if not isinstance(text := row[column], str):
-                raise CorpusError(f"data set {self.name!r}: column {column!r} holds a {type(text).__name__}, no text")
-            if text.strip():
-                yield text
+            columns = Columns(self.column, self.pair).of(list(row), f"data set {self.name!r}")
+            if len(columns) == 1 and not isinstance(text := row[columns[0]], str):
+                what = f"column {columns[0]!r} holds a {type(text).__name__}, no text"
+                raise CorpusError(f"data set {self.name!r}: {what}")
+            entry = entry_of([row[name] for name in columns], f"data set {self.name!r}")
+            if not isinstance(entry, str) or entry.strip():
+                yield entry
 
 
 def data_elsewhere(card: Path) -> str | None:

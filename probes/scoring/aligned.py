@@ -121,13 +121,16 @@ class Aligned:
 
 def cut_texts(model: Model, texts: Sequence[Document]) -> list[Pieces]:
     """Return the pieces of texts, as `mha.pieces.align` does, read with the blanks that they were written with."""
-    return align(model.tokenizer, [text.words for text in texts], [text.space_after for text in texts])
+    spaces, seconds = [text.space_after for text in texts], [text.second for text in texts]
+    return align(model.tokenizer, [text.words for text in texts], spaces, seconds)
 
 
 def _unfit(model: Model, text: Document, cut: Pieces) -> str:
     """Return why the model cannot read a text, "" where it can."""
     if len(text) == 0:
         return "text without words"
+    if text.second and model.pairs.refused:
+        return model.pairs.refused
     if len(cut) > model.max_pieces:
         return f"longer than the model ({model.max_pieces} pieces)"
     wrong = cut.misread(model.special)

@@ -36,11 +36,14 @@ def random_bits(*counters: IntArray | Bits) -> Bits:
 def shuffled_places(document: Document, seed: int) -> IntArray:
     """Return where each word of a text stands once the words of every sentence are in another order.
 
-    Word i moves to place `shuffled_places(document, seed)[i]` of its sentence. The order is a function of seed,
-    document id and sentence id.
+    Word i moves to place `shuffled_places(document, seed)[i]` of its sentence, and of its text in a pair. The order is
+    a function of seed, document id and sentence id.
     """
     places = np.zeros(len(document), np.int64)
     for start, sentence in zip(document.starts.tolist(), document.sentences, strict=True):
         drawn = np.array(draws(seed, "shuffled words", document.id, sentence.id)[:1], np.uint64)
-        places[start + np.argsort(random_bits(drawn, np.arange(len(sentence))))] = start + np.arange(len(sentence))
+        word = np.arange(len(sentence))
+        order = np.argsort(random_bits(drawn, word))
+        order = order[np.argsort(order >= sentence.second, kind="stable")] if sentence.second else order
+        places[start + order] = start + word
     return places

@@ -10,20 +10,22 @@ from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import CorpusError, shortened
-from probes.plain.text_tables import table_rows
+from probes.plain.text_tables import SECOND, Text, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
+from probes.words.across import across
 
 Function = Callable[[Document], Mapping[int, int | Sequence[int]]]
 "Takes a sentence and returns {index of the query word: index or indices of its right words}."
 
-Key = str | tuple[str, ...]
-"A text as answers to it are looked up: its letters without blanks, or its words."
+Key = tuple[Text, ...]
+"A text, or a pair, as answers to it are looked up: its letters without blanks, or its words."
 
 
 class AnswerError(OneLineError):
@@ -38,6 +40,8 @@ class Answer(NamedTuple):
     label: str = "all"
     place: str = ""
     "Of a table, the row that says so."
+    aligns: bool = False
+    "Whether query is a word of the first text of a pair, and gold one of the second, each counted from its beginning."
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +65,21 @@ class OwnProbe:
     source: ClassVar[str] = "a probe of one's own"
 
     @property
+    def aligns(self) -> bool:
+        """Whether its table aligns the words of pairs of texts, which are asked both ways."""
+        return any(answer.aligns for answers in self.rows.values() for answer in answers)
+
+    @property
     def variants(self) -> tuple[str, ...]:
-        """The one way in which it asks."""
-        return (f"word->answer of {self.name}",)
+        """The ways in which it asks: the one of its answers, or both ways between the texts of a pair."""
+        words = [f"word of the {which} text" for which in ("first", "second")] if self.aligns else ["word"]
+        return tuple(f"{word}->answer of {self.name}" for word in words)
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a query and label; raises AnswerError for an answer that the text cannot have."""
         pairs = {pair for answer in self._answers(document) for pair in self._pairs(answer, document)}
+        if self.aligns:
+            return across(document, sorted(pairs), self.variants)
         return {self.variants[0]: Targets.grouped(sorted(pairs))}
 
     def pool(self, label: str) -> Sequence[str]:
@@ -85,7 +97,7 @@ class OwnProbe:
 
     def notes(self, texts: Iterable[Document]) -> Iterator[str]:
         """Say which texts of its table are no sentence among `texts`, or several."""
-        found = Counter(key for text in texts for key in _keys(text.words) if key in self.rows)
+        found = Counter(key for text in texts for key in _keys(text) if key in self.rows)
         for places, what in (
             ([rows[0].place for key, rows in self.rows.items() if not found[key]], "no sentence of the corpora"),
             ([rows[0].place for key, rows in self.rows.items() if found[key] > 1], "several sentences, all asked"),
@@ -96,7 +108,7 @@ class OwnProbe:
 
     def _answers(self, document: Document) -> Iterable[Answer]:
         if self.function is None:
-            return [answer for key in _keys(document.words) for answer in self.rows.get(key, ())]
+            return [answer for key in _keys(document) for answer in self.rows.get(key, ())]
         try:
             found = self.function(document)
         except Exception as error:  # whatever the function does
@@ -106,6 +118,8 @@ class OwnProbe:
         return [Answer(query, gold) for query, gold in found.items()]
 
     def _pairs(self, answer: Answer, document: Document) -> Iterator[tuple[int, int, str]]:
+        if answer.aligns:
+            return iter([self._aligned(answer, document)])
         words = document.words
         where = f"{self._where(document, answer.place)}, query {answer.query!r}, gold {answer.gold!r}"
         try:
@@ -120,6 +134,13 @@ class OwnProbe:
             raise AnswerError(f"{where}: {words[query]!r} {wrong}; leave it out, or give another word")
         return ((query, word, answer.label) for word in gold)
 
+    def _aligned(self, answer: Answer, document: Document) -> tuple[int, int, str]:
+        first, second = map(len, document.texts)
+        if not (0 <= answer.query < first and 0 <= answer.gold < second):
+            where, wanted = self._where(document, answer.place), f"0 to {first - 1} and 0 to {second - 1}"
+            raise AnswerError(f"{where}: no words {answer.query} and {answer.gold}; those of the texts are {wanted}")
+        return answer.query, first + answer.gold, answer.label
+
     def _where(self, document: Document, place: str = "") -> str:
         text = shortened(" ".join(document.words))
         return f"probe {self.name!r}, {place or document.sentences[0].id} ({text})"
@@ -130,15 +151,19 @@ def own_probe(name: str, answers: Any, module: str) -> Probe:
 
     A table has a row for each query: text (one sentence, as a string or as a list of words), query (index of the word),
     gold (index, or list of them) and, if there is one, label. Asked are sentences of the corpora that have the words of
-    a list, or the letters of a string. `module` may define it again. Raises AnswerError for what is neither,
+    a list, or the letters of a string. Of a pair text_pair has the second text, whose words are counted on from those
+    of the first; or in place of query and gold, alignment has pairs of a word of each, [[0, 1], [2, 2]] or "0-1 2-2",
+    counted from the beginning of its text. `module` may define it again. Raises AnswerError for what is neither,
     CorpusError for a row that is none, ValueError for a name that a probe of another module has.
     """
     if not name:
         raise AnswerError('a probe needs a name: hs.probe("name", answers)')
     if isinstance(answers, pd.DataFrame | str | Path):
         rows: dict[Key, list[Answer]] = {}
-        for text, answer in _rows(answers):
-            rows.setdefault("".join(text.split()) if isinstance(text, str) else tuple(text), []).append(answer)
+        for key, of_row in _rows(answers):
+            rows.setdefault(key, []).extend(of_row)
+        if len({answer.aligns for of_text in rows.values() for answer in of_text}) > 1:
+            raise AnswerError(f"probe {name!r}: some rows have an alignment and others a query; make it two probes")
         if not rows:
             raise AnswerError(f"probe {name!r}: no row in its table, a DataFrame, or a .jsonl or .csv file")
         return OwnProbe(name, None, rows, module).define()
@@ -154,19 +179,44 @@ def _indices(value: Any) -> list[int]:
     return [index(one) for one in (value if isinstance(value, Iterable) else [value])]
 
 
-def _keys(words: tuple[str, ...]) -> tuple[Key, ...]:
-    """Return under what a table may have answers to a sentence of these words."""
-    return words, "".join("".join(words).split())
+def _keys(document: Document) -> tuple[Key, ...]:
+    """Return under what a table may have answers to a sentence."""
+    return document.texts, tuple("".join("".join(words).split()) for words in document.texts)
 
 
-def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[str | Iterable[str], Answer]]:
-    """Yield text and answer of every row of a table; raises CorpusError where a row lacks one."""
+def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[Key, list[Answer]]]:
+    """Yield the texts and the answers of every row of a table; raises CorpusError where a row lacks them."""
     for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
-        text, query, gold, label = map(columns.get, ("text", "query", "gold", "label"))
-        words = [text] if isinstance(text, str) else text if isinstance(text, Iterable) else [None]
-        if query is None or gold is None or text is None or not all(isinstance(word, str) for word in words):
-            raise CorpusError(f"{place}: expected text (a string or a list of words), query and gold; got {row}")
+        text, pair, label = map(columns.get, ("text", SECOND, "label"))
+        texts: list[Any] = [text] if pair is None or pair is np.nan else [text, pair]
         if not isinstance(label, str | float | int | None):
             raise CorpusError(f"{place}: expected one label; got {label!r}")
-        yield text, Answer(query, gold, "all" if pd.isna(label) or label == "" else str(label), place)
+        named = "all" if pd.isna(label) or label == "" else str(label)
+        ends = _ends(columns, len(texts) == 2, place)
+        found = [Answer(query, gold, named, place, aligns) for query, gold, aligns in ends]
+        if not all(map(_is_text, texts)) or not found:
+            expected = "text (a string or a list of words), query and gold, or text, text_pair and alignment"
+            raise CorpusError(f"{place}: expected {expected}; got {row}")
+        yield tuple("".join(one.split()) if isinstance(one, str) else tuple(one) for one in texts), found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, Iterable) and all(isinstance(word, str) for word in value))
+
+
+def _ends(columns: Mapping[str, Any], paired: bool, place: str) -> Iterator[tuple[Any, Any, bool]]:
+    """Yield the query and gold of a row, or those of its alignment, which are marked."""
+    alignment, query, gold = map(columns.get, ("alignment", "query", "gold"))
+    if query is not None and gold is not None:
+        yield query, gold, False
+    if paired and query is None and isinstance(alignment, str | Iterable):
+        try:
+            if isinstance(alignment, str) and not alignment.lstrip().startswith("["):
+                pairs: Any = [map(int, one.split("-", 1)) for one in alignment.split()]
+            else:
+                pairs = json.loads(alignment) if isinstance(alignment, str) else alignment
+            yield from ((index(word), index(other), True) for word, other in pairs)
+        except (TypeError, ValueError):
+            wanted = "pairs of words, [[0, 1], [2, 2]] or 0-1 2-2"
+            raise CorpusError(f"{place}: expected an alignment as {wanted}; got {shortened(str(alignment))}") from None

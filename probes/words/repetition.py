@@ -49,7 +49,7 @@ class Repetition:
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item an occurrence of a word that occurs more than once, and one a later occurrence."""
         places: dict[str, list[int]] = {}
-        for word, form in enumerate(map(_form, document.words)):
+        for word, form in enumerate(map(same_form, document.words)):
             places.setdefault(form, []).append(word)
         again = [where for form, where in places.items() if form and len(where) > 1]
         asked = [(word, [other for other in where if other != word]) for where in again for word in where]
@@ -68,6 +68,6 @@ class Repetition:
 
 
 @lru_cache(maxsize=1 << 16)
-def _form(word: str) -> str:
+def same_form(word: str) -> str:
     """Return what makes two words the same, "" for one without a letter or digit."""
     return word.casefold() if any(map(str.isalnum, word)) else ""

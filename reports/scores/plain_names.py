@@ -114,6 +114,10 @@ TASKS: Final[Mapping[tuple[str, str], str]] = {
     ("repetition", "word after"): "attends to what followed the same word before",
     ("same-atom", "product->reactant"): "attends from an atom of the product to the same atom of the reactants",
     ("same-atom", "reactant->product"): "attends from an atom of the reactants to the same atom of the product",
+    ("same-word-across", "first text->second text"): "attends from the first text to the same word of the second",
+    ("same-word-across", "second text->first text"): "attends from the second text to the same word of the first",
+    ("same-position-across", "first text->second text"): "attends from the first text to the same place in the second",
+    ("same-position-across", "second text->first text"): "attends from the second text to the same place in the first",
     (
         "sense",
         "noun->cue or rival",

@@ -36,6 +36,8 @@ class MapSide:
     tokens: Sequence[str]
     special: Sequence[int] = ()
     "Indices of special tokens, [CLS] for example."
+    second: int = 0
+    "Where the second text of a pair begins; 0 where there is one text."
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def _steadiest(views: Sequence[TextAttention]) -> str:
 
 def _side(level: Level) -> dict[str, Any]:
     sides = (("queries", level.queries), ("keys", level.keys))
-    return {name: {"tokens": list(side.tokens), "special": list(side.special)} for name, side in sides}
+    of_sides = {name: {"tokens": list(side.tokens), "special": list(side.special)} for name, side in sides}
+    return {name: of_sides[name] | ({"second": side.second} if side.second else {}) for name, side in sides}
 
 
 def _packed(maps: npt.NDArray[np.floating]) -> str:
@@ -190,6 +193,9 @@ def _where(maps: npt.NDArray[np.floating], view: TextAttention) -> dict[str, lis
     away = keys - queries[:, None]
     near = {} if view.crossed else {"itself": 0, "previous word": -1, "next word": 1}
     kinds = {"special tokens": special} | {name: (away == step) & ~special for name, step in near.items()}
+    if (second := view.words.queries.second) and not view.crossed:
+        apart = (queries[:, None] >= second) != (keys >= second)
+        kinds["words of the other text"] = apart & ~np.logical_or.reduce(list(kinds.values()))
     kinds["other words" if near else "words"] = ~np.logical_or.reduce(list(kinds.values()))
     asked = maps[:, :, queries]
     total = np.maximum(asked.sum((2, 3)), 1e-9)

@@ -26,9 +26,15 @@ class Maps {
     this.m = this.keys.length;
     this.specialQueries = new Set(level.queries.special);
     this.specialKeys = new Set(level.keys.special);
+    this.second = { queries: level.queries.second, keys: level.keys.second };
   }
   byte(head, query, key) { return this.bytes[(head * this.n + query) * this.m + key]; }
   weight(head, query, key) { return this.byte(head, query, key) / 255; }
+  /* What a word is beside others: a special token, or of the second text of a pair. */
+  kind(side, i) {
+    if ((side === "keys" ? this.specialKeys : this.specialQueries).has(i)) return "special";
+    return this.second[side] && i >= this.second[side] ? "second" : "";
+  }
   special(query, key) { return this.specialQueries.has(query) || this.specialKeys.has(key); }
 }
 

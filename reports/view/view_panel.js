@@ -79,7 +79,7 @@ class Panel {
     this.row = maps.n > 22 ? 19 : 23;
     this.part(".lines").style.setProperty("--row", `${this.row}px`);
     this.from = maps.queries.map((text, query) => {
-      const kind = maps.specialQueries.has(query) ? "special" : "";
+      const kind = maps.kind("queries", query);
       const button = make("button", { type: "button", dir: "auto", class: kind, title: text, tabindex: query ? -1 : 0 }, text);
       button.addEventListener("pointerenter", () => point(this, query));
       button.addEventListener("pointerleave", () => point(this, null));
@@ -90,7 +90,7 @@ class Panel {
     });
     this.part(".from").replaceChildren(...this.from.map((button) => make("li", {}, button)));
     this.part(".to").replaceChildren(...maps.keys.map((text, key) =>
-      make("li", { dir: "auto", title: text, class: maps.specialKeys.has(key) ? "special" : "" }, text)));
+      make("li", { dir: "auto", title: text, class: maps.kind("keys", key) }, text)));
   }
   lines() {
     const { maps, row, index } = this, drawing = this.part(".lines svg"), found = [];
@@ -126,8 +126,8 @@ class Panel {
     overlay.replaceChildren(svg("rect", { class: "frame", x: left - 1, width: cell * maps.m + 1, height: cell + 1, y: -100 }));
     if (!labelled) return;
     const style = `font-size:${Math.min(13, cell - 1)}px`, fit = (text) => isolated([...text].length > 18 ? `${[...text].slice(0, 17).join("")}…` : text);
-    maps.queries.forEach((text, i) => overlay.append(svg("text", { x: left - 6, y: top + cell * (i + 0.5), "text-anchor": "end", class: maps.specialQueries.has(i) ? "special" : "", style }, fit(text))));
-    maps.keys.forEach((text, i) => overlay.append(svg("text", { transform: `translate(${left + cell * (i + 0.5)} ${top - 6}) rotate(-60)`, class: maps.specialKeys.has(i) ? "special" : "", style }, fit(text))));
+    maps.queries.forEach((text, i) => overlay.append(svg("text", { x: left - 6, y: top + cell * (i + 0.5), "text-anchor": "end", class: maps.kind("queries", i), style }, fit(text))));
+    maps.keys.forEach((text, i) => overlay.append(svg("text", { transform: `translate(${left + cell * (i + 0.5)} ${top - 6}) rotate(-60)`, class: maps.kind("keys", i), style }, fit(text))));
   }
   pointAt(event) {
     if (!this.board) return;

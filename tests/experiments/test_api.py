@@ -207,3 +207,20 @@ def test_a_view_of_a_run_has_its_roles_and_is_written_where_it_is_to_be(tiny: Pa
     assert (tmp_path / "view.html").read_text("utf-8") == page.html
     assert "viewed" in page.html
     assert "viewed" not in view(["the dog sees a cat", "a cat sleeps"], str(tiny)).html
+
+
+def test_pairs_of_a_list_and_of_a_table_give_the_same_scores_and_a_page(tiny: Path, tmp_path: Path) -> None:
+    pairs = [((noun, "sleeps"), ("the", noun, "runs")) for noun in ("dog", "cat", "bird", "man", "king", "girl")]
+    table = pd.DataFrame([(list(first), list(second)) for first, second in pairs], columns=["premise", "claim"])
+    table.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    probes = ["same-word-across", "same-position-across"]
+    listed = score(str(tiny), pairs, probes, report=pairs[::-1], out=tmp_path, name="listed", **SMALL)
+    part = {"path": str(tmp_path / "pairs.jsonl"), "column": "premise", "pair": "claim"}
+    read = score(str(tiny), part, probes, report=pairs[::-1], **SMALL)
+    pd.testing.assert_frame_equal(read.scores.drop(columns="corpus"), listed.scores.drop(columns="corpus"))
+    assert [set(listed.scores.query(f"probe == '{probe}'").n) for probe in probes] == [{6}, {12}]
+    shares = listed.tables["shapes"].query("kind == 'pair'").groupby(["split", "name"])["value"].sum()
+    assert shares.to_numpy() == pytest.approx(2)  # A and B, to the four ends that there are
+    assert "A to B" in (listed.folder / "report" / "index.html").read_text(encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"a list of texts, got tuple \(a pair is two texts"):
+        score(str(tiny), [("a", "b", "c")], probes, **SMALL)

@@ -18,6 +18,7 @@ from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets
 from probes.words.senses import sense_items
 from tests.probes.reactions import chains
+from tests.probes.text_pairs import reordered
 
 
 @pytest.fixture(params=probe_names())
@@ -38,7 +39,7 @@ def documents(random_documents: Callable[..., list[Document]]) -> list[Document]
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]
     sentences = [one for document in many for one in document.split_sentences()]
-    made = [*sense_items(30, seed=5), *chains(30, seed=5)]
+    made = [*sense_items(30, seed=5), *chains(30, seed=5), *reordered(30, seed=5)]
     return [*edge, *made, *sentences, *(window for document in many for window in windows(document, 11)), *many]
 
 

@@ -19,6 +19,7 @@ from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.words.senses import sense_items
 from reports.tables.grades import POSITION
 from tests.probes.reactions import chains
+from tests.probes.text_pairs import reordered
 
 LAYERS, HEADS, WINDOW = 2, 6, 60
 STRENGTH = 0.95
@@ -75,9 +76,17 @@ def reactions() -> list[Corpus]:
     return [Corpus.of(list(chains(120, seed))) for seed in (1, 2)]
 
 
+@pytest.fixture(scope="module")
+def text_pairs() -> list[Corpus]:
+    """Return a selection and a report split of pairs of texts with the same words."""
+    return [Corpus.of(list(reordered(60, seed))) for seed in (1, 2)]
+
+
 @pytest.fixture
-def corpora(probe: Probe, wide: list[Corpus], senses: list[Corpus], reactions: list[Corpus]) -> list[Corpus]:
-    return {"senses": senses, "atom maps": reactions}.get(probe.needs, wide)
+def corpora(probe: Probe, request: pytest.FixtureRequest) -> list[Corpus]:
+    of_needs = {"senses": "senses", "atom maps": "reactions", "pairs": "text_pairs"}
+    corpora: list[Corpus] = request.getfixturevalue(of_needs.get(probe.needs, "wide"))
+    return corpora
 
 
 @pytest.fixture(params=probe_names())

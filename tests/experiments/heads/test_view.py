@@ -265,3 +265,25 @@ def test_the_command_takes_texts_models_runs_and_a_file(
     assert [panel.model for panel in shown.panels] == [tiny.name] * 2 + [Path(other).name] * 2
     assert [bool(panel.roles) for panel in shown.panels] == [True, True, False, False]
     assert "maps: norms, each row as shares" in shown.notes
+
+
+def test_a_pair_is_read_together_and_its_second_text_begins_where_it_stands(
+    page: Callable[..., Path], tiny: Path, known: list[str], shown: Shown
+) -> None:
+    first, second = " ".join(known[:2]), " ".join([*known[2:], "unsinkable"])
+    written = page((first, second)).read_text(encoding="utf-8")
+    model = load_model(str(tiny))
+    (pieces,) = align(model.tokenizer, [f"{first} {second}".split()], None, [2])
+    with torch.inference_mode(), record(model.module) as maps:
+        model.run(torch.from_numpy(pieces.ids)[None], None)
+    np.testing.assert_allclose(shown.only.pieces.maps, torch.stack(maps["pattern"])[:, 0].numpy(), atol=1e-5)
+    for level in (shown.only.words, shown.only.pieces):
+        (begin,) = {level.queries.second, level.keys.second}
+        assert level.queries.tokens[begin] == known[2]
+        assert level.queries.tokens[begin - 1] == known[1] or begin - 1 in level.queries.special
+    assert shown.only.text == f"{first} ‖ {second}"
+    assert "words of the second text are underlined" in written
+    page(f"{first} {second}")
+    assert (shown.only.words.queries.second, shown.only.pieces.queries.second) == (0, 0)
+    with pytest.raises(TypedError, match="the text has no words"):
+        page((first, " "))

@@ -38,7 +38,7 @@ def configured(folder: Path, **settings: Any) -> Path:
 def test_texts_are_cut_as_the_call_of_transformers_cuts_them(folder: Path, settings: dict[str, Any]) -> None:
     words = ["the", "Mona", "café", "[SEP]"]
     theirs = AutoTokenizer.from_pretrained(str(configured(folder, **settings)))
-    ours, special = load_tokenizer(folder)
+    ours, special, _ = load_tokenizer(folder)
     assert align(ours, [words])[0].ids.tolist() == theirs(" ".join(words), split_special_tokens=True)["input_ids"]
     assert special == {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
     assert 3 not in align(ours, [words])[0].ids[1:-1], "a word is no special token"
@@ -86,6 +86,6 @@ def test_the_unknown_piece_is_the_one_that_is_used_whatever_settings_name(folder
     tokenizer = Tokenizer(made)
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(folder / "tokenizer.json"))
-    opened, special = load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
+    opened, special, _ = load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
     assert special == {"unk": 1}
     assert 1 in opened.encode("жук").ids

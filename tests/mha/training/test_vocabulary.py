@@ -36,7 +36,7 @@ def test_what_is_saved_is_opened_by_transformers_and_by_the_project_alike(
 ) -> None:
     save_tokenizer(vocabulary.tokenizer, tmp_path, 77)
     theirs = AutoTokenizer.from_pretrained(str(tmp_path))
-    ours, _ = load_tokenizer(tmp_path)
+    ours, *_ = load_tokenizer(tmp_path)
     text = "the mona tanks a riddle"
     assert theirs(text)["input_ids"] == ours.encode(text).ids == vocabulary.tokenizer.encode(text).ids
     assert (theirs.pad_token_id, theirs.mask_token_id, theirs.model_max_length) == (0, 4, 77)

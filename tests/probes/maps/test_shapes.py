@@ -17,9 +17,11 @@ from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.question import Effort
 from probes.maps.cells import OFFSETS
-from probes.maps.shapes import MEASURES, Shapes, add_adjusted, shape_table
+from probes.maps.shapes import MEASURES, PAIRED, Shapes, add_adjusted, shape_table
 from probes.records import Document, Sentence
+from probes.scoring.aligned import cut_texts
 from probes.scoring.score import Settings, score_corpus
+from tests.probes.text_pairs import reordered, text_pair
 
 ROWS = "the DET 2 det _\nship NOUN 3 nsubj _\nsank VERB 0 root _\n. PUNCT 3 punct _"
 
@@ -34,7 +36,7 @@ def texts(random_documents: Callable[..., list[Document]], tree: Callable[..., S
     """Windows of one to three sentences, with words of up to three pieces, and a text with punctuation."""
     marked = Document("marked", (tree(ROWS, name="marked-1"),))
     alone = [one for document in random_documents(4, seed=3, longest=10) for one in document.split_sentences()]
-    return Corpus.of([*random_documents(8), *alone, marked]).windows(14)
+    return Corpus.of([*random_documents(8), *alone, marked, *reordered(3, seed=0)]).windows(14)
 
 
 def observed(model: Model, texts: Texts, **settings: int) -> Shapes:
@@ -76,6 +78,8 @@ def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[in
         ("attention", "period or comma"): given(tokens, [place for place in tokens if int(cut.ids[place]) in signs]),
         ("attention", "punctuation"): given(tokens, [k for k in words if document.upos[owner[k]] == "PUNCT"]),
     }
+    if not any(document.upos):
+        del found["attention", "punctuation"]
     maps = np.array([[word_to_word(i, j) for j in range(count)] for i in range(count)])
     for name in OFFSETS:
         reach = {"before -8": range(-99, -8), "beyond +8": range(9, 99)}.get(name) or [int(name)]
@@ -96,6 +100,16 @@ def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[in
     several = len(set(number)) > 1
     own = lambda row: [k for k in words if several and number[owner[k]] == number[owner[row]]]  # noqa: E731
     found["sieve", "block"] = sieve(words, own, lambda row: float(entropy[row]) / math.log(size))
+    parts = {text: [k for k in words if (owner[k] >= document.second) == (text == "B")] for text in "AB"}
+    for text, rows in parts.items() if document.second else ():
+        found["entropy", f"words of {text}"] = float(entropy[rows].mean())
+        highest = [max(pattern[row, key] for key in tokens if key not in ends) for row in rows]
+        found["confidence", f"words of {text}"] = float(np.mean(highest))
+        for end, keys in (*parts.items(), ("[CLS]", start), ("[SEP]", ends)):
+            of_words = [
+                given([row for row in rows if owner[row] == word], keys) for word in {owner[row] for row in rows}
+            ]
+            found["pair", f"{text} to {end}"] = float(np.mean(of_words))
     return {measure: value for measure, value in found.items() if value == value}
 
 
@@ -105,7 +119,7 @@ def test_sums_are_those_of_loops_over_recorded_patterns(model: Model, texts: Tex
     signs = {number for number in known if number is not None}
     expected: dict[tuple[str, str], list[np.ndarray]] = {}
     for document in texts.take(range(len(texts))):
-        (cut,) = align(model.tokenizer, [document.words])
+        (cut,) = cut_texts(model, [document])
         with torch.no_grad(), record(model.module) as maps:
             model.run(torch.from_numpy(cut.ids)[None].long(), None)
         patterns = torch.cat(maps["pattern"], 1)[0].double().numpy()
@@ -118,6 +132,15 @@ def test_sums_are_those_of_loops_over_recorded_patterns(model: Model, texts: Tex
         assert int(shapes.n[:, place].sum()) == len(expected[measure]), measure
         values = shapes.sums[:, place].sum(0) / len(expected[measure])
         np.testing.assert_allclose(values, np.mean(expected[measure], 0), rtol=2e-5, atol=2e-6, err_msg=str(measure))
+
+
+def test_a_table_has_rows_of_pairs_only_where_there_are_pairs(model: Model) -> None:
+    for document, known in ((text_pair("abc", "de"), set(PAIRED)), (text_pair("abc", ""), set())):
+        shapes = observed(model, Corpus.of([document]).sentences())
+        table = shape_table(shapes, shapes, EFFORT, 3.0)
+        assert {*zip(table["kind"], table["measure"], strict=True)} & set(PAIRED) == known
+        sums = table[(table["kind"] == "pair") & (table["split"] == "report")].groupby(["name", "kind"])["value"].sum()
+        np.testing.assert_allclose(sums, 2, rtol=1e-5)  # each text gives all of its attention to one of the four ends
 
 
 def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
@@ -133,6 +156,7 @@ def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
         ("sieve", "block"),
         *(("offset", name) for name in OFFSETS if name != "0"),
         *(measure for measure in MEASURES if measure[0] == "class"),
+        *PAIRED,
     }
 
 

@@ -14,7 +14,7 @@ import pytest
 from reports import Run, write_view
 from reports.heads.card_parts import CardSource
 from reports.scores.shortest_table import shortest_table
-from reports.view.view import LEFT_OUT, LONG, KnownRole, Panel, TextAttention, known_roles
+from reports.view.view import LEFT_OUT, LONG, KnownRole, Level, MapSide, Panel, TextAttention, known_roles
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "<b>&</script>", "slept", "[SEP]"]
@@ -72,6 +72,15 @@ def test_where_attention_goes_is_summed_over_the_rows_of_words(tmp_path: Path):
     assert kept[1] == {"special tokens": [0.4], "words": [0.6]}
     assert "special tokens" not in kept[2]
     assert kept[2]["itself"] == [pytest.approx((1 + 0.2 + 0.4 + 1) / 4)]
+
+
+def test_of_a_pair_the_other_text_is_a_place_that_attention_goes_to(tmp_path: Path):
+    maps = np.array([[[[1.0, 0, 0, 0], [0.5, 0.2, 0.2, 0.1], [0.1, 0.4, 0.4, 0.1], [0, 0, 0.7, 0.3]]]])
+    side = MapSide(["[", "a", "]", "b"], [0, 2], 3)
+    pair = TextAttention("", "a b", Level(maps, side, side), Level(maps, side, side))
+    kept = told(write_view(tmp_path / "view.html", [Panel("m", [pair])]))
+    assert kept["where"] == {"special tokens": [0.7], "itself": [0.25], "words of the other text": [0.05]}
+    assert kept["words"]["queries"]["second"] == kept["pieces"]["keys"]["second"] == 3
 
 
 def test_small_weights_are_left_out_of_long_texts_but_count_where_attention_goes(tmp_path: Path):

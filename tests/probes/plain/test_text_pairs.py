@@ -1,0 +1,93 @@
+"""Pairs of texts are read from tables, data sets and lists, as one item whose texts are told apart."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probes.corpora.corpus import Corpus
+from probes.corpora.line_reader import CorpusError
+from probes.corpora.windows import cut, windows
+from probes.plain.raw_text import RawText
+from probes.plain.spacy_pipeline import annotate, open_plain
+from probes.plain.text_tables import DatasetTexts
+from probes.records import Document, Sentence
+from probes.scoring.hashed_random import shuffled_places
+from tests.probes.text_pairs import reordered, text_pair
+
+ROWS = [("It fell. It broke.", "Nothing, then."), ("Go", "")]
+READ = [(("It", "fell", ".", "It", "broke", "."), ("Nothing", ",", "then", ".")), (("Go",),)]
+
+
+def read(source: Any, **how: Any) -> list[tuple[tuple[str, ...], ...]]:
+    texts = open_plain(RawText(source, **how)).sentences()
+    return [text.texts for text in texts.take(range(len(texts)))]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+@pytest.mark.parametrize(("columns", "how"), [(("text", "text_pair"), {}), (("q", "a"), {"column": "q", "pair": "a"})])
+def test_two_columns_of_a_table_are_pairs(tmp_path: Path, suffix: str, columns: tuple[str, str], how: Any) -> None:
+    frame, path = pd.DataFrame([("x", *row) for row in ROWS], columns=["id", *columns]), tmp_path / f"a{suffix}"
+    written = {
+        ".csv": lambda: frame.to_csv(path, index=False),
+        ".tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+        ".jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        ".json": lambda: frame.to_json(path, orient="records"),
+        ".parquet": lambda: frame.to_parquet(path),
+    }
+    written[suffix]()
+    assert read(path, **how) == READ
+    if not how:
+        assert read(path, pair="") == [(READ[0][0][:3],), (READ[0][0][3:],), READ[1]]
+
+
+def test_a_data_set_on_disk_and_lists_give_the_same_pairs(tmp_path: Path) -> None:
+    import datasets
+
+    rows = {"text": [one for one, _ in ROWS], "text_pair": [other for _, other in ROWS]}
+    datasets.Dataset.from_dict(rows).save_to_disk(tmp_path / "saved")
+    assert read(tmp_path / "saved") == read((ROWS[0], "Go")) == read((READ[0], "Go")) == READ
+    assert [*DatasetTexts(str(tmp_path / "saved"))] == rows["text"], "a training reads first texts"
+
+
+def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": ["don't", "go"], "text_pair": ["New York"]}) + "\n", encoding="utf-8")
+    assert read(path) == [(("don't", "go"), ("New York",))]
+    for pair, said in (((["a", " "], ["b"]), "white space"), ((["a"], "b"), "a text and a list of words")):
+        path.write_text(json.dumps({"text": pair[0], "text_pair": pair[1]}) + "\n", encoding="utf-8")
+        with pytest.raises(CorpusError, match=rf"a.jsonl:1: .*{said}"):
+            read(path)
+
+
+def test_a_column_that_is_not_there_and_trees_of_pairs_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,text_pair\na,b\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"a\.csv:1: no column called 'other'; it has 'text', 'text_pair'"):
+        read(path, pair="other")
+    with pytest.raises(CorpusError, match=r'annotate parses single texts.*pair = ""'):
+        annotate(RawText(path), "spacy:en_core_web_sm")
+    assert open_plain(RawText(path)).notes[0].startswith("a: 1 texts, each a row, 1 of them pairs")
+
+
+def test_a_pair_is_never_cut_and_fingerprints_know_where_it_is_parted() -> None:
+    pair = text_pair("abcdef", "ghij")
+    assert [*windows(pair, 3)] == [pair]
+    assert cut(pair, 3) == cut(Document("d", ()), 3)
+    moved = [Corpus.of([text_pair("ab", "cd")]), Corpus.of([text_pair("a", "bcd")]), Corpus.of([text_pair("abcd", "")])]
+    assert len({corpus.fingerprint for corpus in moved}) == 3
+    with pytest.raises(ValueError, match="4 words, but the second text begins at word 4"):
+        Sentence("s", tuple("abcd"), np.full(4, -1), ("",) * 4, second=4)
+
+
+def test_words_are_shuffled_within_their_text() -> None:
+    changed = 0
+    for pair in reordered(20, seed=3):
+        places = shuffled_places(pair, seed=0)
+        assert sorted(places[:5]) == [*range(5)]
+        assert sorted(places) == [*range(11)]
+        changed += (places != np.arange(11)).any()
+    assert changed > 15
