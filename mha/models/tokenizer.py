@@ -53,8 +53,13 @@ class PairForm:
     def of(cls, tokenizer: Any, theirs: Any) -> PairForm:
         """Return how a tokenizer of `transformers` writes pairs; `tokenizer` is what is made of it here."""
         words = (*SENTENCES[0], *SENTENCES[1])
-        (pieces,) = align(tokenizer, [words], None, [len(SENTENCES[0])])
-        expected = theirs(*map(" ".join, SENTENCES[:2]), split_special_tokens=True)
+        try:
+            (pieces,) = align(tokenizer, [words], None, [len(SENTENCES[0])])
+            expected = theirs(*map(" ".join, SENTENCES[:2]), split_special_tokens=True)
+        except BaseException as error:
+            if not _of_tokenizers(error):
+                raise
+            return cls(None, f"its tokenizer cannot cut a pair of texts ({error})")
         if pieces.ids.tolist() != expected["input_ids"]:
             return cls(None, "its tokenizer cuts a pair of texts in another way than its call does")
         if not any(types := expected.get("token_type_ids", ())):
@@ -204,9 +209,16 @@ def _check_cut(folder: Path, tokenizer: Any, theirs: Any, words: tuple[str, ...]
 def _encoded(folder: Path, tokenizer: Any, text: str) -> Any:
     try:
         return tokenizer.encode(text)
-    except Exception as error:  # tokenizers raises plain Exception
+    except BaseException as error:  # tokenizers raises plain Exception
+        if not _of_tokenizers(error):
+            raise
         lacks = "; add one to its vocabulary" if "UNK" in str(error) else ""
         raise ModelError(f"{folder}: its tokenizer cannot cut {text!r}: {error}{lacks}") from error
+
+
+def _of_tokenizers(error: BaseException) -> bool:
+    """Return whether it is an error or a panic of `tokenizers`, such as that of a template without its token."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _shown(tokens: list[str]) -> str:

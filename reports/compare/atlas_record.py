@@ -16,7 +16,7 @@ from reports.tables.scores import SCORES
 from reports.tables.shared_columns import CORPUS, MODEL, QUESTION, difference, ends, fraction, place, text, whole
 from reports.tables.table import Table
 
-RIVALS: Final = (
+BASELINES: Final = (
     *("baseline_accuracy", "margin_low", "margin_high"),
     *("lexical_accuracy", "lexical_margin_low", "lexical_margin_high"),
     *("rule_accuracy", "rule_margin_low", "rule_margin_high"),
@@ -33,7 +33,7 @@ ATLAS: Final = Table(
         place("seed", "Seed of the run: of its controls and its bootstrap."),
         *QUESTION,
         *SELECTED,
-        *(SCORES[name] for name in RIVALS),
+        *(SCORES[name] for name in BASELINES),
         *(SCORES[name] for name in ("p_adjusted", "grade", "verdict", "excluded")),
         *HIGHEST,
     ),
