@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from experiments.measures.shapes import SHAPES, ShapesMeasure
-from probes.maps.shapes import MEASURES
+from probes.maps.shapes import MEASURES, PAIRED
 from reports import Run, write_measures, write_report
 from reports.blocks.block import Block, Matrix, Points, TableBlock
 from tests.reports.conftest import write_run
@@ -131,7 +131,7 @@ def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
 def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -> None:
     found = Run.open(whole)
     shapes = found.tables["shapes"]
-    assert len(shapes) == 2 * 2 * len(MEASURES) * found.layers * found.heads
+    assert len(shapes) == 2 * 2 * (len(MEASURES) - len(PAIRED)) * found.layers * found.heads
     for split, scopes in found.record.scored.items():
         for scope, counts in scopes.items():
             of_scope = shapes[(shapes.split == split) & (shapes.scope == scope)]
