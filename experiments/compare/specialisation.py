@@ -31,6 +31,9 @@ MODEL, CORPORA = "minilm", ("EWT", "GUM")
 HEAD, OFFSET, LEXICAL, RULE = "best head", "position or control", "table of words and distances", "best rule of grammar"
 SERIES: Final = (HEAD, LEXICAL, RULE)
 
+POSITION: Final = "baseline_accuracy"
+"The column of the strongest baseline or control."
+
 NEAR: Final = 0.05
 "Points by which a head must be above or below another text's rival to be called so: the margin of the grades."
 
@@ -71,11 +74,11 @@ class Beside:
         """Return a number of the atlas; NaN where the corpus was not asked for it."""
         return float(self.ours[corpus][column]) if corpus in self.ours else float("nan")
 
-    def strongest(self, column: str) -> float:
-        """Return the largest of the corpora."""
-        return max(
-            (value for corpus in CORPORA if (value := self.value(column, corpus)) == value), default=float("nan")
-        )
+    def strongest(self, column: str, *, as_hard: bool = False) -> float:
+        """Return the largest of the corpora; `as_hard` takes off what position has more there than in the paper."""
+        own = {corpus: self.value(column, corpus) for corpus in self.ours}
+        easier = {corpus: as_hard * (self.value(POSITION, corpus) - self.row.baseline) for corpus in own}
+        return max((own[corpus] - easier[corpus] for corpus in own if own[corpus] == own[corpus]), default=float("nan"))
 
 
 def published_beside(record: AtlasRecord) -> list[Beside]:
@@ -92,8 +95,14 @@ def published_beside(record: AtlasRecord) -> list[Beside]:
 
 def _published(record: AtlasRecord) -> Iterator[list[str]]:
     rows = published_beside(record)
-    yield [_counted(rows, "lexical_accuracy", LEXICAL), _counted(rows, "rule_accuracy", RULE)]
-    columns = ("baseline_accuracy", "lexical_accuracy", "rule_accuracy", "accuracy")
+    easier = sum(one.strongest(POSITION) > one.row.baseline for one in rows)
+    yield [
+        _counted(rows, "lexical_accuracy", LEXICAL),
+        _counted(rows, "rule_accuracy", RULE),
+        f"In {easier} of {len(rows)} relations our position or control is above the published best offset, so that our "
+        "texts may be easier; “as hard” takes that difference off.",
+    ]
+    columns = (POSITION, "lexical_accuracy", "rule_accuracy", "accuracy")
     heads = (OFFSET, LEXICAL, RULE, "MiniLM's head")
     lines = [
         f"| relation | BERT's head | best offset | {' | '.join(heads)} |",
@@ -106,11 +115,16 @@ def _published(record: AtlasRecord) -> Iterator[list[str]]:
 
 
 def _counted(rows: Sequence[Beside], column: str, rival: str) -> str:
-    leads = [one.row.accuracy - value for one in rows if (value := one.strongest(column)) == value]
-    above, below = sum(lead > NEAR for lead in leads), sum(lead < -NEAR for lead in leads)
+    asked = [one for one in rows if one.strongest(column) == one.strongest(column)]
+
+    def beyond(*, as_hard: bool) -> tuple[int, int]:
+        leads = [one.row.accuracy - one.strongest(column, as_hard=as_hard) for one in asked]
+        return sum(lead > NEAR for lead in leads), sum(lead < -NEAR for lead in leads)
+
+    (above, below), (hard_above, hard_below) = beyond(as_hard=False), beyond(as_hard=True)
     return (
-        f"The published head is more than 5 points above our {rival} in {above} of {len(leads)} relations, and more "
-        f"than 5 points below it in {below}."
+        f"The published head is more than 5 points above our {rival} in {above} of {len(asked)} relations, and more "
+        f"than 5 points below it in {below} (as hard: {hard_above} and {hard_below})."
     )
 
 
