@@ -169,7 +169,7 @@ SELECTED_HERE: Final = (
     "“Selected here”: for the same labels, heads selected on the corpus of the column that have a grade on it."
 )
 
-MARKS: Final = "A stroke is the strongest baseline; a filled dot is a specialised head."
+MARKS: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
 
 MOST: Final = 12
 "Labels and directions that are drawn."
@@ -198,7 +198,7 @@ GROUPS: Final = (
     TextColumn("Corpus", lambda row: row.group[1], "text", "wrapping"),
     TextColumn("Specialised heads", _specialised, css="strong"),
     TextColumn(
-        "Farthest above its baselines",
+        "Specialised head with the largest lead",
         _of_best(lambda row, head: f"{head.head} {task(row.probe, row.label, row.variant)}"),
         "text",
         "wrapping",

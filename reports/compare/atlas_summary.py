@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from reports.compare.across import sentences as across_sentences
 from reports.compare.atlas_record import AtlasRecord, AtlasRun
 from reports.formats import names
 from reports.scores.plain_names import task
-from reports.tables.grades import POSITION
+from reports.tables.grades import BY_ANSWER, POSITION
 
 MOST = 4
 "Runs, models or groups that a sentence names."
@@ -92,7 +93,8 @@ def group_summaries(record: AtlasRecord) -> list[GroupSummary]:
     rows, found = pooled_rows(record), []
     for group in groups(record):
         runs = tuple(run for run in record.finished if (run.model, run.corpus) == group)
-        specialised = [(row, head) for row in rows if (head := row.by_group.get(group)) and head.grade]
+        own = [(row, head) for row in rows if (head := row.by_group.get(group)) and head.grade and max(head.highest)]
+        specialised = [(row, head) for row, head in own if not re.search(BY_ANSWER, row.label)]
         best = max(specialised, key=lambda one: one[1].accuracy - one[1].strongest_accuracy, default=None)
         found.append(GroupSummary(group, runs, best))
     return found

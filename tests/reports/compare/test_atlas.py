@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from reports.compare.atlas import ATLAS_PAGE, grid_table, run_table
 from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
 from reports.compare.atlas_shares import label_shares, share_table
-from reports.compare.atlas_summary import groups, pooled_rows, summary
+from reports.compare.atlas_summary import group_summaries, groups, pooled_rows, summary
 from tests.reports.compare.test_across import row
 
 pytestmark = pytest.mark.slow
@@ -139,6 +139,18 @@ def test_models_and_corpora_stand_on_one_screen(folder: Path, more_than_a_screen
         "| minilm | gum | 2 of 72 | – | – | – |",
     ]
     assert rows[3].endswith("| ewt | 0 of 72 | – | – | – |")
+
+
+def test_neither_a_borderline_head_nor_a_label_that_the_answer_defines_is_named() -> None:
+    run = run_of("minilm", "ewt", 0, (71, 1, 0, 0))
+    rows = [
+        answer(run, OBJECT, "4-7", 0.8, 1),
+        answer(run, FORTH, "3-3", 0.9, 1, highest=0, highest_heads=""),
+        answer(run, ("antecedent", "nearer is right", "pronoun->candidate"), "2-2", 0.99, 1),
+    ]
+    (group,) = group_summaries(AtlasRecord("", "a", "", (), (run,), pd.DataFrame(rows), pd.DataFrame()))
+    assert group.best is not None
+    assert group.best[1].head == "4-7"
 
 
 # --- tables
