@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85890,
-    "lines of tests": 49667,
+    "lines of source": 85902,
+    "lines of tests": 49671,
     "files of Python": 546,
     "files of Python under 60 lines": 79,
     "folders of the rooms": 61,

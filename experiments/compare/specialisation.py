@@ -13,11 +13,12 @@ from experiments.bench.records import paragraphs, with_blocks
 from experiments.findings.clark_2019.rows import NOTEBOOK, TABLE, PublishedRow
 from reports.compare.atlas import ATLAS_PAGE
 from reports.compare.atlas_record import AtlasRecord
-from reports.compare.atlas_shares import OVER, GradeShare, counted_rows, label_shares, share_chart
+from reports.compare.atlas_shares import GradeShare, counted_rows, grade_share, label_shares, share_chart
 from reports.drawing.charts import Chart, save_pictures, series_styles
 from reports.drawing.dots import Dot, dot_chart
-from reports.formats import MISSING, interval, names, percent
+from reports.formats import MISSING, interval, percent
 from reports.scores.plain_names import task
+from reports.tables.estimate import Estimate
 
 RECORD, PAGE, FIGURES = (
     Path("reports/published/specialisation"),
@@ -44,22 +45,25 @@ def blocks(record: AtlasRecord) -> dict[str, str]:
 
 
 def _label_table(record: AtlasRecord) -> Iterator[str]:
-    yield "| model | corpus | beyond position and controls | also beyond words and distances | also beyond rules |"
+    yield "| model | corpus | beyond position and controls | of these, beyond words and distances | beyond rules too |"
     yield "| --- | --- | --- | --- | --- |"
-    for one in label_shares(record):
-        shares = " | ".join(_share(one.by_grade[grade], grade) for grade in OVER)
-        yield f"| {one.model} | {one.corpus} | {shares} |"
+    for (model, corpus), rows in counted_rows(record).items():
+        having = rows[rows.groupby(["probe", "label"])["highest"].transform("max") > 0]
+        labels = grade_share(rows, 1).labels
+        share = f"{_reached(labels)}, {percent(labels.value)} % {interval(labels.low, labels.high)}"
+        nested = " | ".join(_nested(grade_share(having, grade)) for grade in (2, 3))
+        yield f"| {model} | {corpus} | {share} | {nested} |"
 
 
-def _share(found: GradeShare, grade: int) -> str:
-    """Write how many labels of how many have such a head, the share with its interval, and the first heads."""
-    labels = found.labels
-    if not labels.n:
+def _reached(labels: Estimate) -> str:
+    return f"{round(labels.value * labels.n)} of {labels.n}"
+
+
+def _nested(found: GradeShare) -> str:
+    """Write how many labels that have the rival have such a head, and where the selected head is."""
+    if not found.labels.n:
         return MISSING
-    reached = round(labels.value * labels.n)
-    heads = f": {names(found.heads, 3)}" if found.heads else ""
-    beside = f"; {found.ahead} ahead, {found.behind} behind" if grade > 1 else ""
-    return f"{reached} of {labels.n}, {percent(labels.value)} % {interval(labels.low, labels.high)}{heads}{beside}"
+    return f"{_reached(found.labels)}; {found.ahead} ahead, {found.behind} behind"
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Beside:
     def strongest(self, column: str, *, as_hard: bool = False) -> float:
         """Return the largest of the corpora; `as_hard` takes off what position has more there than in the paper."""
         own = {corpus: self.value(column, corpus) for corpus in self.ours}
-        easier = {corpus: as_hard * (self.value(POSITION, corpus) - self.row.baseline) for corpus in own}
+        easier = {corpus: as_hard * max(self.value(POSITION, corpus) - self.row.baseline, 0.0) for corpus in own}
         return max((own[corpus] - easier[corpus] for corpus in own if own[corpus] == own[corpus]), default=float("nan"))
 
 
@@ -100,7 +104,7 @@ def _published(record: AtlasRecord) -> Iterator[list[str]]:
         _counted(rows, "lexical_accuracy", LEXICAL),
         _counted(rows, "rule_accuracy", RULE),
         f"In {easier} of {len(rows)} relations our position or control is above the published best offset, so that our "
-        "texts may be easier; “as hard” takes that difference off.",
+        "texts may be easier; “as hard” takes off what it has more.",
     ]
     columns = (POSITION, "lexical_accuracy", "rule_accuracy", "accuracy")
     heads = (OFFSET, LEXICAL, RULE, "MiniLM's head")

@@ -13,7 +13,7 @@ import pandas as pd
 from reports.compare.atlas_record import AtlasRecord
 from reports.drawing.charts import Chart, series_styles
 from reports.drawing.dots import Dot, dot_chart
-from reports.formats import MISSING, interval, names, percent
+from reports.formats import MISSING, interval, percent
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.estimate import Estimate
 from reports.tables.grades import GRADES, POSITION, own_labels
@@ -21,6 +21,9 @@ from reports.tables.text_table import TextTable
 
 MOST: Final = 3
 "Heads that are named beside a share."
+
+ITEMS, DOCUMENTS = 200, 20
+"Scored words and effective documents that a label has at least to be counted: on smaller ones no head gets a grade."
 
 OVER: Final = {1: "verdict", 2: "lexical_accuracy", 3: "rule_accuracy"}
 "Grade -> the column that is empty where a label has no baseline of it: it was not tested, has no table, no rules."
@@ -36,7 +39,7 @@ class GradeShare:
     labels: Estimate
     "Their share, with an interval as if labels were drawn at random from all there are; n is their number."
     heads: tuple[str, ...]
-    "Heads with the highest grade there, those of most labels first."
+    "Heads with the highest grade there, those of most labels first, of the first few of each direction."
     ahead: int
     "Labels whose selected head is above that baseline in a direction: the 95 % interval of the margin is above 0."
     behind: int
@@ -55,7 +58,7 @@ class LabelShares:
 def label_shares(record: AtlasRecord) -> list[LabelShares]:
     """Return what every model and corpus has."""
     return [
-        LabelShares(model, corpus, {grade: _share(rows, grade) for grade in OVER})
+        LabelShares(model, corpus, {grade: grade_share(rows, grade) for grade in OVER})
         for (model, corpus), rows in counted_rows(record).items()
     ]
 
@@ -63,9 +66,12 @@ def label_shares(record: AtlasRecord) -> list[LabelShares]:
 def counted_rows(record: AtlasRecord) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the rows of the atlas that count by model and corpus, with the first of their seeds.
 
-    They are those of linguistic roles that were tested; pools and slices of other labels are left out.
+    They are those of linguistic roles that were tested, on ITEMS words and DOCUMENTS or more; pools and slices of other
+    labels are left out.
     """
-    tested = record.answers[(record.answers["probe"] != POSITION) & (record.answers["verdict"] != "")]
+    every = record.answers
+    large = (every["n"] >= ITEMS) & (every["effective_clusters"] >= DOCUMENTS)
+    tested = every[large & (every["probe"] != POSITION) & (every["verdict"] != "")]
     found = {}
     for (model, corpus), rows in tested.groupby(["model", "corpus"], sort=False):
         first = rows[rows["seed"] == rows["seed"].min()]
@@ -75,12 +81,14 @@ def counted_rows(record: AtlasRecord) -> dict[tuple[str, str], pd.DataFrame]:
     return found
 
 
-def _share(rows: pd.DataFrame, grade: int) -> GradeShare:
+def grade_share(rows: pd.DataFrame, grade: int) -> GradeShare:
+    """Return how many labels of rows of the atlas have a head of that grade, and where the selected head lies."""
     asked = rows[rows[OVER[grade]].notna()]
     beyond = asked[asked["highest"] >= grade]
     by_label = asked.groupby(["probe", "label"])
     labels = by_label["highest"].max()
-    heads = Counter(head for row in beyond["highest_heads"] for head in row.split(", ") if not head.startswith("+"))
+    of_label = beyond.groupby(["probe", "label"])["highest_heads"].agg(", ".join)
+    heads = Counter(head for row in of_label for head in dict.fromkeys(row.split(", ")) if not head.startswith("+"))
     reached = float((labels >= grade).mean())
     low, high = (by_label[f"{MARGINS[grade]}_{end}"].max() for end in ("low", "high"))
     named = tuple(head for head, _ in heads.most_common())
@@ -109,7 +117,7 @@ def _cell(grade: int, one: LabelShares) -> Cell:
     if not labels.n:
         return Cell(MISSING, sort=float("nan"))
     beside = f"{found.ahead} ahead, {found.behind} behind"
-    more = [f"of {labels.n}", *[names(found.heads, MOST)] * bool(found.heads), beside]
+    more = [f"of {labels.n}", *[", ".join(found.heads[:MOST])] * bool(found.heads), beside]
     return Cell(f"{percent(labels.value)} {interval(labels.low, labels.high)}", "; ".join(more), sort=labels.value)
 
 
