@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 85902,
-    "lines of tests": 49671,
+    "lines of tests": 49672,
     "files of Python": 546,
     "files of Python under 60 lines": 79,
     "folders of the rooms": 61,

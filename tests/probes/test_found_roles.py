@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -175,7 +176,7 @@ def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, 
 @pytest.mark.slow
 def test_random_weights_are_at_chance_and_nothing_is_found(probe: Probe, corpora: Sequence[Corpus]) -> None:
     scores = scores_of(corpora, probe, {})
-    asked = [not of_any_weights(probe, variant) for variant in scores.variant]
+    asked = ~scores.variant.map(partial(of_any_weights, probe)).astype(bool)
     scores = scores[(scores.n >= 30) & scores.chance.notna() & asked]
     assert not scores.specialised.any()
     for question, rows in scores.groupby(["variant", "label"]):

@@ -103,7 +103,7 @@ def test_shares_count_labels_in_any_direction_of_the_first_seed_that_have_such_a
         grade: (one.labels.value, one.labels.n, one.heads, one.ahead, one.behind)
         for grade, one in found.by_grade.items()
     }
-    assert counted == {1: (2 / 3, 3, ("4-7", "3-1"), 0, 0), 2: (1 / 2, 2, ("4-7", "3-1"), 1, 1), 3: (0, 1, (), 0, 1)}
+    assert counted == {1: (2 / 3, 3, ("3-1", "4-7"), 0, 0), 2: (1 / 2, 2, ("4-7", "3-1"), 1, 1), 3: (0, 1, (), 0, 1)}
     wilson = binomtest(2, 3).proportion_ci(method="wilson")
     assert (found.by_grade[1].labels.low, found.by_grade[1].labels.high) == pytest.approx(tuple(wilson))
     cells = share_table([found]).rows[0]
