@@ -85,6 +85,7 @@ bench-redraws: $(INSTALLED)  ## count what other seeds change in grades and verd
 specialisation: $(INSTALLED)  ## do the runs of docs/specialisation.md on WORKERS processes, and write its tables and figures (hours)
 	@$(BIN)/headscope atlas specialisation --out runs --cluster local:$(WORKERS)
 	@$(BIN)/headscope report runs/specialisation --publish reports/published/specialisation
+	@cp experiments/configs/specialisation.toml reports/published/specialisation/config.toml
 	@$(BIN)/python -m experiments.compare.specialisation
 
 kills: $(TOOLS)  ## kill trainings, runs, reports and reproductions at 100 random moments

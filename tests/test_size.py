@@ -14,7 +14,7 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85902,
+    "lines of source": 85903,
     "lines of tests": 49672,
     "files of Python": 546,
     "files of Python under 60 lines": 79,

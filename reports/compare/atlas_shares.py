@@ -23,7 +23,7 @@ MOST: Final = 3
 "Heads that are named beside a share."
 
 ITEMS, DOCUMENTS = 200, 20
-"Scored words and effective documents that a label has at least to be counted: on smaller ones no head gets a grade."
+"Scored words and effective documents that a label has at least to be counted: on less heads seldom get a grade."
 
 OVER: Final = {1: "verdict", 2: "lexical_accuracy", 3: "rule_accuracy"}
 "Grade -> the column that is empty where a label has no baseline of it: it was not tested, has no table, no rules."
