@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from experiments.sandbox.population import DECOYED, ROLES, Sandbox
+from probes.evidence.results import Split
 from probes.evidence.simulation import GRADES, Pool
 from probes.evidence.statistics import MARGIN
 from probes.registry import RANDOM
@@ -14,6 +15,9 @@ from probes.scoring.tally import Numbers, Pooled, Question, Sums
 
 WRONG = 0.02
 "Share of documents in which heads of one population are wrong throughout."
+
+FEW = 20
+"Documents below which a real label is left out: its population would be a handful of documents."
 
 LENGTHS, SLOPE = 1.0, 0.1
 "Spread of the logarithm of how many documents are joined, and hits an item that halving a document's length is worth."
@@ -41,6 +45,17 @@ def nulls(box: Sandbox, pool: Pool, drawings: int) -> Iterator[tuple[str, Pool]]
     yield "heads and controls alike", _alike(pool.documents, box.seed)
     yield "rarely correct", _rarely_right(pool.documents, box.seed)
     yield "wrong in whole documents", _wrong_in_whole_documents(pool.documents, box.seed)
+
+
+def real_null(split: Split) -> Pool:
+    """Return the population in which all heads of a real run are at the margin, in every label that is asked enough."""
+    pool = Pool.of(split)
+    asked = [
+        question
+        for question, sums in pool.heads.items()
+        if len(sums.n) >= FEW and np.isfinite(pool.truth(question).leads[0]).all()
+    ]
+    return pool.only(asked).level(1, MARGIN)
 
 
 MADE: Question = ("made", "v", "all")

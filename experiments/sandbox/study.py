@@ -26,9 +26,17 @@ from experiments.sandbox.cells import (
     simulate_all,
 )
 from experiments.sandbox.needed import needed_items
-from experiments.sandbox.nulls import nulls
+from experiments.sandbox.nulls import nulls, real_null
 from experiments.sandbox.population import ROLES, Sandbox
-from experiments.sandbox.whole_runs import null_corpora, null_runs, planted_by_weights, whole_run, with_roles
+from experiments.sandbox.whole_runs import (
+    TREEBANKS,
+    null_corpora,
+    null_runs,
+    planted_by_weights,
+    real_split,
+    whole_run,
+    with_roles,
+)
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.simulation import Pool
@@ -77,6 +85,9 @@ QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
 EFFORT = Effort(replicates=2, flips=999)
 "Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
 
+REAL = 5
+"Sentences of a real corpus for each of those that models without knowledge read: all of EWT's 2,001, but for one."
+
 CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
 
@@ -91,12 +102,17 @@ class SandboxStudy:
     def parts(self) -> dict[str, tuple[str, Make]]:
         """Return every part of the record: its title, and what makes it; rows of `false-25` and the like are joined."""
         corpora = null_corpora() if self.scale.null_runs else []
+        treebanks = [corpus for corpus in corpora if corpus in TREEBANKS]
         return {
             "population": ("large pass", self.population),
             "power": ("power", self.power),
             **{
                 f"false-{size}": (f"false positives, {size} documents", partial(self.false, size))
                 for size in self.scale.null_documents
+            },
+            **{
+                f"false-{corpus}": (f"false positives, {corpus}", partial(self.false_in_real_runs, corpus))
+                for corpus in treebanks
             },
             "weights": ("heads planted by weights", self.weights),
             "whole": ("whole runs", self.whole),
@@ -188,7 +204,15 @@ class SandboxStudy:
 
     def false(self, size: int, progress: Report) -> list[dict[str, Any]]:
         """Return how often runs of `size` documents claim what is not true, under several null hypotheses."""
-        cells = {name: SandboxCell(pool, size, {}) for name, pool in self.nulls.items()}
+        return self._false(self.nulls, size, progress)
+
+    def false_in_real_runs(self, corpus: str, progress: Report) -> list[dict[str, Any]]:
+        """Return the same for the labels of a real corpus and the heads of a real model, all at the margin."""
+        pool = real_null(real_split(corpus, REAL * self.scale.null_sentences))
+        return self._false({f"{corpus}, all at the margin": pool}, pool.documents, progress)
+
+    def _false(self, populations: Mapping[str, Pool], size: int, progress: Report) -> list[dict[str, Any]]:
+        cells = {name: SandboxCell(pool, size, {}) for name, pool in populations.items()}
         counts = (count_false, count_equivalence, count_coverage)
         found = self._simulate(cells, self.scale.runs, counts, (1, size), progress)
         return [

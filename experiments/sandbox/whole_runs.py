@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ import pandas as pd
 from experiments.config.config import Config
 from experiments.inputs.controls import Control
 from experiments.inputs.corpora import open_corpora
-from experiments.inputs.open_model import LoadedModel
+from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
@@ -49,8 +50,8 @@ def null_corpora() -> list[str]:
     return ["grammar", *(name for name in TREEBANKS if (data_folder() / NAMED[f"{name}-dev"].path).exists())]
 
 
-def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
-    """Return the config of a run on MiniLM's architecture with random or permuted weights, all controls on.
+def whole_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
+    """Return the config of a run on MiniLM's architecture with pretrained, random or permuted weights, all controls on.
 
     `sentences` are those of either split; of the grammar a tenth as many documents.
     """
@@ -65,6 +66,13 @@ def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
         }
     model = {"name": "minilm", "source": source}
     return RunConfig.model_validate({"name": "null", "seed": seed, "model": model, "corpus": splits})
+
+
+def real_split(corpus: str, sentences: int) -> Split:
+    """Return the sums of the report split of a run on pretrained weights, of what single sentences are asked."""
+    config = whole_config(corpus, "pretrained", 0, sentences)
+    run = RunContext(config, open_model(config, Path(), silent), open_corpora(config), Journal(""), silent)
+    return Part(run, run.scopes[0]).score().splits[1]
 
 
 @dataclass
@@ -103,11 +111,11 @@ class NullRuns:
 
     def __post_init__(self) -> None:
         """Open the corpus."""
-        self.corpora = open_corpora(null_config(self.corpus, SOURCES[0], 0, self.sentences))
+        self.corpora = open_corpora(whole_config(self.corpus, SOURCES[0], 0, self.sentences))
 
     def scores(self, source: str, seed: int) -> pd.DataFrame:
         """Return the scores of a run, with verdicts."""
-        config = null_config(self.corpus, source, seed, self.sentences)
+        config = whole_config(self.corpus, source, seed, self.sentences)
         model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = RunContext(config, LoadedModel(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []

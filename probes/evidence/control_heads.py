@@ -8,10 +8,19 @@ import numpy as np
 
 from probes.evidence.leads import TINY, ControlLevel, Documents
 from probes.records import IntArray
+from probes.registry import WORDS
 from probes.scoring.tally import Numbers, Pooled, Sums
 
 QUANTILE = 1.6448536269514722
 "Standard deviations between the mean of a normal distribution and the number that 95 % of it is below."
+
+
+def away(kind: str) -> float:
+    """Return how many standard deviations of its models the level of a kind of control lies above their mean.
+
+    Word orders are no population of models: their mean counts.
+    """
+    return 0.0 if kind == WORDS else QUANTILE
 
 
 def best_heads(models: Sequence[Pooled]) -> Pooled:

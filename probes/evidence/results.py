@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probes.evidence.control_heads import QUANTILE, ControlHeads
+from probes.evidence.control_heads import ControlHeads, away
 from probes.evidence.leads import ControlLevel, Documents, p_unseen
 from probes.evidence.question import (
     GRADED,
@@ -25,7 +25,7 @@ from probes.evidence.question import (
 )
 from probes.evidence.statistics import MARGIN, VerdictRule, adjust
 from probes.records import IntArray
-from probes.registry import WORDS, Probe
+from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
@@ -90,7 +90,7 @@ class Split:
         table = found.pop(LEXICAL, None)
         rules = {name: found.pop(name) for name in RULES if name in found}
         controls = {
-            name: ControlHeads(pooled[question], 0.0 if name == WORDS else QUANTILE, seed)
+            name: ControlHeads(pooled[question], away(name), seed)
             for seed, (name, pooled) in enumerate(sorted(self.controls.items()))
             if question in pooled
         }

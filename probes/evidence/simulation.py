@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from probes.evidence.control_heads import QUANTILE
+from probes.evidence.control_heads import away
 from probes.evidence.leads import p_unseen
 from probes.evidence.question import GRADED, QuestionScores, strongest_leads
 from probes.evidence.results import Split
@@ -34,6 +34,12 @@ class Pool:
     sampled: int = 200
     "Documents that controls read at the most."
 
+    @classmethod
+    def of(cls, split: Split) -> Pool:
+        """Return the population that has the documents of a report split, as often as a run draws them."""
+        documents = max(split.clusters) + 1
+        return cls(documents, split.heads, split.baselines, split.controls, documents)
+
     def columns(self, heads: Sequence[int]) -> Pool:
         """Return the pool of a model that has only these heads."""
         keep = np.array(heads, np.int64)
@@ -58,9 +64,9 @@ class Pool:
             if question in pooled:
                 grade = baseline_grade(name)
                 best[grade - 1] = np.fmax(best[grade - 1], float(pooled[question].hits.sum() / n))
-        for pooled in self.controls.values():
+        for kind, pooled in self.controls.items():
             if question in pooled:
-                best[0] = np.fmax(best[0], true_level(pooled[question]))
+                best[0] = np.fmax(best[0], true_level(pooled[question], away(kind)))
         accuracy = sums.hits.sum(0) / n
         strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no baseline
         return Truth(accuracy, sums.mass.sum(0) / n, accuracy - strongest[:, None])
@@ -103,10 +109,13 @@ class Pool:
         return replace(self, heads=tilted)
 
 
-def true_level(best: Sums) -> float:
-    """Return the level of the models of which these are the best heads, were there no other models or documents."""
+def true_level(best: Sums, far: float) -> float:
+    """Return the level of the models of which these are the best heads, were there no other models or documents.
+
+    It lies `far` standard deviations above their mean.
+    """
     accuracies = best.hits.sum(0) / best.n.sum()
-    return min(float(accuracies.mean() + QUANTILE * accuracies.std()), 1.0)
+    return min(float(accuracies.mean() + far * accuracies.std()), 1.0)
 
 
 def baseline_grade(name: str) -> int:
@@ -190,7 +199,7 @@ def judge(
 
 
 MODELS = 20
-"Models of each kind of control that a run has."
+"Models of each kind of control that a run has, at the most."
 
 
 def _report_split(pool: Pool, report: IntArray, random: np.random.Generator) -> Split:
@@ -200,7 +209,7 @@ def _report_split(pool: Pool, report: IntArray, random: np.random.Generator) -> 
     controls = dict[str, Pooled]()
     for name, pooled in pool.controls.items():
         count = next(iter(pooled.values())).hits.shape[1]
-        models = random.integers(count, size=MODELS)
+        models = random.integers(count, size=min(MODELS, count))
         sample = _all_drawn(pooled, report[: pool.sampled])
         controls[name] = {question: sums.columns(models) for question, sums in sample.items()}
     return Split(heads, baselines, controls)

@@ -102,8 +102,8 @@ _BORDER = {
 }
 
 NULLS = {
-    "random weights": "Heads of a model of random weights against all baselines and controls: among them the best "
-    "head of another random model, so that most heads are well below what they would have to lead.",
+    "random weights": "Heads of a model of random weights against all baselines and controls: among them the level of "
+    "other random models, so that most heads are well below what they would have to lead.",
     "permuted gold": "Gold labels are permuted: the gold of every item is drawn at random among its "
     "candidates, so that no head can know it, whatever it attends to.",
     "offset decoys": "Heads that follow the label’s best offset, always or with noise: they know a distance and no "
@@ -126,9 +126,15 @@ NULLS = {
         for grade in _BORDER
     },
     "heads and controls alike": "Heads of the run and of a control are correct equally often, but for one head that "
-    "leads by exactly the margin: which head of the control is the best is chance.",
+    "leads by exactly the margin. The models of the control differ in nothing but the documents that they read.",
     "rarely correct": "One item a document. Every head is correct in as many of them as the margin is wide, and its "
     "baseline never: in a small corpus a head may happen to be never correct.",
+    **{
+        f"{corpus}, all at the margin": "Heads of MiniLM on a real corpus, with all labels of single sentences that 20 "
+        "documents ask: in every label all heads are moved so that their true lead is exactly the margin. Labels share "
+        "documents, heads and words as those of a real run do."
+        for corpus in ("ewt", "gum")
+    },
     "wrong in whole documents": "Heads are correct in every word of 98 documents of 100 and in none of the other "
     "two, and lead by exactly the margin: a small corpus may have none of these two.",
 }

@@ -15,6 +15,7 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
+from experiments.sandbox.nulls import real_null
 from probes.evidence.question import GRADED
 from probes.evidence.results import Split
 from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
@@ -173,3 +174,17 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
         assert whole[size].values["items", "one"] == [10 * size] * 5
         assert len(whole[size].values["mass", "one"]) == 5
     assert whole[4].values["estimate", "one"] != whole[7].values["estimate", "one"]
+
+
+def test_in_the_null_of_a_real_run_all_heads_are_at_the_margin_in_labels_that_enough_documents_ask() -> None:
+    random = np.random.default_rng(0)
+
+    def drawn(documents: int, rates: list[float]) -> Sums:
+        n = np.full(documents, 10.0)
+        return Sums.of_hits(tuple(range(documents)), n, random.binomial(10, rates, (documents, len(rates))) * 1.0)
+
+    heads = {A: drawn(30, [0.2, 0.9]), B: drawn(19, [0.2, 0.9]), C: drawn(30, [0.2, 0.9])}
+    split = Split(heads, {"offset": {A: drawn(30, [0.5]), B: drawn(19, [0.5])}})
+    pool = real_null(split)
+    assert (pool.documents, pool.sampled, [*pool.heads]) == (30, 30, [A]), "B is asked too rarely, C has no rival"
+    np.testing.assert_allclose(pool.truth(A).margin, 0.05)

@@ -10,7 +10,7 @@ import pytest
 
 from experiments.run.run import run
 from experiments.sandbox import whole_runs
-from experiments.sandbox.whole_runs import TREEBANKS, NullRuns, null_config
+from experiments.sandbox.whole_runs import TREEBANKS, NullRuns, whole_config
 from reports import read_scores
 
 KEY = ["probe", "variant", "label", "split", "layer", "head"]
@@ -21,14 +21,14 @@ def few_controls(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have two models of each control, of a tiny model on few documents that are asked one probe of each scope."""
 
     def few(corpus: str, source: str, seed: int, sentences: int) -> object:
-        config = null_config(corpus, source, seed, sentences)
+        config = whole_config(corpus, source, seed, sentences)
         controls = config.controls.model_copy(update={"random": 2, "permuted": 2, "orders": 2})
         probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
         heads = config.heads.model_copy(update={"texts": 0, "relations": 0})
         model = config.model.model_copy(update={"name": str(tiny)})
         return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads, "model": model})
 
-    monkeypatch.setattr(whole_runs, "null_config", few)
+    monkeypatch.setattr(whole_runs, "whole_config", few)
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def check_equal(corpus: str, size: int, tmp_path: Path) -> None:
     shared = NullRuns(corpus, size)
     shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
-    folder = run(whole_runs.null_config(corpus, "random", 1, size), tmp_path, page=False)
+    folder = run(whole_runs.whole_config(corpus, "random", 1, size), tmp_path, page=False)
     theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
     for column in ("accuracy", "p_adjusted", "margin", "excluded", "stability"):
         np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)

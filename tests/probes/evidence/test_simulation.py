@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probes.evidence.control_heads import QUANTILE
 from probes.evidence.question import Effort
 from probes.evidence.results import ADJUSTED, Split, add_verdicts, score_table
-from probes.evidence.simulation import MODELS, Pool, SimulatedQuestion, drawn, judge, stacked
+from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, stacked
 from probes.evidence.statistics import VerdictRule
-from probes.registry import RANDOM
+from probes.registry import RANDOM, WORDS
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.tally import Pooled, Question, Sums
 
@@ -98,6 +99,14 @@ def test_leads_for_a_grade_are_over_the_rivals_up_to_it_and_unknown_from_the_fir
     np.testing.assert_allclose(POOL.truth(B).leads, [[-0.2, -0.1, 0.2], [np.nan] * 3, [np.nan] * 3])
     weak = replace(POOL, baselines=POOL.baselines | {LEXICAL: {A: sums_of([10, 30, 10], [1, 1, 1])}})
     np.testing.assert_allclose(weak.truth(A).leads[1], leads[0], err_msg="the offset is stronger than the table")
+
+
+def test_of_word_orders_the_mean_counts_and_of_models_what_95_percent_stay_below() -> None:
+    """Models of 12 and 38 of 50: their mean is 25 of 50, their standard deviation 13 of 50."""
+    both = {A: sums_of([10, 30, 10], [[2, 8], [8, 22], [2, 8]])}
+    orders, models = (replace(POOL, baselines={}, controls={kind: both}).truth(A).margin for kind in (WORDS, RANDOM))
+    np.testing.assert_allclose(orders, [0.1, -0.4, 0.5])
+    np.testing.assert_allclose(models, orders - QUANTILE * 13 / 50)
 
 
 @pytest.mark.parametrize("grade", [1, 2, 3])
@@ -189,7 +198,7 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     pool, rule = random_pool(2 * documents, seed), VerdictRule(margin=margin)
     select, report = range(documents), range(documents, 2 * documents)
     judged = judge(pool, np.array(select), np.array(report), rule, np.random.default_rng(5))
-    models = np.random.default_rng(5).integers(4, size=MODELS)
+    models = np.random.default_rng(5).integers(4, size=4)
     scores = real_run(pool, select, report, models, EFFORT, rule)
     assert_same(judged, scores)
     assert verdict in {*scores.verdict}
