@@ -59,9 +59,9 @@ class Scale:
     """How large the study is."""
 
     runs: int
-    "Simulated runs a cell, where false positives are measured."
+    "Simulated runs a cell, where false positives are measured in the labels of the sandbox."
     power_runs: int
-    "The same, where power is measured."
+    "The same, where power is measured, and in the labels of a real run, which are many."
     population: int
     "Documents of the large pass."
     documents: tuple[int, ...]
@@ -204,22 +204,23 @@ class SandboxStudy:
 
     def false(self, size: int, progress: Report) -> list[dict[str, Any]]:
         """Return how often runs of `size` documents claim what is not true, under several null hypotheses."""
-        return self._false(self.nulls, size, progress)
+        return self._false(self.nulls, size, self.scale.runs, progress)
 
     def false_in_real_runs(self, corpus: str, progress: Report) -> list[dict[str, Any]]:
         """Return the same for the labels of a real corpus and the heads of a real model, all at the margin."""
         pool = real_null(real_split(corpus, REAL * self.scale.null_sentences))
-        return self._false({f"{corpus}, all at the margin": pool}, pool.documents, progress)
+        named = {f"{corpus}, all at the margin": pool}
+        return self._false(named, pool.documents, self.scale.power_runs, progress)
 
-    def _false(self, populations: Mapping[str, Pool], size: int, progress: Report) -> list[dict[str, Any]]:
+    def _false(self, populations: Mapping[str, Pool], size: int, runs: int, progress: Report) -> list[dict[str, Any]]:
         cells = {name: SandboxCell(pool, size, {}) for name, pool in populations.items()}
         counts = (count_false, count_equivalence, count_coverage)
-        found = self._simulate(cells, self.scale.runs, counts, (1, size), progress)
+        found = self._simulate(cells, runs, counts, (1, size), progress)
         return [
             {
                 "null": name,
                 "documents": size,
-                "runs": self.scale.runs,
+                "runs": runs,
                 "heads": next(iter(cells[name].pool.heads.values())).hits.shape[1],
                 "labels": len(cells[name].pool.heads),
                 "rates": {name: counts.rate((name,)) for (name,) in counts.values if name != MARGIN_COVERAGE},
