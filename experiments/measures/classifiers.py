@@ -42,46 +42,28 @@ NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"
 }
 "What the baseline of the scores and the margin over it are called where the baseline is a control task."
 
-TERMS: Final = (
-    (
-        "accuracy",
-        "Share of the examples of the report split that a classifier predicts correctly: a logistic regression, "
-        "fitted on the selection split, on the output of one head at a word (the mean over its word pieces, before "
-        "W_O), or to each of two words and their product. The head shown is that with the shortest code.",
-    ),
-    (
-        "control, selectivity",
-        "The same with labels drawn at random, one for each word form, as often as the labels occur: only "
-        "memorisation can solve it. Selectivity is accuracy minus control (Hewitt and Liang 2019). For pairs of words "
-        "it is the first word’s form that decides; for arcs each word form has a random distance at which its answer "
-        "lies. A label drawn for a frequent word is frequent, so the majority of the control can be above that of the "
-        "task, and selectivity below 0.",
-    ),
-    (
-        "compression",
-        "How many times shorter the labels of the selection split become when they are sent block by block, each coded "
-        "with what a classifier learned from the blocks before (online code, Voita and Titov 2020); 1 is no gain. "
-        "Blocks end between documents.",
-    ),
-    (
-        "majority, embedding, random weights",
-        "Not from heads: the most frequent label, and that of the control task; a classifier on the word’s own "
-        "embedding, without context. Random weights: the head of a model with randomly initialised weights that is "
-        "best on the report split, which favours it. Brackets hold their selectivity.",
-    ),
-    (
-        "lead over the embedding, p",
-        "Accuracy of the selected head minus that of a classifier on the embeddings, on the same examples of the "
-        "report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
-    ),
-    (
-        "expected layer",
-        "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, each "
-        "reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
-        "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval "
-        "where not every resample gains anything.",
-    ),
-)
+TERMS: Final = {
+    "accuracy": "Share of the examples of the report split that a classifier predicts correctly: a logistic "
+    "regression, fitted on the selection split, on the output of one head at a word (the mean over its word pieces, "
+    "before W_O), or to each of two words and their product. The head shown is that with the shortest code.",
+    "control, selectivity": "The same with labels drawn at random, one for each word form, as often as the labels "
+    "occur: only memorisation can solve it. Selectivity is accuracy minus control (Hewitt and Liang 2019). For pairs "
+    "of words it is the first word’s form that decides; for arcs each word form has a random distance at which its "
+    "answer lies. A label drawn for a frequent word is frequent, so the majority of the control can be above that of "
+    "the task, and selectivity below 0.",
+    "compression": "How many times shorter the labels of the selection split become when they are sent block by block, "
+    "each coded with what a classifier learned from the blocks before (online code, Voita and Titov 2020); 1 is no "
+    "gain. Blocks end between documents.",
+    "majority, embedding, random weights": "Not from heads: the most frequent label, and that of the control task; a "
+    "classifier on the word’s own embedding, without context. Random weights: the head of a model with randomly "
+    "initialised weights that is best on the report split, which favours it. Brackets hold their selectivity.",
+    "lead over the embedding, p": "Accuracy of the selected head minus that of a classifier on the embeddings, on the "
+    "same examples of the report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
+    "expected layer": "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to "
+    "l, each reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
+    "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval where "
+    "not every resample gains anything.",
+}
 
 
 class ClassifiersMeasure(Measure):
@@ -246,7 +228,7 @@ class ClassifiersMeasure(Measure):
             "something from a head does not mean that the model uses it. Numbers are percent of the report split, "
             f"compression aside. ⚠ marks fewer than {FEW_CLUSTERS} clusters.".lstrip()
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield from in_full_or_folded(TextTable.of("Accuracy of the best head for each task", TASKS, best))
         title = "Arcs from a pair’s two attention values, coded online"
         yield from in_full_or_folded(TextTable.of(title, ARCS, arcs))

@@ -40,13 +40,10 @@ DRIFT: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "cosine",
-        "Of a head’s map of a sentence before and after the training run, each taken as one vector, special tokens "
-        "included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
-    ),
-)
+TERMS: Final = {
+    "cosine": "Of a head’s map of a sentence before and after the training run, each taken as one vector, special "
+    "tokens included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
+}
 
 MOVED: Final = 6
 "Heads that are named as those that moved most."
@@ -122,4 +119,4 @@ class DriftMeasure(Measure):
         ]
         columns = columns_of(("Layer", "Mean", "Moved most", "Moved least"))
         yield TableBlock(TextTable.of("Cosine of maps before and after the training run", columns, rows))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())

@@ -63,17 +63,14 @@ ENSEMBLES: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "ensemble",
-        "The map that is the mean of the maps of two or more heads. To the head selected on the selection split "
-        "others are added one by one, each the one that helps most there; all sizes are evaluated on the report "
-        "split, and the size that was best on the selection split is in bold. The gain is over the first head alone, "
-        "in percentage points. Selecting several of many heads uses the gold of the selection split more than "
-        "selecting one does; no weight is trained. Each interval is of its relation alone: of many, about one in "
-        "forty lies above 0 by chance.",
-    ),
-)
+TERMS: Final = {
+    "ensemble": "The map that is the mean of the maps of two or more heads. To the head selected on the selection "
+    "split others are added one by one, each the one that helps most there; all sizes are evaluated on the report "
+    "split, and the size that was best on the selection split is in bold. The gain is over the first head alone, in "
+    "percentage points. Selecting several of many heads uses the gold of the selection split more than selecting one "
+    "does; no weight is trained. Each interval is of its relation alone: of many, about one in forty lies above 0 by "
+    "chance.",
+}
 
 
 class EnsemblesMeasure(Measure):
@@ -137,7 +134,7 @@ class EnsemblesMeasure(Measure):
             found = [{**next((row for row in rows if row["selected"]), rows[0]), "sizes": rows} for rows in sizes]
             found.sort(key=lambda one: -1.0 if one["gain_low"] != one["gain_low"] else one["gain_low"], reverse=True)
             yield Points([*_gains([one for one in found if one["gain_low"] == one["gain_low"]])])
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
             title = "Accuracy of the mean map of one head and more, in percent"
             yield TableBlock(TextTable.of(title, COLUMNS, found), caption=False, sorts=True)
 

@@ -48,21 +48,16 @@ FEW_LABELS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "from so many arcs",
-        "Labelled arcs are drawn at random from the selection split. A head is selected by its accuracy on them, and "
-        "heads are added to an ensemble while the mean of their maps gains; nothing of the model is trained. Rules "
-        "learn from the same arcs: an offset, a lexical table of word forms and offsets, the nearest word of a set of "
-        "part-of-speech tags. The fixed rule is, of the baselines and rules that need no labels, the best on the arcs.",
-    ),
-    (
-        "lead over the best rule",
-        "Accuracy on held-out text minus that of the rule with the highest accuracy from as many arcs. The interval is "
-        "over draws of arcs and resampled documents; it is not corrected for the number of labels. Rules are not "
-        "combined with each other, as the heads of an ensemble are.",
-    ),
-)
+TERMS: Final = {
+    "from so many arcs": "Labelled arcs are drawn at random from the selection split. A head is selected by its "
+    "accuracy on them, and heads are added to an ensemble while the mean of their maps gains; nothing of the model is "
+    "trained. Rules learn from the same arcs: an offset, a lexical table of word forms and offsets, the nearest word "
+    "of a set of part-of-speech tags. The fixed rule is, of the baselines and rules that need no labels, the best on "
+    "the arcs.",
+    "lead over the best rule": "Accuracy on held-out text minus that of the rule with the highest accuracy from as "
+    "many arcs. The interval is over draws of arcs and resampled documents; it is not corrected for the number of "
+    "labels. Rules are not combined with each other, as the heads of an ensemble are.",
+}
 
 
 class FewLabelsMeasure(Measure):
@@ -133,7 +128,7 @@ class FewLabelsMeasure(Measure):
         yield Charts([_chart(f"{label} ({variant})", part) for (label, variant), part in labels])
         for method in (HEAD, ENSEMBLE):
             yield TableBlock(_leads(rows[rows["method"] == method], method, sizes))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
 
 def _ahead(rows: pd.DataFrame, size: int) -> str:

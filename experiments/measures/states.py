@@ -92,18 +92,12 @@ ABLATED_DIMENSIONS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "self-similarity",
-        "Mean cosine of the states of one word in different sentences; adjusted: minus the mean cosine of random words "
-        "of different sentences, which is the anisotropy of the layer (Ethayarajh 2019).",
-    ),
-    (
-        "outlier dimension",
-        "A dimension whose scaling factor or bias in the LayerNorm at the end of a layer is more than three standard "
-        "deviations from the mean in at least half of the layers (Kovaleva et al. 2021).",
-    ),
-)
+TERMS: Final = {
+    "self-similarity": "Mean cosine of the states of one word in different sentences; adjusted: minus the mean cosine "
+    "of random words of different sentences, which is the anisotropy of the layer (Ethayarajh 2019).",
+    "outlier dimension": "A dimension whose scaling factor or bias in the LayerNorm at the end of a layer is more than "
+    "three standard deviations from the mean in at least half of the layers (Kovaleva et al. 2021).",
+}
 
 
 class StatesMeasure(Measure):
@@ -189,7 +183,7 @@ class StatesMeasure(Measure):
             f"{count(len(run.last('outlier_dimensions')))} dimensions of the states are outliers. The random words of "
             f"the last layer have a mean cosine of {random:.3f}."
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(by_layer("Cosines of states by layer, with 95 % intervals", rows, ["measure"]))
         if len(ablated):
             yield TableBlock(_worth(ablated))
