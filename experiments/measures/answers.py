@@ -95,6 +95,7 @@ class AnswersMeasure(Measure):
     name = "answers"
     title = "Answers to the training task"
     place = 170
+    switch = "questions"
     tables = {"answers": ANSWERS, "one_head": SINGLE_HEADS, "flows": FLOWS}
     methods = (
         Method(
@@ -138,10 +139,6 @@ class AnswersMeasure(Measure):
         """Refuse a training without two answers."""
         if self.questions and (config.train is None or len(config.train.masking.answers) != 2):
             raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether questions are wanted."""
-        return self.questions > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""

@@ -102,6 +102,7 @@ class ChainsMeasure(Measure):
     name = "chains"
     title = "Coreference chains"
     place = 40
+    switch = "enabled"
     tables = {"chains": CHAINS}
     methods = (
         Method(
@@ -120,10 +121,6 @@ class ChainsMeasure(Measure):
     "Windows of each split that are read, at the most: those with the smallest hash of their ids."
     random: bool = True
     "Whether the heads of randomly initialised weights link too; the best of them is a baseline."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether it is switched on."""
-        return self.enabled
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the scores of all heads and baselines; a note, and no table, where a split has no mentions."""

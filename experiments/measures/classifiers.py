@@ -72,6 +72,7 @@ class ClassifiersMeasure(Measure):
     name = "classifiers"
     title = "Trained classifiers of heads"
     place = 80
+    switch = "tasks"
     tables = {"classifiers": CLASSIFIERS, "codes": CODES, "layers": LAYERS}
     methods = (
         Method(
@@ -147,10 +148,6 @@ class ClassifiersMeasure(Measure):
         """Refuse to code trained probes that are not trained."""
         if self.codelength and not config.probes.trained:
             raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether tasks are named."""
-        return bool(self.tasks)
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables of heads, of codes and of layers."""

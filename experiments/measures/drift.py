@@ -55,6 +55,7 @@ class DriftMeasure(Measure):
     name = "drift"
     title = "Maps before and after training"
     place = 180
+    switch = "texts"
     tables = {"drift": DRIFT}
     methods = (
         Method(
@@ -70,10 +71,6 @@ class DriftMeasure(Measure):
         """Refuse a model of which no checkpoint is known."""
         if self.texts and config.model.source not in ("train", "checkpoint"):
             raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether texts are to be read."""
-        return self.texts > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""

@@ -66,6 +66,7 @@ class FewLabelsMeasure(Measure):
     name = "few_labels"
     title = "Heads from few labels"
     place = 110
+    switch = "relations"
     tables = {"few_labels": FEW_LABELS}
     methods = (
         Method(
@@ -86,10 +87,6 @@ class FewLabelsMeasure(Measure):
     "Times that arcs are drawn from the selection split."
     largest: int = Field(default=4, ge=2, le=8)
     "Heads of the largest ensemble."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether labels are asked about."""
-        return self.relations > 0
 
     def of_part(self, run: RunContext, scored: Scored) -> Iterator[pd.DataFrame]:
         """Yield a table a label; both splits are read once more by the model and by one with random weights."""

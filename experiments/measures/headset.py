@@ -134,6 +134,7 @@ class HeadSetMeasure(Measure):
     anchor = "headset"
     title = "Relations between heads"
     place = 100
+    switch = "texts"
     tables = {"distances": DISTANCES, "subspaces": SUBSPACES, "contrasts": CONTRASTS, "places": PLACES}
     methods = (
         Method(
@@ -157,10 +158,6 @@ class HeadSetMeasure(Measure):
     "Texts of the selection split, at the most, on which ensembles are chosen."
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether there are texts on which heads are to be compared."""
-        return self.texts > 0
 
     def _sample(self, run: RunContext) -> list[Document]:
         """Return texts of the report split on which heads are compared: of the scope that is read first."""

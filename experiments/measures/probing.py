@@ -121,6 +121,7 @@ class ProbingMeasure(Measure):
     name = "probing"
     title = "Probes of layers"
     place = 220
+    switch = "sentences"
     tables = {"layer_probes": LAYER_PROBES, "pair_probes": PAIR_PROBES, "amnesic": AMNESIC}
     methods = (
         Method(
@@ -137,10 +138,6 @@ class ProbingMeasure(Measure):
     "Sentences of each split that are probed as wholes, at the most; 0 for none."
     pairs: int = Field(default=2000, ge=0)
     "Arcs of each split, and as many pairs without, at the most; 0 for none."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether sentences are wanted."""
-        return self.sentences > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables; a note, and none of them, where the corpora have no trees."""

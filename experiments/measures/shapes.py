@@ -174,6 +174,7 @@ class ShapesMeasure(Measure):
     name = "shapes"
     title = "Attention statistics"
     place = 10
+    switch = "enabled"
     tables = {"shapes": SHAPES}
     methods = (
         Method(
@@ -187,10 +188,6 @@ class ShapesMeasure(Measure):
     "Whether it is measured, in the pass in which heads are scored."
     threshold: float = Field(default=3.0, gt=0)
     "A head is said to have the bias of a sieve whose score is surely above this (Pande et al. 2021: 3; even: 1)."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether it is asked for."""
-        return self.enabled
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Shapes]:
         """Return what sees the maps of a split."""

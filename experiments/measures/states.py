@@ -106,6 +106,7 @@ class StatesMeasure(Measure):
     name = "states"
     title = "States of words"
     place = 210
+    switch = "texts"
     tables = {"states": STATES, "outlier_dimensions": OUTLIER_DIMENSIONS, "ablated_dimensions": ABLATED_DIMENSIONS}
     methods = (
         Method(
@@ -122,10 +123,6 @@ class StatesMeasure(Measure):
     "Sentences that a word stands in at least to be compared with itself."
     sets: int = Field(default=10, ge=1)
     "Sets of random dimensions that outlier dimensions are compared with."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether texts are wanted."""
-        return self.texts > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables; without those of outlier dimensions, and a note, where LayerNorms are not known."""
