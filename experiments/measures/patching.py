@@ -150,8 +150,7 @@ class PatchingMeasure(Measure):
         every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
-        ranked = every.loc[every["share"].abs().sort_values(ascending=False, kind="stable").index]
-        ranked = ranked.dropna(subset="share")
+        ranked = every.sort_values("share", key=abs, ascending=False, kind="stable").dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
         yield Terms(TERMS.items())

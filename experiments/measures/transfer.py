@@ -168,7 +168,7 @@ class TransferMeasure(BehaviourMeasure):
             return
         yield Terms(TERMS.items())
         for behaviour, rows in transferred.groupby("behaviour", sort=False):
-            ranked = rows.loc[rows["transfer"].abs().sort_values(ascending=False, kind="stable").index]
+            ranked = rows.sort_values("transfer", key=abs, ascending=False, kind="stable")
             title = "Heads with the largest transfer, in nats of either sign"
             yield Heading(str(behaviour))
             yield Points([*_sentences(ranked)])
