@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from reports.blocks.block import Block, Fold, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, percent, signed
 from reports.measures.reported import Method
@@ -160,7 +160,7 @@ class ClassifiersMeasure(Measure):
                 for name, rows in self._probe(run, scope, tasks).items():
                     found[name].append(rows.rename(columns=NAMES))
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
-        return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
+        return tables_of(**kept)
 
     def _probe(self, run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> dict[str, pd.DataFrame]:
         """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""

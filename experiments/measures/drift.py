@@ -75,6 +75,7 @@ class DriftMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""
         from experiments.training.train import open_checkpoint
+        from probes.evidence.results import named_heads
         from probes.maps.matching import map_cosines
         from probes.scoring.aligned import Aligned, sample_texts
 
@@ -86,10 +87,9 @@ class DriftMeasure(Measure):
         for pieces in aligned.pieces:
             found.append(map_cosines(before, model, pieces).numpy())
             step()
-        text, layer, head = (part.ravel() for part in np.indices((len(found), model.layers, model.heads)))
-        rows = pd.DataFrame({"text": text, "layer": layer, "head": head, "cosine": np.stack(found).ravel()})
-        names = (rows["layer"] + 1).astype(str) + "-" + (rows["head"] + 1).astype(str)
-        return {"drift": rows.assign(split="report", name=names)}
+        heads = pd.DataFrame(named_heads((model.layers, model.heads)))
+        rows = pd.DataFrame({"text": range(len(found))}).merge(heads, how="cross")
+        return {"drift": rows.assign(split="report", cosine=np.stack(found).ravel())}
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from experiments.measures.headset import HeadSetMeasure
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from probes.evidence.relations import KEY, Relation, choose_relations
 from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, percent, signed
@@ -123,7 +123,7 @@ class EnsemblesMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
-        return {"ensembles": pd.concat(read.rows, ignore_index=True)} if read.rows else {}
+        return tables_of(ensembles=read.rows)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

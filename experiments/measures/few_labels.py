@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
 from reports.formats import count, interval, percent, signed, signed_interval
@@ -111,7 +111,7 @@ class FewLabelsMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a label, method and number of arcs; nothing where no label has enough items."""
-        return {"few_labels": pd.concat(read.rows, ignore_index=True)} if read.rows else {}
+        return tables_of(few_labels=read.rows)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
