@@ -298,7 +298,7 @@ def python_page() -> str:
 
 def terms_page() -> str:
     """Return the terms of a run's page with their definitions."""
-    terms = (part for term, meaning in MEANING for part in (f"## {_escaped(term)}", _escaped(meaning)))
+    terms = (part for term, meaning in MEANING.items() for part in (f"## {_escaped(term)}", _escaped(meaning)))
     return _page("Terms", "What the pages of runs say, in the order in which a reader meets it.", *terms)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from mha.messages import naming
 
 
 def cache_folder() -> Path:
@@ -28,9 +30,23 @@ def kept(kind: str, key: str, make: Callable[[], Any]) -> Any:
     except (OSError, ValueError):
         pass
     text = json.dumps(make(), ensure_ascii=False)
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
-            file.write(text)
-        os.replace(file.name, path)
+    with suppress(OSError), replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
     return json.loads(text)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a hidden file beside `path`, which takes its place when the block ends without an error.
+
+    So nobody ever reads half a file. Where the disk is full, the error names `path`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        with naming(path):
+            yield Path(name)
+        os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -163,3 +163,24 @@ def record(
     kept = Record(tuple(sites))
     with watch(model, kept.keep, sites, layers):
         yield kept
+
+
+@contextmanager
+def entering(module: nn.Module) -> Iterator[list[Tensor]]:
+    """Keep what enters any module while the block runs."""
+    kept: list[Tensor] = []
+    handle = module.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
+    try:
+        yield kept
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def leaving(module: nn.Module, see: Callable[[Tensor], Tensor | None]) -> Iterator[None]:
+    """Show `see` what any module returns while the block runs; what it makes of it, if anything, goes on instead."""
+    handle = module.register_forward_hook(lambda _module, _inputs, output: see(output))
+    try:
+        yield
+    finally:
+        handle.remove()

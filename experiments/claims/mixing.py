@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from pydantic import Field, model_validator
-from torch import Tensor, nn
+from torch import Tensor
 
 from experiments.claims.heads import folder_of
 from experiments.statements.claim import Claim, Work, claim_measure, rows_of
@@ -22,6 +22,7 @@ from experiments.statements.rule import Rule
 from experiments.statements.trained import TrainedSection, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import Ablate, Batch, Encoder, Model, align, collate, intervene, load_model, record
+from mha.hooks import leaving
 from probes import Corpus
 from reports.statements.claim_record import ClaimRecord
 from reports.statements.statement import JudgedStatement, judged
@@ -200,15 +201,13 @@ def stages(encoder: Encoder, layer: int) -> Iterator[dict[str, Tensor]]:
     modules = {"W_O": chosen.attention.output, "norm": chosen.attention_norm, "feed_forward": chosen.feed_forward_norm}
     seen: dict[str, Tensor] = {}
 
-    def keep(stage: str, module: nn.Module, given: Any, vectors: Tensor) -> None:
+    def keep(stage: str, vectors: Tensor) -> None:
         seen[stage] = vectors
 
-    handles = [module.register_forward_hook(partial(keep, stage)) for stage, module in modules.items()]
-    try:
+    with ExitStack() as stack:
+        for stage, module in modules.items():
+            stack.enter_context(leaving(module, partial(keep, stage)))
         yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 CLAIM = Claim(

@@ -39,6 +39,7 @@ FINDINGS = (
                 rule=LearnedRule(above=MOSTLY, unit="%"),
                 weaker=LearnedRule(above=0.5),
                 published=Published(1.0, text="large 100", provenance="memory"),
+                measure=lambda evidence: preferred(evidence[READING], "negation", condition=AFFIRMED),
             ),
             Statement(
                 name=NEGATED,
@@ -47,11 +48,9 @@ FINDINGS = (
                 rule=LearnedRule(below=HARDLY, unit="%"),
                 weaker=LearnedRule(below=0.5),
                 published=Published(0.0, text="large 0", provenance="memory"),
+                measure=lambda evidence: preferred(evidence[READING], "negation", condition=NEGATED),
             ),
         ],
-        measure=lambda evidence: {
-            name: preferred(evidence[READING], "negation", condition=name) for name in (AFFIRMED, NEGATED)
-        },
     ),
     finding(
         id="ettinger-roles",

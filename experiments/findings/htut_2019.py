@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from experiments.statements.finding import Finding, Paper, Published, Statement
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, Published, Statement
 from experiments.statements.numbers import margin
 from experiments.statements.rule import LearnedRule
 
@@ -15,6 +15,11 @@ PAPER = Paper(
 )
 
 RELATIONS = ("nsubj", "obj", "advmod", "amod")
+
+
+def _above(label: str, evidence: Evidence) -> Measured:
+    return margin(evidence["trees"], "dependency", label)
+
 
 finding = partial(
     Finding,
@@ -38,10 +43,10 @@ FINDINGS = (
                 number="accuracy of the chosen head minus that of the strongest baseline",
                 rule=LearnedRule(above=0.0),
                 published=Published(text="above the positional baseline", provenance="second-hand"),
+                measure=partial(_above, label),
             )
             for label in RELATIONS
         ],
-        measure=lambda evidence: {label: margin(evidence["trees"], "dependency", label) for label in RELATIONS},
         group="relations of EWT",
         repeats="clark-relations",
     ),

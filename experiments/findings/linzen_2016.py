@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
-from experiments.statements.numbers import known, preferred, together
+from experiments.statements.numbers import preferred, together
 from experiments.statements.rule import LearnedRule
 from reports.statements.figure import Figure
 
@@ -23,7 +23,7 @@ MOST = 4
 def _errors(evidence: Evidence, attractors: int | None = None) -> Measured:
     """Return the share of wrong answers: over all sentences, or over those with so many attractors."""
     group = {} if attractors is None else {"attractors": attractors}
-    found = known(preferred(evidence["pairs"], "linzen", **group))
+    found = preferred(evidence["pairs"], "linzen", **group)
     right = found.decides
     return Measured(Estimate(1 - right.value, 1 - right.high, 1 - right.low, right.n), note=found.note)
 

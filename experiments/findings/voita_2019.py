@@ -67,8 +67,6 @@ def _relation(name: str) -> Statement:
 
 def _rarest(label: str, evidence: Evidence) -> Measured:
     row = best_head(evidence["trees"], "rare", label)
-    if isinstance(row, Missing):
-        raise row
     return Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), heads=str(row["name"]))
 
 
@@ -76,10 +74,6 @@ def _first_layer(evidence: Evidence) -> Measured:
     """Return how far the best head of the first layer is above the best other; both are chosen on `select`."""
     asked = rows(evidence["trees"].scores, probe="rare", label="two rarest")
     first, other = (selected_head(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
-    if isinstance(first, Missing):
-        raise first
-    if isinstance(other, Missing):
-        raise Missing("there is no second layer to compare with")
     ends = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other))
     return Measured(minus(*ends), heads=f"{first['name']} and {other['name']}")
 

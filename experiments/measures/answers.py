@@ -78,24 +78,15 @@ FLOWS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "right",
-        "The share of held-out questions on which the correct one of the two words is the more probable one. The "
-        "interval is exact for independent questions (Clopper and Pearson 1934).",
-    ),
-    (
-        "one head left",
-        "In one layer all heads but one are ablated, in the others none (Michel et al. 2019). The best head of a "
-        "layer is selected on the even-numbered questions and evaluated on the odd ones.",
-    ),
-    (
-        "rank correlation",
-        "Spearman’s, over the words of a question: what a layer’s attention, rollout or flow gives to each word, "
-        "against how much the answer changes where the word is blanked out, or against the gradient there (Abnar and "
-        "Zuidema 2020). Mean over questions; those in which all words are equal are left out.",
-    ),
-)
+TERMS: Final = {
+    "right": "The share of held-out questions on which the correct one of the two words is the more probable one. The "
+    "interval is exact for independent questions (Clopper and Pearson 1934).",
+    "one head left": "In one layer all heads but one are ablated, in the others none (Michel et al. 2019). The best "
+    "head of a layer is selected on the even-numbered questions and evaluated on the odd ones.",
+    "rank correlation": "Spearman’s, over the words of a question: what a layer’s attention, rollout or flow gives to "
+    "each word, against how much the answer changes where the word is blanked out, or against the gradient there "
+    "(Abnar and Zuidema 2020). Mean over questions; those in which all words are equal are left out.",
+}
 
 
 class AnswersMeasure(Measure):
@@ -104,6 +95,7 @@ class AnswersMeasure(Measure):
     name = "answers"
     title = "Answers to the training task"
     place = 170
+    switch = "questions"
     tables = {"answers": ANSWERS, "one_head": SINGLE_HEADS, "flows": FLOWS}
     methods = (
         Method(
@@ -147,10 +139,6 @@ class AnswersMeasure(Measure):
         """Refuse a training without two answers."""
         if self.questions and (config.train is None or len(config.train.masking.answers) != 2):
             raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether questions are wanted."""
-        return self.questions > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
@@ -232,7 +220,7 @@ class AnswersMeasure(Measure):
             rows = ((f"{layer + 1}", *map(decimal, found)) for layer, *found in means.itertuples())
             title = "Attention, rollout and flow against the answer, mean rank correlation"
             yield TableBlock(TextTable.of(title, columns, rows))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
 
 def _one_head(run: RunContext, asked: Sequence[Prompt]) -> pd.DataFrame:

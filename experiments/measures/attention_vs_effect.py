@@ -139,34 +139,22 @@ COMPARED: Final = (
 SHOWN: Final = 12
 "Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
 
-TERMS: Final = (
-    ("Attends", "The head has a grade in a label of the role's probe, in this direction; of position in this label."),
-    (
-        "Effect",
-        "Without the head (ablated in the first way that [ablation] names) the behaviour is significantly worse: p "
-        "of a paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
-        "whichever head is ablated: there the cost is significantly above that of the median head. Heads without which "
-        "the behaviour is better have no effect in this sense.",
-    ),
-    (
-        "Cost",
-        "What the behaviour loses without the head, in its own unit: nats per masked word piece for the loss, nats "
-        "between the correct and the incorrect sentence for minimal pairs, cosine for the embedding of a sentence.",
-    ),
-    (
-        "Transfer",
-        "The log-odds of the correct verb form, in nats, with the head’s output at the verb of another sentence with "
-        "the same answer, less those with that of a sentence with the other answer. A head can attend and have an "
-        "effect, and its output still serve its own sentence alone (arXiv 2606.08292). Only pairs of agreement and "
-        "models with a masked-LM head have it, where [transfer] names the behaviour.",
-    ),
-    (
-        "Correlation",
-        "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that attend "
-        "need not have an effect, and heads with an effect need not attend: the correlation measures how often they "
-        "are the same.",
-    ),
-)
+TERMS: Final = {
+    "Attends": "The head has a grade in a label of the role's probe, in this direction; of position in this label.",
+    "Effect": "Without the head (ablated in the first way that [ablation] names) the behaviour is significantly worse: "
+    "p of a paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
+    "whichever head is ablated: there the cost is significantly above that of the median head. Heads without which the "
+    "behaviour is better have no effect in this sense.",
+    "Cost": "What the behaviour loses without the head, in its own unit: nats per masked word piece for the loss, nats "
+    "between the correct and the incorrect sentence for minimal pairs, cosine for the embedding of a sentence.",
+    "Transfer": "The log-odds of the correct verb form, in nats, with the head’s output at the verb of another "
+    "sentence with the same answer, less those with that of a sentence with the other answer. A head can attend and "
+    "have an effect, and its output still serve its own sentence alone (arXiv 2606.08292). Only pairs of agreement and "
+    "models with a masked-LM head have it, where [transfer] names the behaviour.",
+    "Correlation": "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that "
+    "attend need not have an effect, and heads with an effect need not attend: the correlation measures how often they "
+    "are the same.",
+}
 HEADS: Final = HEADS_COMPARED.text_columns(
     HEADS_COMPARED["name"].shown("Head", "row"),
     *("verdict", "accuracy", HEADS_COMPARED["margin"].shown(unit=False), "write_norm", "importance", "patching"),
@@ -228,7 +216,7 @@ class AttentionVsEffectMeasure(Measure):
             return
         roles = {tuple(map(str, role)): rows for role, rows in compared.groupby(ROLE, sort=False)}
         yield Paragraph(_summary(compared))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(_verdicts(roles))
         yield from _correlations(run.last("attention_vs_effect_correlations"), roles)
         yield Charts([_chart(role, rows) for role, rows in roles.items()])

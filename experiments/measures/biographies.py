@@ -223,7 +223,7 @@ class BiographiesMeasure(Measure):
         yield Points([*_sentences(run.tables)])
         biography = "The biography of a head is its training trajectory: its roles at every checkpoint of a training"
         yield Paragraph(f"{biography} run.", note=True)
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield Heading("Loss, behaviour and roles on one axis")
         yield Charts([*trajectory_charts(run.tables, onsets)])
         dotted = "The dotted line is the step of the slider below; a click on a point of a curve moves it there."

@@ -80,32 +80,20 @@ CHAINS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "link",
-        "From a mention to the preceding one to whose head word the head attends most; ties are broken at random. A "
-        "link that is weaker than a limit is not made; the limit was learned on the selection split. Rules prefer "
-        "near mentions, and learn in the same way how far they reach.",
-    ),
-    (
-        "mention",
-        "As annotated: none is predicted, and one that stands alone is a chain of its own. Of several with one head "
-        "word the longest counts. Chains are cut to windows, gold and predicted ones alike.",
-    ),
-    ("MUC", "F1 of the links that join a chain (Vilain et al. 1995). Mentions that stand alone do not count."),
-    (
-        "B3",
-        "F1 of the mentions that a mention correctly shares its chain with, itself included, as a mean over mentions "
-        "(Bagga and Baldwin 1998).",
-    ),
-    (
-        "CEAF",
-        "F1 after each chain is paired with one gold chain at the most, as well as can be: CEAF-m counts shared "
-        "mentions, CEAF-e how alike paired chains are, each chain alike (Luo 2005).",
-    ),
-    ("CoNLL", "Mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012)."),
-    ("lead", "CoNLL average of the head minus that of the strongest baseline, over the same resampled documents."),
-)
+TERMS: Final = {
+    "link": "From a mention to the preceding one to whose head word the head attends most; ties are broken at random. "
+    "A link that is weaker than a limit is not made; the limit was learned on the selection split. Rules prefer near "
+    "mentions, and learn in the same way how far they reach.",
+    "mention": "As annotated: none is predicted, and one that stands alone is a chain of its own. Of several with one "
+    "head word the longest counts. Chains are cut to windows, gold and predicted ones alike.",
+    "MUC": "F1 of the links that join a chain (Vilain et al. 1995). Mentions that stand alone do not count.",
+    "B3": "F1 of the mentions that a mention correctly shares its chain with, itself included, as a mean over mentions "
+    "(Bagga and Baldwin 1998).",
+    "CEAF": "F1 after each chain is paired with one gold chain at the most, as well as can be: CEAF-m counts shared "
+    "mentions, CEAF-e how alike paired chains are, each chain alike (Luo 2005).",
+    "CoNLL": "Mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012).",
+    "lead": "CoNLL average of the head minus that of the strongest baseline, over the same resampled documents.",
+}
 
 
 class ChainsMeasure(Measure):
@@ -114,6 +102,7 @@ class ChainsMeasure(Measure):
     name = "chains"
     title = "Coreference chains"
     place = 40
+    switch = "enabled"
     tables = {"chains": CHAINS}
     methods = (
         Method(
@@ -132,10 +121,6 @@ class ChainsMeasure(Measure):
     "Windows of each split that are read, at the most: those with the smallest hash of their ids."
     random: bool = True
     "Whether the heads of randomly initialised weights link too; the best of them is a baseline."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether it is switched on."""
-        return self.enabled
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the scores of all heads and baselines; a note, and no table, where a split has no mentions."""
@@ -166,7 +151,7 @@ class ChainsMeasure(Measure):
             yield Paragraph(" ".join(_sentences(rows, every)))
             yield TableBlock(_f1(rows))
             yield TableBlock(_precision_and_recall(rows))
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
 
 
 def _links(
@@ -239,4 +224,4 @@ LINKED_BY: Final = TextColumn("Linked by", _name, "row")
 
 
 def _meaning(score: str) -> str:
-    return dict(TERMS)[score.partition("-")[0]]
+    return TERMS[score.partition("-")[0]]

@@ -118,55 +118,33 @@ LINKS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "circuits from weights",
-        "A layer’s input is split into what it has of a word (its mean over places) and of a place (its mean over "
-        "words), for words of the vocabulary alone. Of deeper layers this is an approximation: what the layers below "
-        "add is left out, and the embedding goes through their LayerNorms only. What a head writes is compared with "
-        "the word embeddings, with the LayerNorms above it folded in (scale and centring); the transform of a "
-        "masked-LM head is left out, and so are all biases of values.",
-    ),
-    (
-        "kernel",
-        "The offset, in pieces, that a head prefers by its query-key product of places alone, and the share of "
-        "attention that softmax over the places would give it; uniform attention over 32 places gives 3 %. On "
-        "text: the attention from pieces of words to the piece at that offset.",
-    ),
-    (
-        "same word, related",
-        "By the query-key product of words alone: the share of other words of the sample that score below the word "
-        "itself, and below its five nearest words by cosine; 50 is chance. On text: the share of attention that goes "
-        "to repeats of the same piece beyond uniform attention, and how much nearer (cosine) the attended pieces are "
-        "than the other pieces of the sentence, repeats aside.",
-    ),
-    (
-        "copying",
-        "Of the value-output product as a map from words to words: the sum of its eigenvalues over the sum of their "
-        "moduli, from −1 to 1; 1 if every word raises itself or words like it (Elhage et al. 2021). Positive: the "
-        "share of eigenvalues with a positive real part. Own word: the share of other words that a word raises less "
-        "than itself; 50 is chance. On text: the correlation of what the head writes with what would raise the "
-        "logits of the pieces it attends to.",
-    ),
-    (
-        "relations",
-        "Pairs such as singular and plural (in the manner of MAPS, Elhelo and Geva 2025). Static: the share of pairs "
-        "whose target is among the ten words that a head attending to the source alone raises most, by its weights. "
-        "Lowered: the same for the ten that it lowers most. Dynamic: as static, for the head’s value of the source in "
-        "two neutral sentences. The mean over sources is subtracted first.",
-    ),
-    (
-        "write norm",
-        "Mean length of the vector that the whole head writes at a piece of a word, behind W_O and without its bias "
-        "(Kobayashi et al. 2020); in the units of its layer, so compare heads of one layer.",
-    ),
-    (
-        "rho",
-        "Spearman’s rank correlation over all heads, with a 95 % interval by resampling heads. It shows whether the "
-        "weights of this model predict which heads do it more; heads share layers, so it does not extend to other "
-        "models.",
-    ),
-)
+TERMS: Final = {
+    "circuits from weights": "A layer’s input is split into what it has of a word (its mean over places) and of a "
+    "place (its mean over words), for words of the vocabulary alone. Of deeper layers this is an approximation: what "
+    "the layers below add is left out, and the embedding goes through their LayerNorms only. What a head writes is "
+    "compared with the word embeddings, with the LayerNorms above it folded in (scale and centring); the transform of "
+    "a masked-LM head is left out, and so are all biases of values.",
+    "kernel": "The offset, in pieces, that a head prefers by its query-key product of places alone, and the share of "
+    "attention that softmax over the places would give it; uniform attention over 32 places gives 3 %. On text: the "
+    "attention from pieces of words to the piece at that offset.",
+    "same word, related": "By the query-key product of words alone: the share of other words of the sample that score "
+    "below the word itself, and below its five nearest words by cosine; 50 is chance. On text: the share of attention "
+    "that goes to repeats of the same piece beyond uniform attention, and how much nearer (cosine) the attended pieces "
+    "are than the other pieces of the sentence, repeats aside.",
+    "copying": "Of the value-output product as a map from words to words: the sum of its eigenvalues over the sum of "
+    "their moduli, from −1 to 1; 1 if every word raises itself or words like it (Elhage et al. 2021). Positive: the "
+    "share of eigenvalues with a positive real part. Own word: the share of other words that a word raises less than "
+    "itself; 50 is chance. On text: the correlation of what the head writes with what would raise the logits of the "
+    "pieces it attends to.",
+    "relations": "Pairs such as singular and plural (in the manner of MAPS, Elhelo and Geva 2025). Static: the share "
+    "of pairs whose target is among the ten words that a head attending to the source alone raises most, by its "
+    "weights. Lowered: the same for the ten that it lowers most. Dynamic: as static, for the head’s value of the "
+    "source in two neutral sentences. The mean over sources is subtracted first.",
+    "write norm": "Mean length of the vector that the whole head writes at a piece of a word, behind W_O and without "
+    "its bias (Kobayashi et al. 2020); in the units of its layer, so compare heads of one layer.",
+    "rho": "Spearman’s rank correlation over all heads, with a 95 % interval by resampling heads. It shows whether the "
+    "weights of this model predict which heads do it more; heads share layers, so it does not extend to other models.",
+}
 "Term -> definition, for the section on weights alone."
 
 NAMES: Final[Mapping[str, str]] = {
@@ -256,7 +234,7 @@ class CircuitsMeasure(Measure):
             return
         measures = [row for row in links.to_dict("records") if not row["relation"]]
         yield Points([*_read(run.facts(cls.name)), *_found(heads), *_foretold(measures)])
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(_links(measures))
         if len(relations):
             yield TableBlock(_relations(relations, links))

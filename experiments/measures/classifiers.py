@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from reports.blocks.block import Block, Fold, Paragraph, TableBlock, Terms
 from reports.formats import MISSING, count, percent, signed
 from reports.measures.reported import Method
@@ -42,46 +42,28 @@ NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"
 }
 "What the baseline of the scores and the margin over it are called where the baseline is a control task."
 
-TERMS: Final = (
-    (
-        "accuracy",
-        "Share of the examples of the report split that a classifier predicts correctly: a logistic regression, "
-        "fitted on the selection split, on the output of one head at a word (the mean over its word pieces, before "
-        "W_O), or to each of two words and their product. The head shown is that with the shortest code.",
-    ),
-    (
-        "control, selectivity",
-        "The same with labels drawn at random, one for each word form, as often as the labels occur: only "
-        "memorisation can solve it. Selectivity is accuracy minus control (Hewitt and Liang 2019). For pairs of words "
-        "it is the first word’s form that decides; for arcs each word form has a random distance at which its answer "
-        "lies. A label drawn for a frequent word is frequent, so the majority of the control can be above that of the "
-        "task, and selectivity below 0.",
-    ),
-    (
-        "compression",
-        "How many times shorter the labels of the selection split become when they are sent block by block, each coded "
-        "with what a classifier learned from the blocks before (online code, Voita and Titov 2020); 1 is no gain. "
-        "Blocks end between documents.",
-    ),
-    (
-        "majority, embedding, random weights",
-        "Not from heads: the most frequent label, and that of the control task; a classifier on the word’s own "
-        "embedding, without context. Random weights: the head of a model with randomly initialised weights that is "
-        "best on the report split, which favours it. Brackets hold their selectivity.",
-    ),
-    (
-        "lead over the embedding, p",
-        "Accuracy of the selected head minus that of a classifier on the embeddings, on the same examples of the "
-        "report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
-    ),
-    (
-        "expected layer",
-        "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, each "
-        "reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
-        "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval "
-        "where not every resample gains anything.",
-    ),
-)
+TERMS: Final = {
+    "accuracy": "Share of the examples of the report split that a classifier predicts correctly: a logistic "
+    "regression, fitted on the selection split, on the output of one head at a word (the mean over its word pieces, "
+    "before W_O), or to each of two words and their product. The head shown is that with the shortest code.",
+    "control, selectivity": "The same with labels drawn at random, one for each word form, as often as the labels "
+    "occur: only memorisation can solve it. Selectivity is accuracy minus control (Hewitt and Liang 2019). For pairs "
+    "of words it is the first word’s form that decides; for arcs each word form has a random distance at which its "
+    "answer lies. A label drawn for a frequent word is frequent, so the majority of the control can be above that of "
+    "the task, and selectivity below 0.",
+    "compression": "How many times shorter the labels of the selection split become when they are sent block by block, "
+    "each coded with what a classifier learned from the blocks before (online code, Voita and Titov 2020); 1 is no "
+    "gain. Blocks end between documents.",
+    "majority, embedding, random weights": "Not from heads: the most frequent label, and that of the control task; a "
+    "classifier on the word’s own embedding, without context. Random weights: the head of a model with randomly "
+    "initialised weights that is best on the report split, which favours it. Brackets hold their selectivity.",
+    "lead over the embedding, p": "Accuracy of the selected head minus that of a classifier on the embeddings, on the "
+    "same examples of the report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
+    "expected layer": "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to "
+    "l, each reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
+    "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval where "
+    "not every resample gains anything.",
+}
 
 
 class ClassifiersMeasure(Measure):
@@ -90,6 +72,7 @@ class ClassifiersMeasure(Measure):
     name = "classifiers"
     title = "Trained classifiers of heads"
     place = 80
+    switch = "tasks"
     tables = {"classifiers": CLASSIFIERS, "codes": CODES, "layers": LAYERS}
     methods = (
         Method(
@@ -166,10 +149,6 @@ class ClassifiersMeasure(Measure):
         if self.codelength and not config.probes.trained:
             raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
 
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether tasks are named."""
-        return bool(self.tasks)
-
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables of heads, of codes and of layers."""
         from experiments.run.context import SCOPES
@@ -181,7 +160,7 @@ class ClassifiersMeasure(Measure):
                 for name, rows in self._probe(run, scope, tasks).items():
                     found[name].append(rows.rename(columns=NAMES))
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
-        return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
+        return tables_of(**kept)
 
     def _probe(self, run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> dict[str, pd.DataFrame]:
         """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""
@@ -246,7 +225,7 @@ class ClassifiersMeasure(Measure):
             "something from a head does not mean that the model uses it. Numbers are percent of the report split, "
             f"compression aside. ⚠ marks fewer than {FEW_CLUSTERS} clusters.".lstrip()
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield from in_full_or_folded(TextTable.of("Accuracy of the best head for each task", TASKS, best))
         title = "Arcs from a pair’s two attention values, coded online"
         yield from in_full_or_folded(TextTable.of(title, ARCS, arcs))

@@ -87,18 +87,13 @@ DESCRIPTIONS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "decile",
-        "All pairs of different words of a sentence, of the whole report split, in ten parts of equal number by the "
-        "attention that a head gives them. What holds in the tenth decile alone may not hold of the head.",
-    ),
-    (
-        "description",
-        "A rule that names the most attended other word, and others for at most three parts of speech, selected on "
-        "the selection split. Its accuracy is that on held-out text. It does not cover attention to [CLS] and [SEP].",
-    ),
-)
+TERMS: Final = {
+    "decile": "All pairs of different words of a sentence, of the whole report split, in ten parts of equal number by "
+    "the attention that a head gives them. What holds in the tenth decile alone may not hold of the head.",
+    "description": "A rule that names the most attended other word, and others for at most three parts of speech, "
+    "selected on the selection split. Its accuracy is that on held-out text. It does not cover attention to [CLS] and "
+    "[SEP].",
+}
 
 SHOWN: Final = ("decile", "low", "n", "arcs", "before", "distance", "tags", "relations", "offsets", "random")
 "Columns of the deciles of one head."
@@ -189,7 +184,7 @@ class DecilesMeasure(Measure):
         columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
         table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)
         yield TableBlock(table, sorts=True)
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

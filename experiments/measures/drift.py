@@ -40,13 +40,10 @@ DRIFT: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "cosine",
-        "Of a head’s map of a sentence before and after the training run, each taken as one vector, special tokens "
-        "included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
-    ),
-)
+TERMS: Final = {
+    "cosine": "Of a head’s map of a sentence before and after the training run, each taken as one vector, special "
+    "tokens included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
+}
 
 MOVED: Final = 6
 "Heads that are named as those that moved most."
@@ -58,6 +55,7 @@ class DriftMeasure(Measure):
     name = "drift"
     title = "Maps before and after training"
     place = 180
+    switch = "texts"
     tables = {"drift": DRIFT}
     methods = (
         Method(
@@ -74,13 +72,10 @@ class DriftMeasure(Measure):
         if self.texts and config.model.source not in ("train", "checkpoint"):
             raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
 
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether texts are to be read."""
-        return self.texts > 0
-
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""
         from experiments.training.train import open_checkpoint
+        from probes.evidence.results import named_heads
         from probes.maps.matching import map_cosines
         from probes.scoring.aligned import Aligned, sample_texts
 
@@ -92,10 +87,9 @@ class DriftMeasure(Measure):
         for pieces in aligned.pieces:
             found.append(map_cosines(before, model, pieces).numpy())
             step()
-        text, layer, head = (part.ravel() for part in np.indices((len(found), model.layers, model.heads)))
-        rows = pd.DataFrame({"text": text, "layer": layer, "head": head, "cosine": np.stack(found).ravel()})
-        names = (rows["layer"] + 1).astype(str) + "-" + (rows["head"] + 1).astype(str)
-        return {"drift": rows.assign(split="report", name=names)}
+        heads = pd.DataFrame(named_heads((model.layers, model.heads)))
+        rows = pd.DataFrame({"text": range(len(found))}).merge(heads, how="cross")
+        return {"drift": rows.assign(split="report", cosine=np.stack(found).ravel())}
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -122,4 +116,4 @@ class DriftMeasure(Measure):
         ]
         columns = columns_of(("Layer", "Mean", "Moved most", "Moved least"))
         yield TableBlock(TextTable.of("Cosine of maps before and after the training run", columns, rows))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from experiments.measures.headset import HeadSetMeasure
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from probes.evidence.relations import KEY, Relation, choose_relations
 from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, percent, signed
@@ -63,17 +63,14 @@ ENSEMBLES: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "ensemble",
-        "The map that is the mean of the maps of two or more heads. To the head selected on the selection split "
-        "others are added one by one, each the one that helps most there; all sizes are evaluated on the report "
-        "split, and the size that was best on the selection split is in bold. The gain is over the first head alone, "
-        "in percentage points. Selecting several of many heads uses the gold of the selection split more than "
-        "selecting one does; no weight is trained. Each interval is of its relation alone: of many, about one in "
-        "forty lies above 0 by chance.",
-    ),
-)
+TERMS: Final = {
+    "ensemble": "The map that is the mean of the maps of two or more heads. To the head selected on the selection "
+    "split others are added one by one, each the one that helps most there; all sizes are evaluated on the report "
+    "split, and the size that was best on the selection split is in bold. The gain is over the first head alone, in "
+    "percentage points. Selecting several of many heads uses the gold of the selection split more than selecting one "
+    "does; no weight is trained. Each interval is of its relation alone: of many, about one in forty lies above 0 by "
+    "chance.",
+}
 
 
 class EnsemblesMeasure(Measure):
@@ -126,7 +123,7 @@ class EnsemblesMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
-        return {"ensembles": pd.concat(read.rows, ignore_index=True)} if read.rows else {}
+        return tables_of(ensembles=read.rows)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -137,7 +134,7 @@ class EnsemblesMeasure(Measure):
             found = [{**next((row for row in rows if row["selected"]), rows[0]), "sizes": rows} for rows in sizes]
             found.sort(key=lambda one: -1.0 if one["gain_low"] != one["gain_low"] else one["gain_low"], reverse=True)
             yield Points([*_gains([one for one in found if one["gain_low"] == one["gain_low"]])])
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
             title = "Accuracy of the mean map of one head and more, in percent"
             yield TableBlock(TextTable.of(title, COLUMNS, found), caption=False, sorts=True)
 

@@ -86,34 +86,19 @@ EXPLANATION_RANKS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "permuted",
-        "The classifier’s attention to the pieces of a sentence is shuffled 100 times; the output changes by the total "
-        "variation distance, here of the probability of the plural (Jain and Wallace 2019).",
-    ),
-    (
-        "adversarial",
-        "Attention as far from the classifier’s as was found while the output moves by 0.01 at most; the divergence is "
-        "at most ln 2, about 0.69 nats (Jain and Wallace 2019).",
-    ),
-    (
-        "erased",
-        "Pieces get no attention, that of the others is scaled to sum to 1, until the decision flips; 1 where it never "
-        "does (Serrano and Smith 2019).",
-    ),
-    (
-        "guided",
-        "A network that sees each piece by itself is trained with attention of another classifier, or uniform, "
-        "in the place of its own (Wiegreffe and Pinter 2019).",
-    ),
-    (
-        "rank correlation",
-        "Kendall’s tau over the word pieces of a sentence: 1 where two measures of importance have them in one order, "
-        "0 where their orders have nothing to do with each other. Gradients hold attention as it is; a piece that is "
-        "left out is not read by the model (Jain and Wallace 2019).",
-    ),
-)
+TERMS: Final = {
+    "permuted": "The classifier’s attention to the pieces of a sentence is shuffled 100 times; the output changes by "
+    "the total variation distance, here of the probability of the plural (Jain and Wallace 2019).",
+    "adversarial": "Attention as far from the classifier’s as was found while the output moves by 0.01 at most; the "
+    "divergence is at most ln 2, about 0.69 nats (Jain and Wallace 2019).",
+    "erased": "Pieces get no attention, that of the others is scaled to sum to 1, until the decision flips; 1 where it "
+    "never does (Serrano and Smith 2019).",
+    "guided": "A network that sees each piece by itself is trained with attention of another classifier, or uniform, "
+    "in the place of its own (Wiegreffe and Pinter 2019).",
+    "rank correlation": "Kendall’s tau over the word pieces of a sentence: 1 where two measures of importance have "
+    "them in one order, 0 where their orders have nothing to do with each other. Gradients hold attention as it is; a "
+    "piece that is left out is not read by the model (Jain and Wallace 2019).",
+}
 
 
 class ExplanationMeasure(Measure):
@@ -172,7 +157,7 @@ class ExplanationMeasure(Measure):
             f"{count(int(table['n'].max()))} held-out sentences. Without the piece that gets most attention "
             f"{percent(values['mean']['flips, most attended'])} % of the decisions flip."
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         rows = [(MEASURES[str(name)].capitalize(), *map(decimal, of)) for name, *of in values.itertuples()]
         columns = columns_of(("Measure", "Mean", "Lowest", "Highest"))
         yield TableBlock(TextTable.of("Mean and range over classifiers", columns, rows))

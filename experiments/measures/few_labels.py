@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
 from reports.formats import count, interval, percent, signed, signed_interval
@@ -48,21 +48,16 @@ FEW_LABELS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "from so many arcs",
-        "Labelled arcs are drawn at random from the selection split. A head is selected by its accuracy on them, and "
-        "heads are added to an ensemble while the mean of their maps gains; nothing of the model is trained. Rules "
-        "learn from the same arcs: an offset, a lexical table of word forms and offsets, the nearest word of a set of "
-        "part-of-speech tags. The fixed rule is, of the baselines and rules that need no labels, the best on the arcs.",
-    ),
-    (
-        "lead over the best rule",
-        "Accuracy on held-out text minus that of the rule with the highest accuracy from as many arcs. The interval is "
-        "over draws of arcs and resampled documents; it is not corrected for the number of labels. Rules are not "
-        "combined with each other, as the heads of an ensemble are.",
-    ),
-)
+TERMS: Final = {
+    "from so many arcs": "Labelled arcs are drawn at random from the selection split. A head is selected by its "
+    "accuracy on them, and heads are added to an ensemble while the mean of their maps gains; nothing of the model is "
+    "trained. Rules learn from the same arcs: an offset, a lexical table of word forms and offsets, the nearest word "
+    "of a set of part-of-speech tags. The fixed rule is, of the baselines and rules that need no labels, the best on "
+    "the arcs.",
+    "lead over the best rule": "Accuracy on held-out text minus that of the rule with the highest accuracy from as "
+    "many arcs. The interval is over draws of arcs and resampled documents; it is not corrected for the number of "
+    "labels. Rules are not combined with each other, as the heads of an ensemble are.",
+}
 
 
 class FewLabelsMeasure(Measure):
@@ -71,6 +66,7 @@ class FewLabelsMeasure(Measure):
     name = "few_labels"
     title = "Heads from few labels"
     place = 110
+    switch = "relations"
     tables = {"few_labels": FEW_LABELS}
     methods = (
         Method(
@@ -91,10 +87,6 @@ class FewLabelsMeasure(Measure):
     "Times that arcs are drawn from the selection split."
     largest: int = Field(default=4, ge=2, le=8)
     "Heads of the largest ensemble."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether labels are asked about."""
-        return self.relations > 0
 
     def of_part(self, run: RunContext, scored: Scored) -> Iterator[pd.DataFrame]:
         """Yield a table a label; both splits are read once more by the model and by one with random weights."""
@@ -119,7 +111,7 @@ class FewLabelsMeasure(Measure):
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a label, method and number of arcs; nothing where no label has enough items."""
-        return {"few_labels": pd.concat(read.rows, ignore_index=True)} if read.rows else {}
+        return tables_of(few_labels=read.rows)
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
@@ -133,7 +125,7 @@ class FewLabelsMeasure(Measure):
         yield Charts([_chart(f"{label} ({variant})", part) for (label, variant), part in labels])
         for method in (HEAD, ENSEMBLE):
             yield TableBlock(_leads(rows[rows["method"] == method], method, sizes))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
 
 def _ahead(rows: pd.DataFrame, size: int) -> str:

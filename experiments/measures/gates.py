@@ -83,16 +83,13 @@ PATHS: Final = run_table(
     _check_left,
 )
 
-TERMS: Final = (
-    GATE,
-    (
-        "learned gates",
-        "Hard-Concrete gates (Louizos et al. 2018; Voita et al. 2019, section 6: temperature 0.33, stretched to "
-        "(−0.1, 1.1)), learned on one half of the documents and evaluated on the other. An open head costs the price, "
-        "in the unit of the behaviour, so a head stays about where it is worth more than its price together with the "
-        "others. A gate between 0 and 1 weakens its head.",
-    ),
-)
+TERMS: Final = {
+    **GATE,
+    "learned gates": "Hard-Concrete gates (Louizos et al. 2018; Voita et al. 2019, section 6: temperature 0.33, "
+    "stretched to (−0.1, 1.1)), learned on one half of the documents and evaluated on the other. An open head costs "
+    "the price, in the unit of the behaviour, so a head stays about where it is worth more than its price together "
+    "with the others. A gate between 0 and 1 weakens its head.",
+}
 
 
 class GatesMeasure(BehaviourMeasure):
@@ -187,7 +184,7 @@ class GatesMeasure(BehaviourMeasure):
         for behaviour, rows in behaviours:
             yield TableBlock(_prices(str(behaviour), rows, paths[paths["behaviour"] == behaviour]))
             yield from _last(rows, roles)
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
 
 def _roles(scores: pd.DataFrame) -> dict[str, str]:

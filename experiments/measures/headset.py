@@ -106,43 +106,25 @@ PLACES: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "distance",
-        "Mean Jensen-Shannon divergence of the rows of two heads at the same words, in nats: 0 for heads with the "
-        "same maps, 0.69 for heads that never attend to the same place. Rows are smoothed by a thousandth (Clark et "
-        "al. 2019, section 6, where it is a sum over words); where a run reads norms they are shares of their sums.",
-    ),
-    (
-        "plane, groups",
-        "The plane is the metric multidimensional scaling of the distances, the best of five random starts; it has "
-        "no axes, and what lies near on it need not be near. Groups come from Ward’s linkage of the roots of the "
-        "distances, which are Euclidean; unless the config states their number it is the one with the highest "
-        "mean silhouette, and where that is small there are no clear groups.",
-    ),
-    (
-        "within and between layers",
-        "Means over pairs of heads of one layer, and of two. p is two-sided, of a permutation test in which heads are "
-        "dealt out to layers at random.",
-    ),
-    (
-        "overlap",
-        "Mean squared cosine of the principal angles between two subspaces: 1 where one holds the other, 0 where they "
-        "are orthogonal. A head reads from the span of its W_V and writes to that of its W_O. Random subspaces share "
-        "what chance gives, the size of a head over that of the model; “different representation subspaces” (Vaswani "
-        "et al. 2017, section 3.2.2) would share less, or no more.",
-    ),
-    (
-        "linear CKA",
-        "How alike the output vectors of two heads are at the same words, whatever their rotation, scale and shift: "
-        "1 for the same, near 0 for unrelated ones (Kornblith et al. 2019).",
-    ),
-    (
-        "randomly initialised weights",
-        "The same architecture with new random weights, on the same texts. Its maps are nearly uniform, so that its "
-        "heads are near to each other and its outputs similar.",
-    ),
-)
+TERMS: Final = {
+    "distance": "Mean Jensen-Shannon divergence of the rows of two heads at the same words, in nats: 0 for heads with "
+    "the same maps, 0.69 for heads that never attend to the same place. Rows are smoothed by a thousandth (Clark et "
+    "al. 2019, section 6, where it is a sum over words); where a run reads norms they are shares of their sums.",
+    "plane, groups": "The plane is the metric multidimensional scaling of the distances, the best of five random "
+    "starts; it has no axes, and what lies near on it need not be near. Groups come from Ward’s linkage of the roots "
+    "of the distances, which are Euclidean; unless the config states their number it is the one with the highest mean "
+    "silhouette, and where that is small there are no clear groups.",
+    "within and between layers": "Means over pairs of heads of one layer, and of two. p is two-sided, of a permutation "
+    "test in which heads are dealt out to layers at random.",
+    "overlap": "Mean squared cosine of the principal angles between two subspaces: 1 where one holds the other, 0 "
+    "where they are orthogonal. A head reads from the span of its W_V and writes to that of its W_O. Random subspaces "
+    "share what chance gives, the size of a head over that of the model; “different representation subspaces” (Vaswani "
+    "et al. 2017, section 3.2.2) would share less, or no more.",
+    "linear CKA": "How alike the output vectors of two heads are at the same words, whatever their rotation, scale and "
+    "shift: 1 for the same, near 0 for unrelated ones (Kornblith et al. 2019).",
+    "randomly initialised weights": "The same architecture with new random weights, on the same texts. Its maps are "
+    "nearly uniform, so that its heads are near to each other and its outputs similar.",
+}
 
 
 class HeadSetMeasure(Measure):
@@ -152,6 +134,7 @@ class HeadSetMeasure(Measure):
     anchor = "headset"
     title = "Relations between heads"
     place = 100
+    switch = "texts"
     tables = {"distances": DISTANCES, "subspaces": SUBSPACES, "contrasts": CONTRASTS, "places": PLACES}
     methods = (
         Method(
@@ -175,10 +158,6 @@ class HeadSetMeasure(Measure):
     "Texts of the selection split, at the most, on which ensembles are chosen."
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether there are texts on which heads are to be compared."""
-        return self.texts > 0
 
     def _sample(self, run: RunContext) -> list[Document]:
         """Return texts of the report split on which heads are compared: of the scope that is read first."""
@@ -243,7 +222,7 @@ class HeadSetMeasure(Measure):
         yield Points(
             [*_compared(run.facts(cls.name), len(places)), *_alike(rows), *_groups(run.facts(cls.name), places)]
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield Heading("Similarity of heads of one layer")
         yield TableBlock(TextTable.of("Means over pairs of heads", MEANS, rows))
         yield Charts([plane_chart(places)])

@@ -79,29 +79,21 @@ TAYLOR: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    GATE,
-    (
-        "importance",
-        "The mean over items of |d value / d gate| at gates of 1 (Michel et al. 2019, equation 2): every item has "
-        "gates, and so a gradient, of its own; the absolute value is taken item by item, nothing adds up from batch "
-        "to batch, and no gradient is taken of a weight. The value is that of the behaviour: log-probability of "
-        "masked word pieces, or by how much the correct sentence is preferred (the margin itself, not a loss of it, "
-        "so that importance and cost have one unit). A sentence embedding is as near to itself as it can be, so its "
-        "distance has no slope: there importance is the length of the derivative of the embedding of length 1, from "
-        "random directions. Intervals are of resampled clusters.",
-    ),
-    (
-        "scaled by layer",
-        "Divided by the length (L2) of the numbers of the layer, as Michel et al. 2019 do before they compare layers.",
-    ),
-    (
-        "predicted cost",
-        "What Taylor’s series predicts that the behaviour loses without the head: its slope (first order), or of an "
-        "embedding half the squared length of the derivative (second order). Cost is what it loses when the output of "
-        "the head is replaced by zero.",
-    ),
-)
+TERMS: Final = {
+    **GATE,
+    "importance": "The mean over items of |d value / d gate| at gates of 1 (Michel et al. 2019, equation 2): every "
+    "item has gates, and so a gradient, of its own; the absolute value is taken item by item, nothing adds up from "
+    "batch to batch, and no gradient is taken of a weight. The value is that of the behaviour: log-probability of "
+    "masked word pieces, or by how much the correct sentence is preferred (the margin itself, not a loss of it, so "
+    "that importance and cost have one unit). A sentence embedding is as near to itself as it can be, so its distance "
+    "has no slope: there importance is the length of the derivative of the embedding of length 1, from random "
+    "directions. Intervals are of resampled clusters.",
+    "scaled by layer": "Divided by the length (L2) of the numbers of the layer, as Michel et al. 2019 do before they "
+    "compare layers.",
+    "predicted cost": "What Taylor’s series predicts that the behaviour loses without the head: its slope (first "
+    "order), or of an embedding half the squared length of the derivative (second order). Cost is what it loses when "
+    "the output of the head is replaced by zero.",
+}
 
 
 class ImportanceMeasure(BehaviourMeasure):
@@ -154,7 +146,7 @@ class ImportanceMeasure(BehaviourMeasure):
             yield Heading(str(behaviour))
             yield Paragraph(_summary(rows, taylor.get(behaviour)))
             yield TableBlock(_most_important(rows))
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
 
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:

@@ -29,23 +29,14 @@ Row = Mapping[Any, Any]
 SCOPE: Final = "minimal pairs"
 "What stands among the dropped, in place of sentences or windows."
 
-METHODS: Final = (
-    (
-        "masked",
-        "The sentences differ in one word piece. It is masked, and the model prefers the sentence whose piece has "
-        "the higher probability there (Goldberg 2019).",
-    ),
-    (
-        "pll",
-        "Pseudo-log-likelihood: every piece of a sentence is masked in turn, and the log-probabilities of the "
-        "correct pieces are summed; the model prefers the sentence with the higher sum (Salazar et al. 2020).",
-    ),
-    (
-        "cloze",
-        "Both sentences have the same word at one place. It is masked, and the model prefers the sentence in which it "
-        "has the higher probability (Ettinger 2020).",
-    ),
-)
+METHODS: Final = {
+    "masked": "The sentences differ in one word piece. It is masked, and the model prefers the sentence whose piece "
+    "has the higher probability there (Goldberg 2019).",
+    "pll": "Pseudo-log-likelihood: every piece of a sentence is masked in turn, and the log-probabilities of the "
+    "correct pieces are summed; the model prefers the sentence with the higher sum (Salazar et al. 2020).",
+    "cloze": "Both sentences have the same word at one place. It is masked, and the model prefers the sentence in "
+    "which it has the higher probability (Ettinger 2020).",
+}
 "Method -> what it is."
 
 DECIDED: Final = (
@@ -125,7 +116,7 @@ class MinimalPairsMeasure(Measure):
             return
         used = {name for said in every["method"] for name in said.split(", ")}
         yield Paragraph(DECIDED)
-        yield Terms([method for method in METHODS if method[0] in used])
+        yield Terms([(method, said) for method, said in METHODS.items() if method in used])
         yield Paragraph("Drawn: the accuracy with its 95 % interval, and the line of chance, 50.", note=True)
         for corpus, rows in every.groupby("corpus", sort=False):
             yield Heading(str(corpus))

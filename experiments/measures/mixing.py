@@ -103,29 +103,17 @@ EFFECTIVE_TEXTS: Final = run_table(
     csv=False,
 )
 
-TERMS: Final = (
-    (
-        "mixing ratio",
-        "Length of what an attention block takes from other pieces over the sum of this length and that of what it "
-        "keeps of the piece itself, mean over pieces (Kobayashi et al. 2021). With weights alone: the attention that "
-        "goes to other pieces, or half of it where the residual counts as the other half.",
-    ),
-    (
-        "relative residual",
-        "Norm of the states of a text without their mean over that of the states: 0 where all pieces have one state "
-        "(Dong et al. 2021). Parts of the layers are left out in the whole pass, nothing is retrained.",
-    ),
-    (
-        "identified pieces",
-        "Share of pieces whose embedding, of those of the text, is nearest to what a linear map makes of their state "
-        "(Brunner et al. 2020).",
-    ),
-    (
-        "effective attention",
-        "Attention without the part that changes nothing of what the head writes: it exists where a text has more "
-        "pieces than a head has dimensions (Brunner et al. 2020).",
-    ),
-)
+TERMS: Final = {
+    "mixing ratio": "Length of what an attention block takes from other pieces over the sum of this length and that of "
+    "what it keeps of the piece itself, mean over pieces (Kobayashi et al. 2021). With weights alone: the attention "
+    "that goes to other pieces, or half of it where the residual counts as the other half.",
+    "relative residual": "Norm of the states of a text without their mean over that of the states: 0 where all pieces "
+    "have one state (Dong et al. 2021). Parts of the layers are left out in the whole pass, nothing is retrained.",
+    "identified pieces": "Share of pieces whose embedding, of those of the text, is nearest to what a linear map makes "
+    "of their state (Brunner et al. 2020).",
+    "effective attention": "Attention without the part that changes nothing of what the head writes: it exists where a "
+    "text has more pieces than a head has dimensions (Brunner et al. 2020).",
+}
 
 
 class MixingMeasure(Measure):
@@ -181,7 +169,7 @@ class MixingMeasure(Measure):
             f"the last states is {decimal(last[STATES[0]])}; in a pass of attention alone it is "
             f"{decimal(last[STATES[-1]])}."
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(_by_depth(rows))
         yield TableBlock(_by_length(heads))
 

@@ -25,18 +25,15 @@ if TYPE_CHECKING:
 BASELINES: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
 "What each head is compared with, and what a sentence calls it."
 
-TERMS: Final = (
-    (
-        "related words",
-        "Whether a noun is the subject of a verb (agreement), an earlier mention is of the same entity (antecedent), "
-        "a word is the next one. For the first two there are as many incorrect pairs as correct ones at every signed "
-        "distance, so that distance is uninformative; the next word is distance alone. The control task is as "
-        "balanced as the task. Features of a head: its attention from the first word to the second and back, or its "
-        "outputs before W_O of both words and their product. Its baselines: a classifier on both embeddings and their "
-        "product, and one on the same head with randomly initialised weights; heads above a baseline have an adjusted "
-        "p below 0.05 in the paired test. All heads: a classifier on these features of all heads at once.",
-    ),
-)
+TERMS: Final = {
+    "related words": "Whether a noun is the subject of a verb (agreement), an earlier mention is of the same entity "
+    "(antecedent), a word is the next one. For the first two there are as many incorrect pairs as correct ones at "
+    "every signed distance, so that distance is uninformative; the next word is distance alone. The control task is as "
+    "balanced as the task. Features of a head: its attention from the first word to the second and back, or its "
+    "outputs before W_O of both words and their product. Its baselines: a classifier on both embeddings and their "
+    "product, and one on the same head with randomly initialised weights; heads above a baseline have an adjusted p "
+    "below 0.05 in the paired test. All heads: a classifier on these features of all heads at once.",
+}
 
 
 class PairsMeasure(Measure):
@@ -77,7 +74,7 @@ class PairsMeasure(Measure):
         if len(table):
             selected = _selected(table)
             yield Paragraph(" ".join(_sentences(selected)))
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
             title = "Related words: the selected head against the embedding"
             yield from in_full_or_folded(TextTable.of(title, PAIRED, selected))
 

@@ -20,16 +20,13 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
 
-TERMS: Final = (
-    (
-        "UAS",
-        "Unlabelled attachment score: share of words, punctuation aside, for which a parser picks the correct head "
-        "among all other words and the root. The parser weighs the attention of all heads, there and back (Clark et "
-        "al. 2019, section 4.2); “+ words” lets the weights depend on the two words’ embeddings. The best head is "
-        "taken for each word by itself. The control task of a parser gives every word form one distance to its head, "
-        "drawn from those that occur, or the root.",
-    ),
-)
+TERMS: Final = {
+    "UAS": "Unlabelled attachment score: share of words, punctuation aside, for which a parser picks the correct head "
+    "among all other words and the root. The parser weighs the attention of all heads, there and back (Clark et al. "
+    "2019, section 4.2); “+ words” lets the weights depend on the two words’ embeddings. The best head is taken for "
+    "each word by itself. The control task of a parser gives every word form one distance to its head, drawn from "
+    "those that occur, or the root.",
+}
 
 
 class ParsersMeasure(Measure):
@@ -80,7 +77,7 @@ class ParsersMeasure(Measure):
         parsers = run.tables.get("parser", pd.DataFrame()).to_dict("records")
         if parsers:
             yield Paragraph(" ".join(_sentences(parsers)))
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
             yield TableBlock(TextTable.of("Parsers on all heads at once", PARSERS, parsers))
 
 

@@ -75,44 +75,27 @@ PATCHING: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "patching",
-        "A sentence of the grammar is read as it is (clean), and with its subject in the other number (corrupted): "
-        "“the dog … [MASK]”, “the dogs … [MASK]”. While the corrupted one is read, one head has its output of the "
-        "clean one, before W_O (Vig et al. 2020). The answer is the logit of the correct verb form less that of the "
-        "incorrect one.",
-    ),
-    (
-        "share",
-        "How much is restored of the difference between the clean and the corrupted answer: a ratio of sums over "
-        "sentences, 100 % for all of it. Heads do not divide it among them: each of several may restore all of it, "
-        "and one may undo what another does, so that shares can be negative and need not add up to 100 %.",
-    ),
-    (
-        "all places, roles",
-        "All places: the head is patched everywhere at once. A role: it is patched at one place alone, and what the "
-        "places of that role restore is added up. Attractors are nouns between subject and verb of another number "
-        "than the clean subject; the verb is the masked piece. Only sentences that have the role count for it.",
-    ),
-    (
-        "p",
-        "Of a two-sided sign-flip test by document, corrected for all heads and all roles. Intervals are those of a "
-        "bootstrap over documents.",
-    ),
-    (
-        "estimate",
-        "The same share to first order: the gradient of the answer at the head’s output in the corrupted run, times "
-        "how far its clean output is from it; that is the gradient at what the head writes, times the difference of "
-        "what it writes. It takes three passes for all heads and places together, and is wrong where the path bends.",
-    ),
-    (
-        "direct",
-        "What the head writes straight into the two logits (Elhage et al. 2021), clean less corrupted: through W_O, "
-        "the final LayerNorm with its variance held fast, and the readout. Nothing that other parts make of it is in "
-        "it, so it is reported only for a pre-norm encoder with a linear readout.",
-    ),
-)
+TERMS: Final = {
+    "patching": "A sentence of the grammar is read as it is (clean), and with its subject in the other number "
+    "(corrupted): “the dog … [MASK]”, “the dogs … [MASK]”. While the corrupted one is read, one head has its output of "
+    "the clean one, before W_O (Vig et al. 2020). The answer is the logit of the correct verb form less that of the "
+    "incorrect one.",
+    "share": "How much is restored of the difference between the clean and the corrupted answer: a ratio of sums over "
+    "sentences, 100 % for all of it. Heads do not divide it among them: each of several may restore all of it, and one "
+    "may undo what another does, so that shares can be negative and need not add up to 100 %.",
+    "all places, roles": "All places: the head is patched everywhere at once. A role: it is patched at one place "
+    "alone, and what the places of that role restore is added up. Attractors are nouns between subject and verb of "
+    "another number than the clean subject; the verb is the masked piece. Only sentences that have the role count for "
+    "it.",
+    "p": "Of a two-sided sign-flip test by document, corrected for all heads and all roles. Intervals are those of a "
+    "bootstrap over documents.",
+    "estimate": "The same share to first order: the gradient of the answer at the head’s output in the corrupted run, "
+    "times how far its clean output is from it; that is the gradient at what the head writes, times the difference of "
+    "what it writes. It takes three passes for all heads and places together, and is wrong where the path bends.",
+    "direct": "What the head writes straight into the two logits (Elhage et al. 2021), clean less corrupted: through "
+    "W_O, the final LayerNorm with its variance held fast, and the readout. Nothing that other parts make of it is in "
+    "it, so it is reported only for a pre-norm encoder with a linear readout.",
+}
 
 
 class PatchingError(ValueError):
@@ -167,11 +150,10 @@ class PatchingMeasure(Measure):
         every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
             return
-        ranked = every.loc[every["share"].abs().sort_values(ascending=False, kind="stable").index]
-        ranked = ranked.dropna(subset="share")
+        ranked = every.sort_values("share", key=abs, ascending=False, kind="stable").dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         if len(ranked):
             yield _map(run, every)
             yield TableBlock(_strongest(patched, ranked))

@@ -105,19 +105,14 @@ AMNESIC: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "structural probe",
-        "A linear map of states after which distances between words are their distances in the tree, or lengths their "
-        "depths; undirected attachment is the share of arcs of the minimum spanning tree that are in the gold tree "
-        "(Hewitt and Manning 2019).",
-    ),
-    (
-        "amnesic probing",
-        "All directions from which a linear classifier predicts a property are projected out of the states of the "
-        "last layer; the effect is how much more this costs than as many random directions (Elazar et al. 2021).",
-    ),
-)
+TERMS: Final = {
+    "structural probe": "A linear map of states after which distances between words are their distances in the tree, "
+    "or lengths their depths; undirected attachment is the share of arcs of the minimum spanning tree that are in the "
+    "gold tree (Hewitt and Manning 2019).",
+    "amnesic probing": "All directions from which a linear classifier predicts a property are projected out of the "
+    "states of the last layer; the effect is how much more this costs than as many random directions (Elazar et al. "
+    "2021).",
+}
 
 
 class ProbingMeasure(Measure):
@@ -126,6 +121,7 @@ class ProbingMeasure(Measure):
     name = "probing"
     title = "Probes of layers"
     place = 220
+    switch = "sentences"
     tables = {"layer_probes": LAYER_PROBES, "pair_probes": PAIR_PROBES, "amnesic": AMNESIC}
     methods = (
         Method(
@@ -142,10 +138,6 @@ class ProbingMeasure(Measure):
     "Sentences of each split that are probed as wholes, at the most; 0 for none."
     pairs: int = Field(default=2000, ge=0)
     "Arcs of each split, and as many pairs without, at the most; 0 for none."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether sentences are wanted."""
-        return self.sentences > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables; a note, and none of them, where the corpora have no trees."""
@@ -204,7 +196,7 @@ class ProbingMeasure(Measure):
                 f"{'layer ' + count(best['layer']) if best['layer'] else 'the input'}: {percent(best['value'])} % of "
                 f"arcs, where words in a row have {percent(best['baseline'])} %."
             )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(by_layer("Probes of layers, with 95 % intervals", layers, ["task", "measure"]))
         if len(pairs):
             yield TableBlock(_pairs(pairs.to_dict("records")))

@@ -118,25 +118,16 @@ MIGRATION: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "order",
-        "Heads go by importance (the least first), by their own cost (each ablated alone, once, with all others "
-        "there), or at random. Orders are decided on one half of the documents, curves are of the other half; a "
-        "curve has every head of the order before it off as well, by zero.",
-    ),
-    (
-        "area",
-        "Under the curve of the value against the share of heads left: the mean value over all sizes. Gain: less the "
-        "mean area of the random orders, with an interval of resampled clusters.",
-    ),
-    (
-        "roles after pruning",
-        "Heads are scored once more by the probes with the least important ones ablated. Best before, best before of "
-        "those that stay, and best of these after: each is selected on the selection split and evaluated on the "
-        "report split.",
-    ),
-)
+TERMS: Final = {
+    "order": "Heads go by importance (the least first), by their own cost (each ablated alone, once, with all others "
+    "there), or at random. Orders are decided on one half of the documents, curves are of the other half; a curve has "
+    "every head of the order before it off as well, by zero.",
+    "area": "Under the curve of the value against the share of heads left: the mean value over all sizes. Gain: less "
+    "the mean area of the random orders, with an interval of resampled clusters.",
+    "roles after pruning": "Heads are scored once more by the probes with the least important ones ablated. Best "
+    "before, best before of those that stay, and best of these after: each is selected on the selection split and "
+    "evaluated on the report split.",
+}
 
 
 class PruningMeasure(BehaviourMeasure):
@@ -236,7 +227,7 @@ class PruningMeasure(BehaviourMeasure):
             yield Paragraph(_migration(rows))
             yield Fold("The labels whose change has an interval furthest from 0", [TableBlock(_changes(rows))])
         if len(pruned) or len(migration):
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
 
 
 def _chart(rows: pd.DataFrame) -> Chart:

@@ -163,7 +163,7 @@ def _summary(rows: pd.DataFrame) -> str:
 def _strongest(rows: pd.DataFrame, others: pd.DataFrame) -> TextTable:
     """Return the table of the strongest correlations, whatever their sign, and of the same heads' on other ratings."""
     contrast = others.pivot(index=["layer", "head"], columns="ratings", values="correlation")
-    order = rows["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    ranked = rows.sort_values("correlation", key=abs, ascending=False, kind="stable")
     return TextTable.of(
         f"Heads that correlate most with {rows['ratings'].iloc[0]} (of {len(rows)}), selected on these same pairs",
         (
@@ -173,7 +173,7 @@ def _strongest(rows: pd.DataFrame, others: pd.DataFrame) -> TextTable:
             RELATEDNESS["p_adjusted"].shown(),
             *(TextColumn(f"On {name}", partial(_other, contrast[name])) for name in contrast),
         ),
-        rows.loc[order[:SHOWN]].to_dict("records"),
+        ranked.head(SHOWN).to_dict("records"),
     )
 
 

@@ -51,6 +51,7 @@ class SinksMeasure(Measure):
 
     name = "sinks"
     place = 200
+    switch = "texts"
     tables = {"sinks": SINKS}
     methods = (
         Method(
@@ -65,10 +66,6 @@ class SinksMeasure(Measure):
 
     texts: int = Field(default=200, ge=0)
     "Sentences of the report split that are read, at the most: those with the smallest hash of their ids; 0 for none."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether texts are to be read."""
-        return self.texts > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return one row a head; a note, and no table, where W_O is not known."""

@@ -36,20 +36,14 @@ SLOPES: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "slope",
-        "By how much a behaviour changes where one attention weight does, and nothing else: the derivative of its "
-        "value, without its sign; of a sentence embedding the length of the derivative of the embedding. Mean over the "
-        "weights of a head on a kind of token, over texts, and over the heads of a layer.",
-    ),
-    (
-        "special tokens and words",
-        "The slope at a special token over that at the pieces of words in the same layer. 1 where a weight matters "
-        "as much on either; where it is near 0, attention to the special token is a no-op (Clark et al. 2019): more "
-        "or less attention to it makes no difference.",
-    ),
-)
+TERMS: Final = {
+    "slope": "By how much a behaviour changes where one attention weight does, and nothing else: the derivative of its "
+    "value, without its sign; of a sentence embedding the length of the derivative of the embedding. Mean over the "
+    "weights of a head on a kind of token, over texts, and over the heads of a layer.",
+    "special tokens and words": "The slope at a special token over that at the pieces of words in the same layer. 1 "
+    "where a weight matters as much on either; where it is near 0, attention to the special token is a no-op (Clark et "
+    "al. 2019): more or less attention to it makes no difference.",
+}
 
 
 class SlopesMeasure(BehaviourMeasure):
@@ -86,7 +80,7 @@ class SlopesMeasure(BehaviourMeasure):
         """Yield the slopes of each behaviour, layer by layer."""
         slopes = run.tables.get("slopes", pd.DataFrame())
         if len(slopes):
-            yield Terms(TERMS)
+            yield Terms(TERMS.items())
             for behaviour, rows in slopes.groupby("behaviour", sort=False):
                 yield from _steepness(str(behaviour), rows)
 

@@ -92,18 +92,12 @@ ABLATED_DIMENSIONS: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "self-similarity",
-        "Mean cosine of the states of one word in different sentences; adjusted: minus the mean cosine of random words "
-        "of different sentences, which is the anisotropy of the layer (Ethayarajh 2019).",
-    ),
-    (
-        "outlier dimension",
-        "A dimension whose scaling factor or bias in the LayerNorm at the end of a layer is more than three standard "
-        "deviations from the mean in at least half of the layers (Kovaleva et al. 2021).",
-    ),
-)
+TERMS: Final = {
+    "self-similarity": "Mean cosine of the states of one word in different sentences; adjusted: minus the mean cosine "
+    "of random words of different sentences, which is the anisotropy of the layer (Ethayarajh 2019).",
+    "outlier dimension": "A dimension whose scaling factor or bias in the LayerNorm at the end of a layer is more than "
+    "three standard deviations from the mean in at least half of the layers (Kovaleva et al. 2021).",
+}
 
 
 class StatesMeasure(Measure):
@@ -112,6 +106,7 @@ class StatesMeasure(Measure):
     name = "states"
     title = "States of words"
     place = 210
+    switch = "texts"
     tables = {"states": STATES, "outlier_dimensions": OUTLIER_DIMENSIONS, "ablated_dimensions": ABLATED_DIMENSIONS}
     methods = (
         Method(
@@ -128,10 +123,6 @@ class StatesMeasure(Measure):
     "Sentences that a word stands in at least to be compared with itself."
     sets: int = Field(default=10, ge=1)
     "Sets of random dimensions that outlier dimensions are compared with."
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether texts are wanted."""
-        return self.texts > 0
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the tables; without those of outlier dimensions, and a note, where LayerNorms are not known."""
@@ -189,7 +180,7 @@ class StatesMeasure(Measure):
             f"{count(len(run.last('outlier_dimensions')))} dimensions of the states are outliers. The random words of "
             f"the last layer have a mean cosine of {random:.3f}."
         )
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         yield TableBlock(by_layer("Cosines of states by layer, with 95 % intervals", rows, ["measure"]))
         if len(ablated):
             yield TableBlock(_worth(ablated))

@@ -73,28 +73,20 @@ TRANSFER: Final = run_table(
     ),
 )
 
-TERMS: Final = (
-    (
-        "transfer",
-        "A sentence is read with its verb masked, and the output of one head at that place, before W_O, is replaced by "
-        "its output at the masked verb of another sentence (the donor): of another document, with another verb. "
-        "Transfer is the margin with a donor whose verb has the same number, less that with a donor whose verb has the "
-        "other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
-        "(arXiv 2606.08292).",
-    ),
-    ("margin", "The log-odds, in nats, of the correct against the incorrect verb form."),
-    (
-        "over the mean",
-        "The margin with the same answer, less that with the head’s mean output over masked verbs. A head transfers "
-        "where both differences are above 0 and significant: sign-flip tests by document, corrected for all heads.",
-    ),
-    (
-        "limits",
-        "A head that transfers may know the number of the subject, or merely raise the forms of one number: both serve "
-        "another sentence. A head that does not may still be needed, for what it writes of its own sentence or at "
-        "other places. One head is changed at a time; what others write again is not seen.",
-    ),
-)
+TERMS: Final = {
+    "transfer": "A sentence is read with its verb masked, and the output of one head at that place, before W_O, is "
+    "replaced by its output at the masked verb of another sentence (the donor): of another document, with another "
+    "verb. Transfer is the margin with a donor whose verb has the same number, less that with a donor whose verb has "
+    "the other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
+    "(arXiv 2606.08292).",
+    "margin": "The log-odds, in nats, of the correct against the incorrect verb form.",
+    "over the mean": "The margin with the same answer, less that with the head’s mean output over masked verbs. A head "
+    "transfers where both differences are above 0 and significant: sign-flip tests by document, corrected for all "
+    "heads.",
+    "limits": "A head that transfers may know the number of the subject, or merely raise the forms of one number: both "
+    "serve another sentence. A head that does not may still be needed, for what it writes of its own sentence or at "
+    "other places. One head is changed at a time; what others write again is not seen.",
+}
 HEADS: Final = TRANSFER.text_columns(
     TRANSFER["name"].shown("Head", "row"),
     TRANSFER["transfer"].shown(css="strong"),
@@ -174,9 +166,9 @@ class TransferMeasure(BehaviourMeasure):
         transferred = run.last("transfer")
         if transferred.empty:
             return
-        yield Terms(TERMS)
+        yield Terms(TERMS.items())
         for behaviour, rows in transferred.groupby("behaviour", sort=False):
-            ranked = rows.loc[rows["transfer"].abs().sort_values(ascending=False, kind="stable").index]
+            ranked = rows.sort_values("transfer", key=abs, ascending=False, kind="stable")
             title = "Heads with the largest transfer, in nats of either sign"
             yield Heading(str(behaviour))
             yield Points([*_sentences(ranked)])

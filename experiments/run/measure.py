@@ -56,6 +56,8 @@ class Measure(ConfigTable, Reported):
 
     needs: ClassVar[tuple[type[Measure], ...]] = ()
     "Those whose tables it takes into account, where the run has them."
+    switch: ClassVar[str] = ""
+    "The key without which it is not measured: while it is 0, no, or names nothing."
 
     @classmethod
     def of(cls, config: Config) -> Self:
@@ -73,7 +75,7 @@ class Measure(ConfigTable, Reported):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether the run is to measure it; raises where what it asks for cannot be done."""
-        return True
+        return not self.switch or bool(getattr(self, self.switch))
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""
@@ -91,6 +93,8 @@ class Measure(ConfigTable, Reported):
 class BehaviourMeasure(Measure):
     """Something that a run measures of behaviours, where its config names any."""
 
+    switch = "behaviours"
+
     behaviours: BehaviourNames = ()
     """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
     rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a
@@ -106,7 +110,7 @@ class BehaviourMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether behaviours are named; raises where one cannot be opened."""
-        return bool(self.behaviours and self.opened(run))
+        return super().wanted(run) and bool(self.opened(run))
 
 
 def tables_of(**frames: Sequence[pd.DataFrame]) -> Frames:

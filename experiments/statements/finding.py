@@ -114,8 +114,8 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Missing(Exception):  # noqa: N818 - a result, which measures also raise
-    """Why a statement has no number here; a measure returns or raises it."""
+class Missing(Exception):  # noqa: N818 - a result
+    """Why a statement has no number here; its measure raises it."""
 
     why: str
     absent: bool = False
@@ -135,7 +135,7 @@ Evidence = Mapping[str, Any]
 Numbers = Mapping[str, Measured | Missing]
 "Name of a statement -> what was measured for it."
 
-Measure = Callable[[Evidence], Measured | Missing]
+Measure = Callable[[Evidence], Measured]
 "How one statement is measured."
 
 
@@ -159,7 +159,7 @@ class Finding:
     statements: Sequence[Statement] = ()
     readings: Sequence[str] = ()
     "Names of `experiments.reproduce.readings` that must be there."
-    measure: Callable[[Evidence], Numbers | Measured | Missing] | None = None
+    measure: Callable[[Evidence], Numbers | Measured] | None = None
     "How its statements are measured: all together, or the only one; without it each has a measure of its own."
     figure: Callable[[Evidence], Figure] | None = None
     "A figure like the paper's own."

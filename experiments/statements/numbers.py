@@ -32,11 +32,11 @@ def estimate_of(row: pd.Series, value: str, low: str, high: str) -> Estimate:
     return Estimate(float(row[value]), float(row[low]), float(row[high]), int(row.get("n", 0)))
 
 
-def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series | Missing:
+def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series:
     """Return the row of the head that was selected on the selection split, as it is on the report split.
 
     Without `variant` it is the variant whose chosen head was best on the selection split: that choice is not made on
-    the numbers that are told, either.
+    the numbers that are told, either. Raises Missing where none was selected.
     """
     scores = run.scores
     asked = scores[(scores.probe == probe) & (scores.label == label)]
@@ -44,7 +44,7 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
         asked = asked[asked.variant == variant]
     told = asked[(asked.split == "report") & asked.selected & (asked.n > 0)]
     if not len(told):
-        return Missing(f"no {probe} {label!r} in {_corpus(run)}" + (f", {variant}" if variant else ""))
+        raise Missing(f"no {probe} {label!r} in {_corpus(run)}" + (f", {variant}" if variant else ""))
     if len(told) == 1:
         return told.iloc[0]
     chosen = asked[asked.split == "select"].set_index(["variant", "name"]).accuracy
@@ -52,22 +52,17 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     return told.iloc[int(np.argmax(marks))]
 
 
-def known_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series:
-    """Return what `best_head` does; raises what is missing."""
-    row = best_head(run, probe, label, variant)
-    if isinstance(row, Missing):
-        raise row
-    return row
-
-
-def selected_head(scores: pd.DataFrame) -> pd.Series | Missing:
+def selected_head(scores: pd.DataFrame) -> pd.Series:
     """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
 
-    `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose.
+    `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose. Raises
+    Missing where there is none.
     """
     known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
     told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
-    return told.iloc[0] if len(told) else Missing("no head of these layers was scored on both splits")
+    if not len(told):
+        raise Missing("no head of these layers was scored on both splits")
+    return told.iloc[0]
 
 
 def above_chance(share: float, n: int) -> bool:
@@ -92,13 +87,6 @@ def table(evidence: Evidence, reading: str, name: str, why: str = "", **values: 
     return found
 
 
-def known(result: Measured | Missing) -> Measured:
-    """Return what was measured; raises what is missing."""
-    if isinstance(result, Missing):
-        raise result
-    return result
-
-
 def points(frame: pd.DataFrame, x: str, y: str, *ends: str, first: int = 0) -> list[Point]:
     """Return a point a row, with the ends of its interval where their columns are named; x counts from `first`."""
     return cast("list[Point]", [(row[0] + first, *row[1:]) for row in floats(frame, x, y, *ends)])
@@ -115,24 +103,23 @@ def compared(ours: Estimate, theirs: Estimate, heads: str = "", note: str = "") 
     return Measured(minus(ours, theirs), ours, theirs.value, heads, note)
 
 
-def preferred(run: Run, corpus: str, **group: object) -> Measured | Missing:
+def preferred(run: Run, corpus: str, **group: object) -> Measured:
     """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
 
-    The name of a group is what its pairs have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
+    The name of a group is what its pairs have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`. Raises
+    Missing where no pair was decided.
     """
     found = rows(run.tables.get("behaviour"), corpus=corpus, level=next(iter(group), "corpus"), **group)
     if not len(found) or not found.iloc[0].n:
-        return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
+        raise Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
     row = found.iloc[0]
     left_out = f", {row.left_out:,} more left out" if row.left_out else ""
     return Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), note=f"{row.n:,} pairs{left_out}")
 
 
-def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Measured | Missing:
+def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Measured:
     """Return how far the chosen head is above the strongest baseline, beside its accuracy; in fractions."""
     row = best_head(run, probe, label, variant)
-    if isinstance(row, Missing):
-        return row
     return Measured(
         decides=estimate_of(row, "margin", "margin_low", "margin_high"),
         ours=estimate_of(row, "accuracy", "ci_low", "ci_high"),

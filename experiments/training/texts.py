@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from tokenizers import Tokenizer
 from experiments.config.section import ConfigError
 from experiments.config.train_config import GRAMMAR, TextsSection, TrainSection
 from mha import load_model
+from mha.cache import replacing
 from mha.training.arcs import GoldArcs, control_arcs
 from mha.training.packed_rows import Rows, RowsError, StoredRows, StreamedRows, store_rows
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
@@ -110,11 +109,8 @@ def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
         digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
     path = cache_folder() / "tokenizers" / f"{digest.hexdigest()[:32]}.json"
     if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-            learnt = Path(folder) / path.name
-            write_tokenizer(train_tokenizer(texts, settings), learnt)
-            os.replace(learnt, path)
+        with replacing(path) as unfinished:
+            write_tokenizer(train_tokenizer(texts, settings), unfinished)
     return Vocabulary(Tokenizer.from_file(str(path)))
 
 

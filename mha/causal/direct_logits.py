@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 
 from mha.causal.sweep import TextBatch
 from mha.encoder.encoder import Encoder
+from mha.hooks import entering
 from mha.models.circuits import layers_of
 from mha.models.masked_prediction import MaskedLM
 
@@ -71,14 +71,3 @@ def direct_logits(
         for output, layer in zip(outputs, layers_of(encoder), strict=True)
     ]
     return torch.stack(found, 1)
-
-
-@contextmanager
-def entering(module: nn.Module) -> Iterator[list[Tensor]]:
-    """Keep what enters a module while the block runs."""
-    kept: list[Tensor] = []
-    handle = module.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
-    try:
-        yield kept
-    finally:
-        handle.remove()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager
 
 import torch
 from jaxtyping import Float
@@ -13,7 +12,7 @@ from torch import Tensor
 from mha.batches import Batch
 from mha.device import in_parts
 from mha.encoder.encoder import Encoder
-from mha.hooks import HookError
+from mha.hooks import HookError, leaving
 from mha.models.model import Model
 
 
@@ -62,13 +61,20 @@ def zeroed_dimensions(model: Model, dimensions: Sequence[int]) -> Iterator[None]
         raise HookError(f"{model.name} ({model.architecture}): dimensions of its layers' outputs cannot be zeroed")
     keep = torch.ones(model.module.config.model, device=model.device)
     keep[list(dimensions)] = 0
-
-    def zero(layer: Any, given: tuple[Any, ...], output: Tensor) -> Tensor:
-        return output * keep
-
-    handles = [layer.register_forward_hook(zero) for layer in model.module.layers]
-    try:
+    with ExitStack() as stack:
+        for layer in model.module.layers:
+            stack.enter_context(leaving(layer, lambda output: output * keep))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
+
+
+@contextmanager
+def followed_embeddings(encoder: Encoder) -> Iterator[list[Tensor]]:
+    """Keep the embeddings of pieces, before position and LayerNorm, of each pass, as leaves that gradients reach."""
+    kept: list[Tensor] = []
+
+    def follow(embeddings: Tensor) -> Tensor:
+        kept.append(embeddings.detach().requires_grad_())
+        return kept[-1]
+
+    with leaving(encoder.pieces, follow):
+        yield kept

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from mha.attention import MultiHeadAttention
-from mha.encoder.encoder import Encoder, EncoderConfig, Layer
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.models.circuits import layers_of
 from mha.models.model import Model
 from mha.models.tokenizer import PairForm
 
@@ -59,7 +60,7 @@ def word_model(
     with torch.no_grad():
         encoder.pieces.weight.mul_(10)
         generator = torch.Generator().manual_seed(seed)
-        for layer in _layers(encoder):
+        for layer in layers_of(encoder):
             layer.attention.project.weight.normal_(0, SPREAD / (heads * head_dim) ** 0.5, generator=generator)
     return Model(
         name=f"planted-{seed}",
@@ -92,15 +93,11 @@ def plant_weights(model: Model, places: Mapping[tuple[int, int], str]) -> None:
             if part is not None:
                 part.weight[:, :size] = 0
         encoder.positions.weight.zero_()[:, :size] = torch.eye(size)
-        for layer in _layers(encoder):
+        for layer in layers_of(encoder):
             layer.attention.output.weight.zero_()
             layer.contract.weight.zero_()
         for (number, head), place in places.items():
-            _plant(_layers(encoder)[number].attention, head, place, size)
-
-
-def _layers(encoder: Encoder) -> list[Layer]:
-    return [part for part in encoder.modules() if isinstance(part, Layer)]
+            _plant(layers_of(encoder)[number].attention, head, place, size)
 
 
 def _plant(attention: MultiHeadAttention, head: int, place: str, size: int) -> None:

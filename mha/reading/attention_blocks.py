@@ -9,10 +9,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mha.causal.direct_logits import entering
 from mha.encoder.encoder import Encoder, Layer
 from mha.encoder.layout import Packing
-from mha.hooks import record
+from mha.hooks import entering, record
 from mha.models.circuits import encoder_of, layers_of
 from mha.models.model import Model
 

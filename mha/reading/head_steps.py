@@ -11,9 +11,8 @@ import torch
 from jaxtyping import Float64, Int
 from torch import Tensor
 
-from mha.causal.direct_logits import entering
 from mha.encoder.encoder import Encoder, Layer
-from mha.hooks import record
+from mha.hooks import entering, record
 from mha.models.circuits import encoder_of, layers_of
 from mha.models.model import Model
 from mha.watches import SITES

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mha.messages import naming
+from mha.cache import replacing
 from mha.training.packing import Ints, pack
 from mha.training.vocabulary import Vocabulary
 
@@ -121,7 +119,9 @@ def store_rows(texts: Iterable[str], vocabulary: Vocabulary, length: int, folder
     dtype: type[np.integer] = np.uint16 if vocabulary.size <= 2**16 else np.int32
     path = folder / f"{fingerprint[:32]}-{length}.{dtype.__name__}"
     if not path.is_file():
-        _write(pack(vocabulary.encode(texts), vocabulary, length), path, dtype)
+        with replacing(path) as unfinished, unfinished.open("wb") as file:
+            for row in pack(vocabulary.encode(texts), vocabulary, length):
+                file.write(row.astype(dtype).tobytes())
     if not path.stat().st_size:
         path.unlink()
         raise RowsError("the texts hold no piece to train on")
@@ -135,17 +135,3 @@ def _fingerprint(texts: Iterable[str], vocabulary: Vocabulary, length: int) -> s
         content = text.encode("utf-8", "surrogatepass")
         digest.update(len(content).to_bytes(8, "little") + content)
     return digest.hexdigest()
-
-
-def _write(rows: Iterable[Ints], path: Path, dtype: type[np.integer]) -> None:
-    """Write rows under a temporary name, then give the file its name; where the disk is full, the error has it too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with naming(path), os.fdopen(handle, "wb") as file:
-            for row in rows:
-                file.write(row.astype(dtype).tobytes())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -16,6 +16,7 @@ from mha.batches import collate
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
+from mha.models.states import followed_embeddings
 from mha.pieces import align
 from mha.reading.flow import flow_maps
 from probes.causal.ablation import Heads
@@ -70,21 +71,11 @@ def input_gradients(lm: MaskedLM, prompt: Prompt) -> Float64[np.ndarray, " word"
     The lengths of a word's pieces are added. From 0, higher where a small change of the word changes more; the
     embedding is that of the piece alone, before position and LayerNorm.
     """
-    seen: list[Tensor] = []
     text, encoder = prompt.text, lm.module
     assert isinstance(encoder, Encoder)  # what was trained to answer is ours
-
-    def see(_module: object, _inputs: object, output: Tensor) -> Tensor:
-        seen.append(output.detach().requires_grad_())
-        return seen[0]
-
-    handle = encoder.pieces.register_forward_hook(see)
-    try:
-        with torch.enable_grad():
-            answer = _wanted(lm, prompt, torch.from_numpy(text.ids.astype(np.int64))[None])
-            slopes = torch.autograd.grad(answer.sum(), seen[0])[0]
-    finally:
-        handle.remove()
+    with torch.enable_grad(), followed_embeddings(encoder) as seen:
+        answer = _wanted(lm, prompt, torch.from_numpy(text.ids.astype(np.int64))[None])
+    slopes = torch.autograd.grad(answer.sum(), seen[-1])[0]
     lengths = slopes.cpu().double().reshape(len(text), -1).norm(dim=1).numpy()
     own = text.word >= 0
     return _but_asked(np.bincount(text.word[own], lengths[own], text.words), prompt)

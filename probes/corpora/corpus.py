@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from mha.messages import naming
+from mha.cache import replacing
 from probes.corpora.named import NAMED as NAMED
 from probes.corpora.named import Named as Named
 from probes.corpora.named import cache_folder as cache_folder
@@ -329,16 +327,11 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
         | {"space_after": List(Value("bool")), "remarks": List(remark)}
         | {f"lost_{field.name}": Value("int32") for field in fields(Cut)}
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        with naming(path), ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
-            for texts, lost in divided:
-                for number, text in enumerate(texts):
-                    writer.write(_row(text, lost if number == 0 else Cut()))
-            writer.finalize()
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with (
+        replacing(path) as unfinished,
+        ArrowWriter(path=str(unfinished), features=features, writer_batch_size=1000) as writer,
+    ):
+        for texts, lost in divided:
+            for number, text in enumerate(texts):
+                writer.write(_row(text, lost if number == 0 else Cut()))
+        writer.finalize()

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from mha.models.circuits import encoder_of
 from mha.models.model import Model
+from mha.models.states import followed_embeddings
 from mha.pieces import Pieces
 from probes.explanation.classifier import AttentionDecisions, TrainedClassifier
 
@@ -109,25 +110,14 @@ def input_gradients(model: Model, classifier: TrainedClassifier, texts: Sequence
     """
     encoder = encoder_of(model, "attention as explanation")
     found: Importance = []
-    seen: list[Tensor] = []
-
-    def see(_module: object, _inputs: object, output: Tensor) -> Tensor:
-        inputs = output.detach().requires_grad_()
-        seen[:] = [inputs]
-        return inputs
-
-    handle = encoder.pieces.register_forward_hook(see)
-    try:
-        for ids, real in padded(model, [text.ids for text in texts]):
-            with torch.enable_grad():
-                decided = classifier(model.run(ids, real)[:, 1:-1], real[:, 2:])
-                output = torch.sigmoid(decided.odds(decided.attention.detach()).double())
-                (slope,) = torch.autograd.grad(output.sum(), seen[0])
-            product = torch.zeros(real.shape, dtype=torch.float64)
-            product[real] = (seen[0].detach().double() * slope.double()).sum(-1).abs().flatten()
-            found += _rows(product[:, 1:-1], real[:, 2:])
-    finally:
-        handle.remove()
+    for ids, real in padded(model, [text.ids for text in texts]):
+        with torch.enable_grad(), followed_embeddings(encoder) as seen:
+            decided = classifier(model.run(ids, real)[:, 1:-1], real[:, 2:])
+            output = torch.sigmoid(decided.odds(decided.attention.detach()).double())
+        (slope,) = torch.autograd.grad(output.sum(), seen[-1])
+        product = torch.zeros(real.shape, dtype=torch.float64)
+        product[real] = (seen[-1].detach().double() * slope.double()).sum(-1).abs().flatten()
+        found += _rows(product[:, 1:-1], real[:, 2:])
     return found
 
 

@@ -8,7 +8,7 @@ is counted what its pairs link; deciles are put together from bins, and take the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -164,7 +164,7 @@ class Deciles:
 
     def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> DecileObservation:
         """Return what counts the pairs of a batch."""
-        return DecileObservation(documents, LinkedWords.of(documents), self.shape)
+        return DecileObservation(documents, self.shape)
 
     def add(self, observation: DecileObservation) -> None:
         """Add the pairs of a batch."""
@@ -259,26 +259,19 @@ class Place:
         return f"{self.sentence}: {self.query + 1}→{self.key + 1} ({100 * self.weight:.1f} %)"
 
 
-@dataclass
 class DecileObservation:
     """What one batch contributes."""
 
-    documents: Sequence[Document]
-    pairs: LinkedWords
-    shape: tuple[int, int]
-    mass: Numbers = field(init=False)
-    counts: dict[str, list[tuple[Any, Any]]] = field(init=False)
-    "Kind -> layer -> places of [head, bin, value] that have pairs, and how many."
-    random: list[tuple[Any, Any, Any]] = field(init=False)
-    "Layer -> places of [head, bin], the pair of each with the smallest random number, and its weight."
-    strongest: dict[tuple[int, int], tuple[Any, Any]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        layers = self.shape[0]
-        self.mass, self.strongest = np.zeros(self.shape), {}
+    def __init__(self, documents: Sequence[Document], shape: tuple[int, int]) -> None:
+        """Lay out the pairs of different words; `shape` is (layers, heads)."""
+        self.documents, self.pairs = documents, LinkedWords.of(documents)
+        self.mass = np.zeros(shape)
         nothing = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
-        self.counts = {kind: [nothing[:2]] * layers for kind in KINDS}
-        self.random = [nothing] * layers
+        self.counts: dict[str, list[tuple[Any, Any]]] = {kind: [nothing[:2]] * shape[0] for kind in KINDS}
+        "Kind -> layer -> places of [head, bin, value] that have pairs, and how many."
+        self.random: list[tuple[Any, Any, Any]] = [nothing] * shape[0]
+        "Layer -> places of [head, bin], the pair of each with the smallest random number, and its weight."
+        self.strongest: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._falling = np.argsort(self.pairs.random)[::-1].copy()
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:

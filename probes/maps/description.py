@@ -8,13 +8,12 @@ the most. Its accuracy is that on the report split, which had no part in its cho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Int64
 from torch import Tensor
 
 from mha.batches import Batch
@@ -118,29 +117,24 @@ class RulePredictions:
         self.n += observation.n
 
 
-@dataclass
 class PredictionObservation:
     """What one batch contributes."""
 
-    documents: Sequence[Document]
-    shape: tuple[int, int]
-    n: IntArray = field(init=False)
-    hits: Numbers = field(init=False)
-    named: Int64[Tensor, "text query rule"] = field(init=False)
-
-    def __post_init__(self) -> None:
-        longest = max(map(len, self.documents))
-        named = np.full((len(self.documents), longest, len(RULES)), NONE)
-        tags = np.full((len(self.documents), longest), -1)
-        for place, text in enumerate(self.documents):
+    def __init__(self, documents: Sequence[Document], shape: tuple[int, ...]) -> None:
+        """Lay out what the rules name; `shape` is (layers, heads)."""
+        longest = max(map(len, documents))
+        named = np.full((len(documents), longest, len(RULES)), NONE)
+        tags = np.full((len(documents), longest), -1)
+        for place, text in enumerate(documents):
             if len(text) > 1:
                 named[place, : len(text)] = np.stack([rule(text) for rule in RULES.values()], 1)
                 tags[place, : len(text)] = tags_of(text)
         self.named, asks = torch.from_numpy(named), tags >= 0
+        "[text, query, rule]"
         self.n = np.bincount(tags[asks], minlength=len(TAGS))
-        self.hits = np.zeros((len(TAGS), *self.shape, len(RULES)))
+        self.hits = np.zeros((len(TAGS), *shape, len(RULES)))
         self._asks, self._tag = torch.from_numpy(asks), torch.from_numpy(tags[asks])
-        lengths = torch.tensor([len(text) for text in self.documents])
+        lengths = torch.tensor([len(text) for text in documents])
         inside = torch.arange(longest) < lengths[:, None]
         self._others = inside[:, None] & ~torch.eye(longest, dtype=torch.bool)
 

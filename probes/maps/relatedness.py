@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ class Relatedness:
             for text, document in enumerate(documents)
             for one in rated_pairs(document, self.ratings)
         ]
-        return _Observation(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
+        return _Observation(found, self.shape[0] * self.shape[1])
 
     def add(self, observation: _Observation) -> None:
         """Take in a batch."""
@@ -67,22 +67,18 @@ RatedOccurrence = tuple[int, str, int, int, tuple[str, str], float]
 "Text, document id, the two words, the rated pair and its rating."
 
 
-@dataclass
 class _Observation:
     """The pairs of one batch, and the attention between them."""
 
-    found: Sequence[RatedOccurrence]
-    attention: np.ndarray
-    "[item, layer * head]"
-    places: tuple[IntArray, IntArray, IntArray] = field(init=False)
-
-    def __post_init__(self) -> None:
-        text, one, other = (np.array([item[i] for item in self.found], np.int64) for i in (0, 2, 3))
-        self.places = (text, one, other)
+    def __init__(self, found: Sequence[RatedOccurrence], heads: int) -> None:
+        self.found = found
+        self.attention: np.ndarray = np.zeros((len(found), heads), np.float32)
+        "[item, layer * head]"
+        self._places = [torch.tensor([item[i] for item in found], dtype=torch.int64) for i in (0, 2, 3)]
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Take the attention of a layer."""
-        text, one, other = (torch.from_numpy(places) for places in self.places)
+        text, one, other = self._places
         columns = slice(layer * maps.shape[1], (layer + 1) * maps.shape[1])
         both = maps[text, :, one, other] + maps[text, :, other, one]
         self.attention[:, columns] = (both / 2).numpy()

@@ -7,7 +7,7 @@ sums by cluster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -93,33 +93,20 @@ class Shapes:
         self.near_ties += observation.near.reshape(-1)
 
 
-@dataclass
 class ShapesObservation:
     """What one batch contributes: sums of its texts, cluster by cluster."""
 
-    lens: _Lens
-    blocks: IntArray
-    "[text]"
-    layers: int
-    heads: int
-    present: IntArray = field(init=False)
-    "The clusters of the batch."
-    n: IntArray = field(init=False)
-    "[cluster, measure]"
-    sums: Numbers = field(init=False)
-    "[cluster, measure, layer, head]"
-    even: Numbers = field(init=False)
-    "[cluster, measure]"
-    near: IntArray = field(init=False)
-    "[layer, head]"
-
-    def __post_init__(self) -> None:
-        self.present, of_text = np.unique(self.blocks, return_inverse=True)
+    def __init__(self, lens: _Lens, blocks: IntArray, layers: int, heads: int) -> None:
+        """Lay out the sums; `blocks` [text] are the clusters."""
+        self.lens = lens
+        self.present, of_text = np.unique(blocks, return_inverse=True)
         self._cluster = torch.from_numpy(of_text)
-        self.n = self._by_cluster(self.lens.counted).numpy().astype(np.int64)
-        self.even = self._by_cluster(self.lens.measure(self.lens.even)[0][:, :, 0]).numpy()
-        self.sums = np.zeros((*self.n.shape, self.layers, self.heads))
-        self.near = np.zeros((self.layers, self.heads), np.int64)
+        self.n = self._by_cluster(lens.counted).numpy().astype(np.int64)
+        "[cluster, measure], as `even`"
+        self.even = self._by_cluster(lens.measure(lens.even)[0][:, :, 0]).numpy()
+        self.sums = np.zeros((*self.n.shape, layers, heads))
+        "[cluster, measure, layer, head]"
+        self.near = np.zeros((layers, heads), np.int64)
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Add up what is measured of a layer."""

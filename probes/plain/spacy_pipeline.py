@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from mha.cache import cache_folder
-from mha.messages import naming, nearest_name
+from mha.cache import cache_folder, replacing
+from mha.messages import nearest_name
 from probes.corpora.annotation.ud_trees import RELATIONS
 from probes.corpora.annotation.written_words import withheld
 from probes.corpora.corpus import LAYOUT, Corpus
@@ -176,15 +174,8 @@ def _write(path: Path, source: RawText, pipeline: Pipeline, first: int | None) -
     ]
     text = "".join(f"{NOTE}{note}\n" for note in notes)
     text += f"# global.language = {pipeline.nlp.lang}\n" + "\n".join(parsed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with naming(path), open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 
 SPACE: Final = "tokens of nothing but white space are left out"

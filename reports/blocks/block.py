@@ -6,7 +6,7 @@ blocks.html.j2 and of blocks.md.j2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -107,7 +107,7 @@ class Terms(Block):
     """What words and numbers mean; a page shows them where one asks, or as they stand."""
 
     macro = "terms"
-    pairs: Sequence[tuple[str, str]]
+    pairs: Collection[tuple[str, str]]
     folded: bool = True
 
 

@@ -135,34 +135,22 @@ def graded(pooled: PooledHead) -> str:
     return f"{', '.join(heads)}: {grade}{seeds}{also}"
 
 
-METHOD: Final = (
-    *TERMS,
-    (
-        "Specialised",
-        "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all heads and "
-        "labels of their own, not for the number of runs.",
-    ),
-    (
-        "Seeds",
-        "Of controls, bootstrap and trained probes, and of the weights where they are random. Trained weights are the "
-        "same in every seed, so seeds of one model and corpus are no independent samples.",
-    ),
-    (
-        "Grid",
-        "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the lowest) "
-        "with the number of seeds that have it. A dash: not scored there.",
-    ),
-    (
-        "Across corpora",
-        "A head that is selected on one corpus, evaluated on the report split of another beside the head selected "
-        "there. Counted are heads with a grade on the report split of their own corpus, in linguistic roles, and "
-        "labels that both corpora have; of several seeds the first. Baselines, tables and rules are those of the "
-        "corpus on which the head is evaluated. The counts describe these corpora and are not tested: cases share "
-        "heads and texts, and a grade here without one there is no significant difference. Where report splits hold "
-        "translations of each other, grades on both rest on the same content.",
-    ),
-    *CAUTION,
-)
+METHOD: Final = {
+    **TERMS,
+    "Specialised": "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all "
+    "heads and labels of their own, not for the number of runs.",
+    "Seeds": "Of controls, bootstrap and trained probes, and of the weights where they are random. Trained weights are "
+    "the same in every seed, so seeds of one model and corpus are no independent samples.",
+    "Grid": "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the "
+    "lowest) with the number of seeds that have it. A dash: not scored there.",
+    "Across corpora": "A head that is selected on one corpus, evaluated on the report split of another beside the head "
+    "selected there. Counted are heads with a grade on the report split of their own corpus, in linguistic roles, and "
+    "labels that both corpora have; of several seeds the first. Baselines, tables and rules are those of the corpus on "
+    "which the head is evaluated. The counts describe these corpora and are not tested: cases share heads and texts, "
+    "and a grade here without one there is no significant difference. Where report splits hold translations of each "
+    "other, grades on both rest on the same content.",
+    **CAUTION,
+}
 "Terms and what they mean."
 
 SELECTED_HERE: Final = (
@@ -259,7 +247,7 @@ def _sections(
         "Every number of every run is in atlas.parquet and atlas.csv, those across corpora in across.parquet and "
         "across.csv."
     )
-    yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(every, note=True)])
+    yield Section("method", "Glossary", [Terms(METHOD.items(), folded=False), Paragraph(every, note=True)])
 
 
 SHARES: Final = (

@@ -150,49 +150,29 @@ def head_counts(pair: RunPair) -> TextTable:
     return TextTable.of("Heads", columns, pair.head_counts.items())
 
 
-METHOD: Final = (
-    (
-        "Role",
-        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: its "
-        "lead over every baseline and control of its run is significant and above the margin of [verdict]. It is "
-        "counted in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
-        "margin. Other directions, and labels without a role, stand beside it where their difference is significant.",
-    ),
-    (
-        "Role of a checkpoint",
-        "A checkpoint (RUN@seed-1@step-500) has no corrected test. There a head has a role where the 95 % interval of "
-        "its margin lies above 0 and the margin is large enough, against the baselines alone. The selected head is "
-        "the best on all texts. Its accuracy is held out: heads are selected on one half of the texts and evaluated "
-        "on the other; the interval is as wide as that head’s own. The change of a single head is evaluated on the "
-        "texts that also selected it, which favours the first run a little.",
-    ),
-    (
-        "Difference",
-        "Accuracy in the second run minus that in the first, in percentage points, each of the head that the run "
-        "selected on its selection split, evaluated on the report split.",
-    ),
-    (
-        "Interval, paired",
-        "Where both runs kept counts of the same words (counts.parquet), interval and p are those of the differences "
-        "of groups of texts, by the regression and the t test that runs use for leads; p is two-sided.",
-    ),
-    (
-        "Interval, not paired (∥)",
-        "Elsewhere it follows from the intervals of both numbers as if they were independent (Zou and Donner 2008). "
-        "Runs on the same texts mostly err alike, so this interval is too wide and the test conservative.",
-    ),
-    (
-        "Adjusted p",
-        "Corrected for all differences on this page by Benjamini and Hochberg: of those called significant, on "
-        "average at most a share alpha is false (proven for independent tests; the directions of a label are not "
-        "independent).",
-    ),
-    (
-        "The previous head",
-        "The head of the second run that corresponds to the head selected in the first, and how far its accuracy "
-        "changed, whichever head is the best in the second run.",
-    ),
-)
+METHOD: Final = {
+    "Role": "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: "
+    "its lead over every baseline and control of its run is significant and above the margin of [verdict]. It is "
+    "counted in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
+    "margin. Other directions, and labels without a role, stand beside it where their difference is significant.",
+    "Role of a checkpoint": "A checkpoint (RUN@seed-1@step-500) has no corrected test. There a head has a role where "
+    "the 95 % interval of its margin lies above 0 and the margin is large enough, against the baselines alone. The "
+    "selected head is the best on all texts. Its accuracy is held out: heads are selected on one half of the texts and "
+    "evaluated on the other; the interval is as wide as that head’s own. The change of a single head is evaluated on "
+    "the texts that also selected it, which favours the first run a little.",
+    "Difference": "Accuracy in the second run minus that in the first, in percentage points, each of the head that the "
+    "run selected on its selection split, evaluated on the report split.",
+    "Interval, paired": "Where both runs kept counts of the same words (counts.parquet), interval and p are those of "
+    "the differences of groups of texts, by the regression and the t test that runs use for leads; p is two-sided.",
+    "Interval, not paired (∥)": "Elsewhere it follows from the intervals of both numbers as if they were independent "
+    "(Zou and Donner 2008). Runs on the same texts mostly err alike, so this interval is too wide and the test "
+    "conservative.",
+    "Adjusted p": "Corrected for all differences on this page by Benjamini and Hochberg: of those called significant, "
+    "on average at most a share alpha is false (proven for independent tests; the directions of a label are not "
+    "independent).",
+    "The previous head": "The head of the second run that corresponds to the head selected in the first, and how far "
+    "its accuracy changed, whichever head is the best in the second run.",
+}
 "Terms and what they mean."
 
 
@@ -275,7 +255,7 @@ def _sections(record: Comparison, pairs: Sequence[RunPair], opening: Sequence[Bl
     yield from linked("pairs", "Each pair of runs", parts)
     bold = "In the tables a bold accuracy is that of a head with a grade, a coloured difference is significant."
     every = f"All label–direction pairs are in {ROWS_FILE}, all heads in {HEADS_FILE}."
-    yield Section("method", "Glossary", [Terms(METHOD, folded=False), Paragraph(f"{bold} {every}", note=True)])
+    yield Section("method", "Glossary", [Terms(METHOD.items(), folded=False), Paragraph(f"{bold} {every}", note=True)])
 
 
 def _title(pair: RunPair) -> str:

@@ -154,40 +154,25 @@ def effect_table(record: TargetRecord, target: RoleTarget) -> TextTable:
     return TextTable.of(f"{target.title}: effects of ablation", EFFECT, target.of(record.effects).to_dict("records"))
 
 
-METHOD: Final = (
-    *TERMS,
-    PRECISION_AND_LIFT,
-    (
-        "Effect of ablation",
-        "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "
-        "of these runs on the same weights that measured it. The behaviours that belong to the target come first; "
-        "where no run measured them, a behaviour of any text stands in and is marked. Of minimal pairs the accuracy "
-        "is reported, on those with attractors where there are any; effects.csv has every measure.",
-    ),
-    (
-        "Significant",
-        "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is ablated: there the "
-        "test is against the median head of each text. The column “median head” is the median of the heads’ mean "
-        "costs, which can be higher.",
-    ),
-    (
-        "Heads that damage as much",
-        "Other heads whose ablation costs any text at least half as much as the head’s does (all heads, where that is "
-        "next to nothing): their mean effect, and in brackets where 95 % of such heads lie if effects are normal. A "
-        "damaged model loses some of everything. Missing for fewer than three such heads.",
-    ),
-    (
-        "Random sets",
-        "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among "
-        "itself and the drawn sets, so it is never below 1 / (sets + 1).",
-    ),
-    (
-        "Attractor",
-        "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
-        "attractor=preposition or relative clause says what puts it there.",
-    ),
-    *CAUTION,
-)
+METHOD: Final = {
+    **TERMS,
+    **PRECISION_AND_LIFT,
+    "Effect of ablation": "What the model loses when the head alone is ablated, by the first way that [ablation] "
+    "names, in the first of these runs on the same weights that measured it. The behaviours that belong to the target "
+    "come first; where no run measured them, a behaviour of any text stands in and is marked. Of minimal pairs the "
+    "accuracy is reported, on those with attractors where there are any; effects.csv has every measure.",
+    "Significant": "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is ablated: "
+    "there the test is against the median head of each text. The column “median head” is the median of the heads’ mean "
+    "costs, which can be higher.",
+    "Heads that damage as much": "Other heads whose ablation costs any text at least half as much as the head’s does "
+    "(all heads, where that is next to nothing): their mean effect, and in brackets where 95 % of such heads lie if "
+    "effects are normal. A damaged model loses some of everything. Missing for fewer than three such heads.",
+    "Random sets": "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ "
+    "cost among itself and the drawn sets, so it is never below 1 / (sets + 1).",
+    "Attractor": "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
+    "attractor=preposition or relative clause says what puts it there.",
+    **CAUTION,
+}
 "Terms and what they mean."
 
 
@@ -262,7 +247,7 @@ def _sections(record: TargetRecord, opening: Sequence[Block]) -> Iterator[Sectio
     runs = TableBlock(TextTable.of("Runs", RUNS, record.runs), caption=False)
     yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
     every = Paragraph("Every number is in targets.csv and effects.csv.", note=True)
-    yield Section("method", "Glossary", [Terms(METHOD, folded=False), every])
+    yield Section("method", "Glossary", [Terms(METHOD.items(), folded=False), every])
 
 
 def _target(record: TargetRecord, target: RoleTarget, sentences: Sequence[str]) -> Iterator[Block]:

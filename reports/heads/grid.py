@@ -34,7 +34,7 @@ LANGUAGE: Final = "linguistic roles"
 
 FOLDED: Final = (
     *(("label", SCORES.meaning("label")), ("direction", SCORES.meaning("variant"))),
-    *((term, meaning) for term, meaning in MEANING if term in ("margin", "interval", "grade")),
+    *((term, meaning) for term, meaning in MEANING.items() if term in ("margin", "interval", "grade")),
 )
 "What the columns of a card mean that are folded."
 

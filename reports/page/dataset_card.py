@@ -72,7 +72,7 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
         *(_corpus(split, one) for split, one in about.corpora.items()),
         *(f"- seed: {'unknown' if about.seed is None else about.seed}", "", "## Columns", ""),
         *(_column(table, column) for column in columns),
-        *("", "## Glossary", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING)),
+        *("", "## Glossary", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING.items())),
         *("", "## Limits", "", *(f"- {escaped(said)}" for said in LIMITS), ""),
     ]
     return "\n".join(lines)

@@ -214,7 +214,7 @@ def _coverage(source: PageSource) -> Iterator[Block]:
 
 
 def _glossary(run: Run) -> Iterator[Block]:
-    yield Terms(MEANING, folded=False)
+    yield Terms(MEANING.items(), folded=False)
     yield Heading("Limits")
     yield Points(LIMITS)
     yield columns_fold(tables_of(run))

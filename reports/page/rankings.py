@@ -152,7 +152,7 @@ def ranking_blocks(run: RunFolder) -> Iterator[Block]:
     pairs = pair_rows(found)
     yield Paragraph(" ".join((*_sentences(found, pairs, measured), "The numbers of all metrics are percent.")))
     unknown = {name for metric, name in NAMES.items() if metric not in others}
-    yield Terms([(term, definition) for term, definition in METRICS if term not in unknown])
+    yield Terms([(term, definition) for term, definition in METRICS.items() if term not in unknown])
     yield TableBlock(TextTable.of("Every two metrics, over all labels and directions", PAIRS, pairs))
     taus = (TextColumn(NAMES[one], partial(_tau, one)) for one in others)
     columns = (AGREEMENT["probe"].shown(kind="row"), AGREEMENT["variant"].shown(css="muted"), QUESTIONS, *taus)

@@ -18,11 +18,10 @@ from reports.tables.shared_columns import COSINE, LEVEL, VALUE
 Row = Mapping[Any, Any] | pd.Series
 "A row of a table that is about a behaviour: it has behaviour, unit and measure."
 
-GATE: Final = (
-    "gate",
-    "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
-    "section 2.2).",
-)
+GATE: Final = {
+    "gate": "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. "
+    "2019, section 2.2).",
+}
 "A term and its definition."
 
 ACCURACY = "accuracy"

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from experiments.findings.clark_2019.rows import DEPENDENCY, NOTEBOOK, STRANGERS, TABLE, PublishedRow
 from experiments.statements.estimates import Estimate
-from experiments.statements.finding import Evidence, Finding, Measured, Missing, Published, Statement
-from experiments.statements.numbers import compared, estimate_of, known_head, margin
+from experiments.statements.finding import Evidence, Finding, Measured, Published, Statement
+from experiments.statements.numbers import best_head, compared, estimate_of, margin
 from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import ORIGINALS
 
@@ -35,7 +35,7 @@ SMALLEST = 0.049
 "The smallest margin of the table's other rows, that of prep."
 
 
-def _margin(row: PublishedRow, evidence: Evidence) -> Measured | Missing:
+def _margin(row: PublishedRow, evidence: Evidence) -> Measured:
     """Return a row's best head of the row's directions against the strongest baseline."""
     run = evidence["trees"]
     return margin(replace(run, scores=run.scores[run.scores.variant.isin(row.variants)]), row.probe, row.label)
@@ -43,14 +43,14 @@ def _margin(row: PublishedRow, evidence: Evidence) -> Measured | Missing:
 
 def _direction(row: PublishedRow, evidence: Evidence) -> Measured:
     """Return by how much the best dependent->head is above the best head<-dependent."""
-    there, back = (known_head(evidence["trees"], row.probe, row.label, way) for way in DEPENDENCY)
+    there, back = (best_head(evidence["trees"], row.probe, row.label, way) for way in DEPENDENCY)
     ours, theirs = (estimate_of(one, "accuracy", "ci_low", "ci_high") for one in (there, back))
     return compared(ours, theirs, f"{there['name']}, {back['name']}", "against the other direction")
 
 
 def _offset(label: str, evidence: Evidence) -> Measured:
     """Return the best baseline of a relation, with the interval of Wilson."""
-    row = known_head(evidence["trees"], "dependency", label, DEPENDENCY[0])
+    row = best_head(evidence["trees"], "dependency", label, DEPENDENCY[0])
     value, n = float(row["baseline_accuracy"]), int(row["n"])
     ends = binomtest(round(value * n), n).proportion_ci(method="wilson")
     return Measured(Estimate(value, float(ends.low), float(ends.high), n), note=f"of {row['baseline']}")

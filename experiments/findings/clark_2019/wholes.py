@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +12,7 @@ import pandas as pd
 from experiments.findings.clark_2019.relations import DATA, MODEL, SELECTION, STANDS_IN
 from experiments.statements.estimates import exact
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.statements.numbers import best_head, compared, estimate_of, known, margin, points, table
+from experiments.statements.numbers import best_head, compared, estimate_of, margin, points, table
 from experiments.statements.rule import LearnedRule, Rule
 from reports.statements.figure import Figure
 
@@ -31,14 +32,13 @@ MENTIONS: Mapping[str, Published] = {
 def _coreference(label: str, evidence: Evidence) -> Measured:
     """Return the margin with the heads of preceding mentions as candidates, beside other candidates in a note."""
     run = evidence["coreference"]
-    found = known(margin(run, "coreference", label, PRECEDING))
-    others = {way: best_head(run, "coreference", "all", way) for way in OTHER_CANDIDATES if label == "all"}
-    told = [
-        f"with {way} as candidates {row['name']} {100 * row['accuracy']:.1f} %"
-        for way, row in others.items()
-        if not isinstance(row, Missing)
-    ]
-    return replace(found, note="; ".join([found.note, *told]))
+    found = margin(run, "coreference", label, PRECEDING)
+    told = [found.note]
+    for way in OTHER_CANDIDATES if label == "all" else ():
+        with suppress(Missing):
+            row = best_head(run, "coreference", "all", way)
+            told.append(f"with {way} as candidates {row['name']} {100 * row['accuracy']:.1f} %")
+    return replace(found, note="; ".join(told))
 
 
 def _parser(evidence: Evidence, parser: str, weights: Sequence[str] = OWN) -> pd.Series:

@@ -1,5 +1,6 @@
 """Answers to the training task: those of the model, and numbers of the page."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from experiments.training.train import open_checkpoint
 from mha import Ablate, MaskedLM, intervene
 from probes.causal import attribution
 from reports import Run
-from tests.experiments.measures.pages import text_of
+from tests.experiments.measures.conftest import told
 
 TOML = """
 name = "number"
@@ -58,7 +59,9 @@ def test_measures_are_compared_with_what_the_kernel_compares_them_with() -> None
     assert AGAINST == attribution.AGAINST
 
 
-def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_questions_and_mean_correlations() -> None:
+def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_questions_and_mean_correlations(
+    measured: Callable[..., Run],
+) -> None:
     odds = [1.0, 2.0, -1.0, 3.0, 0.5, 1.5, -2.0, 1.0]
     table = pd.DataFrame({"text": range(8), "words": [1, 1, 2, 2, 5, 5, 9, 9], "answer": "a", "log_odds": odds})
     heads = [
@@ -72,8 +75,8 @@ def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_question
         for text in range(2)
     ]
     tables = {"answers": table, "one_head": pd.DataFrame(heads), "flows": pd.DataFrame(flows)}
-    page = text_of(AnswersMeasure, tables)
-    assert page.startswith(r"Of 8 held-out questions 75.0 % \[34.9, 96.8\] are answered correctly.")
+    page = told(AnswersMeasure, measured(**tables))
+    assert page.startswith("Of 8 held-out questions 75.0 % [34.9, 96.8] are answered correctly.")
     assert "| 2 | 2 | 50.0 % [1.3, 98.7] |" in page
     assert "| 1 | 1-2 | 4 | 100.0 % [39.8, 100.0] | 100.0 % [39.8, 100.0] |" in page
     assert "| 2 | 0.25 | – | 0.75 | – | – | – |" in page

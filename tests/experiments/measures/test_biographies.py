@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +114,10 @@ def tables(seeds: Sequence[int] = (0, 1), steps: Sequence[int] = STEPS) -> dict[
     }
 
 
-def blocks_of(folder: Path, frames: dict[str, pd.DataFrame]) -> dict[type, list[Any]]:
-    """Return the blocks of the section by kind, of a run with these tables."""
-    write_measures(frames, folder)
+def blocks_of(run: Run) -> dict[type, list[Any]]:
+    """Return the blocks of the section by kind."""
     found: dict[type, list[Any]] = {}
-    for block in BiographiesMeasure.page(Run.open(folder)):
+    for block in BiographiesMeasure.page(run):
         found.setdefault(type(block), []).append(block)
     return found
 
@@ -128,8 +127,8 @@ def folder(bare_run: Path, tmp_path: Path) -> Path:
     return shutil.copytree(bare_run, tmp_path / "minilm-ewt")
 
 
-def test_sentences_and_tables_tell_onsets_by_the_best_variant_lives_and_matches(folder: Path) -> None:
-    found = blocks_of(folder, tables())
+def test_sentences_and_tables_tell_onsets_by_the_best_variant_lives_and_matches(measured: Callable[..., Run]) -> None:
+    found = blocks_of(measured(**tables()))
     scope, came, order, lives, behaviour = found[Points][0].sentences
     assert scope == "All heads of 2 seeds were scored at 4 checkpoints, from step 0 to step 1,000."
     assert came.startswith("3 of 4 roles had an onset, the earliest is “next” (step 2, interval [0, 10])")
@@ -157,21 +156,23 @@ def test_sentences_and_tables_tell_onsets_by_the_best_variant_lives_and_matches(
     assert [row[1:4] for row in matches] == [("1", "0.03", "0.23"), ("1", "0.12", "0.23")]
 
 
-def test_where_nothing_came_the_section_says_so_and_near_onsets_rest_on_interpolation(folder: Path) -> None:
+def test_where_nothing_came_the_section_says_so_and_near_onsets_rest_on_interpolation(
+    measured: Callable[..., Run],
+) -> None:
     frames = tables(seeds=[3])
     order, never = frames["biography_order"], dict.fromkeys(("onset", "after", "by", "low", "high"), math.inf)
     none = frames | {
         "biography_onsets": frames["biography_onsets"].assign(**never),
         "biography_order": order.head(0),
     }
-    assert blocks_of(folder, none)[Points][0].sentences == [
+    assert blocks_of(measured(**none))[Points][0].sentences == [
         "All heads of seed 3 were scored at 4 checkpoints, from step 0 to step 1,000.",
         "None of the 4 roles that were tested had an onset.",
         f"Behaviour at the last checkpoint: 75.0 % (seed 3). {PAIRS}",
     ]
     for onset, near in ((110.0, True), (100.0, False)):
         changed = frames | {"biography_order": order.assign(one_onset=onset)}
-        sentence = blocks_of(folder, changed)[Points][0].sentences[2]
+        sentence = blocks_of(measured(**changed))[Points][0].sentences[2]
         said = " Both lie between the checkpoints 100 and 1,000, so their order rests on interpolation."
         assert sentence.endswith(said) is near
 
@@ -210,9 +211,9 @@ def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_slider_has_every_accuracy_in_tenths_and_counts_labels_that_do_not_fit(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    measured: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (block,) = blocks_of(folder, tables())[Raw]
+    (block,) = blocks_of(measured(**tables()))[Raw]
     maps = {(one["probe"], one["label"], one["variant"]): one for one in block.content["maps"]}
     assert {*maps} == {*QUESTIONS}
     assert (block.content["layers"], block.content["heads"]) == (2, 3)
@@ -224,7 +225,7 @@ def test_the_slider_has_every_accuracy_in_tenths_and_counts_labels_that_do_not_f
     assert block.content["maps"][0]["label"] == "next", "the largest margin is shown first"
     assert maps["position", "broad", "all tokens, no peak"]["baseline_accuracy"] is None
     monkeypatch.setattr("reports.drawing.trajectories.MOST_CELLS", 2 * 6 * 2 * len(STEPS))
-    assert len(blocks_of(folder, tables())[Raw][0].content["maps"]) == 2
+    assert len(blocks_of(measured(**tables()))[Raw][0].content["maps"]) == 2
 
 
 WHEN = (0, 10, 100)

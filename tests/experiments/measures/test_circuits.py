@@ -20,7 +20,7 @@ from mha.models.circuits import CircuitError
 from probes import Corpus
 from reports import Run
 from reports.progress import silent
-from tests.experiments.measures.pages import text_of
+from tests.experiments.measures.conftest import told
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
 LAYERS, HEADS, REACH = 2, 3, 2
@@ -90,18 +90,18 @@ def circuit_tables() -> dict[str, pd.DataFrame]:
     return {"circuits": heads, "circuit_kernels": kernels, "circuit_relations": relations, "circuit_links": links}
 
 
-def test_the_page_counts_names_and_compares() -> None:
-    page = text_of(CircuitsMeasure, circuit_tables())
+def test_the_page_counts_names_and_compares(measured: Callable[..., Run]) -> None:
+    page = told(CircuitsMeasure, measured(**circuit_tables()))
     assert (
         "From position embeddings alone, 2 of 6 heads give half of the attention or more to one offset: 1-2 (offset "
-        "−1: 93.0 %, on text 46.5 %), 2-3 (offset −1: 71.0 %, on text 35.5 %). In 1 of them it is also the most "
+        "-1: 93.0 %, on text 46.5 %), 2-3 (offset -1: 71.0 %, on text 35.5 %). In 1 of them it is also the most "
         "attended offset on text." in page
     )
-    assert "copying score of 0.50 or more: 1; of −0.50 or less, which lower what they attend to: 1." in page
+    assert "copying score of 0.50 or more: 1; of -0.50 or less, which lower what they attend to: 1." in page
     assert (
         "Of 3 comparisons of weights alone with text 1 have a rank correlation whose interval lies above 0: attention "
         "to the preferred offset, by position embeddings with attention to that offset (1.00). In 1 it lies below 0: "
-        "rank of a word’s effect on its own logit with correlation of output and attended logits (−0.60)." in page
+        "rank of a word’s effect on its own logit with correlation of output and attended logits (-0.60)." in page
     )
-    assert "| 1-2 | −1 | 93.0 | 46.5 | −1 | 50.0 | −2.0 | 60.0 | " in page
+    assert "| 1-2 | -1 | 93.0 | 46.5 | -1 | 50.0 | -2.0 | 60.0 | " in page
     assert "| plural | 16 | 1-3 | 25.0 | 12.5 | 2-1 | 50.0 | 0.05 | – | – |\n" in page

@@ -13,7 +13,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from reports import Run
 from reports.formats import MISSING
-from tests.experiments.measures.pages import text_of
+from tests.experiments.measures.conftest import told
 
 NAN = float("nan")
 TABLES = {"classifiers", "codes", "layers", "pairs", "parser"}
@@ -175,7 +175,7 @@ def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object
     return row | {"compression": 1.1} | dict.fromkeys(extra, 0.9) | more
 
 
-def test_heads_on_pairs_are_compared_with_the_embedding_and_with_random_weights() -> None:
+def test_heads_on_pairs_are_compared_with_the_embedding_and_with_random_weights(measured: Callable[..., Run]) -> None:
     random = {f"random_{what}": NAN for what in ("accuracy", "lead", "lead_low", "lead_high", "p")}
     others = {"selected": False}
     rows = (
@@ -187,7 +187,7 @@ def test_heads_on_pairs_are_compared_with_the_embedding_and_with_random_weights(
         paired("next word", 0.0, 0.9, **random),
         paired("next word", 0.06, 0.03, **others, name="2-2", head=1, **random),
     )
-    page = text_of(PairsMeasure, {"pairs": pd.DataFrame(rows)})
+    page = told(PairsMeasure, measured(pairs=pd.DataFrame(rows)))
     assert page.startswith(
         "In 1 of 3 cases the selected head classifies significantly more pairs of words correctly than both "
         "embeddings: agreement from attention. No head does for antecedent. In 1 of 1 cases the selected head "

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from string import Formatter
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,9 @@ from experiments.run.measures import in_order, measure_types
 from reports import Run
 from reports.measures.registry import MeasureError, use
 from reports.tables.table import Table
+
+if TYPE_CHECKING:
+    from experiments.run.context import RunContext
 
 MEASURES = {one.name: one for one in measure_types()}
 HOSTILE = "<b>&amp;</b>|*x*"
@@ -70,6 +74,13 @@ def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, bare_run: P
     assert [*measure.page(run)] == []
     assert measure.without(run, "1-1") == ""
     assert [*measure.written(run, run.settings)] == []
+
+
+@pytest.mark.parametrize("name", [name for name, one in MEASURES.items() if one.switch])
+def test_it_is_not_measured_while_its_switch_is_off(name: str) -> None:
+    measure, run = MEASURES[name], cast("RunContext", None)
+    off = type(getattr(measure(), measure.switch))()
+    assert not measure(**{measure.switch: off}).wanted(run)
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -9,7 +9,7 @@ from experiments.measures.few_labels import ENSEMBLE, HEAD, UNTRAINED, FewLabels
 from probes.maps import few_labels
 from reports import Run
 from reports.blocks.block import Charts
-from tests.experiments.measures.pages import blocks_of, text_of
+from tests.experiments.measures.conftest import told
 
 NAN = float("nan")
 TEXTS = ('probes.names=["dependency"]', "corpus.select.documents=20", "corpus.report.documents=20")
@@ -33,7 +33,7 @@ def test_every_key_is_followed(scored: Callable[..., Run]) -> None:
     assert wider[ensembles].accuracy.tolist() != found[ensembles].accuracy.tolist()
 
 
-def test_the_page_counts_leads_and_has_a_chart_a_label() -> None:
+def test_the_page_counts_leads_and_has_a_chart_a_label(measured: Callable[..., Run]) -> None:
     leads = {("obj", 10): (0.2, 0.1, 0.3), ("obj", 100): (-0.1, -0.2, -0.05), ("det", 10): (0.1, -0.1, 0.2)}
     rows = []
     for (label, arcs), lead in leads.items():
@@ -44,12 +44,12 @@ def test_the_page_counts_leads_and_has_a_chart_a_label() -> None:
     columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "best_rule"]
     frame = pd.DataFrame(rows, columns=columns).assign(probe="dependency", variant="dependent->head", n=70, clusters=7)
     tables = {"few_labels": frame.assign(low=frame.accuracy - 0.05, high=frame.accuracy + 0.05)}
-    page = text_of(FewLabelsMeasure, tables)
+    page = told(FewLabelsMeasure, measured(**tables))
     assert "10 labelled arcs: of 2 labels, the selected head leads the best rule in 1 and is behind it in 0" in page
     assert "100 labelled arcs: of 1 labels, the selected head leads the best rule in 0 and is behind it in 1" in page
     assert "| obj | dependent->head | +20.0 [+10.0, +30.0]; 70.0, 50.0 offset |" in page
-    assert "| det | dependent->head | +10.0 [−10.0, +20.0]; 60.0, 50.0 offset |  |" in page
-    (charts,) = (block.charts for block in blocks_of(FewLabelsMeasure, tables) if isinstance(block, Charts))
+    assert "| det | dependent->head | +10.0 [-10.0, +20.0]; 60.0, 50.0 offset |  |" in page
+    (charts,) = (block.charts for block in FewLabelsMeasure.page(measured(**tables)) if isinstance(block, Charts))
     assert [chart.title for chart in charts] == ["obj (dependent->head)", "det (dependent->head)"]
     said = [row["text"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
     assert "head, 10 arcs: 70.0 % [65.0, 75.0]" in said

@@ -1,7 +1,6 @@
 """Relations between heads: a whole run, its keys, and numbers of the page."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,11 +80,9 @@ def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Ru
     assert few["texts"] + few["left_out"] < 12
 
 
-def test_the_page_has_means_over_pairs_and_every_pair_of_the_matrix(bare_run: Path) -> None:
+def test_the_page_has_means_over_pairs_and_every_pair_of_the_matrix(measured: Callable[..., Run]) -> None:
     record = {"texts": 40, "words": 512, "left_out": 3, "stress": 0.12, "silhouette": 0.31}
-    written = Run.open(bare_run)
-    found = replace(written, tables=head_tables(), record=replace(written.record, facts={"heads": record}))
-    blocks = [*HeadSetMeasure.page(found)]
+    blocks = [*HeadSetMeasure.page(measured({"heads": record}, **head_tables()))]
     page = "\n\n".join(block.markdown for block in blocks)
     assert "All 5 heads were compared on 40 texts of the report split, 512 words; 3 more could not be read" in page
     assert "Heads of one layer are nearer to each other in their maps (0.20 nats) than heads of two layers" in page

@@ -8,7 +8,7 @@ import pytest
 from experiments.measures.mixing import IDENTIFIED, RATIOS, STATES, MixingMeasure
 from probes.states import mixing
 from reports import Run
-from tests.experiments.measures.pages import text_of
+from tests.experiments.measures.conftest import told
 
 
 @pytest.mark.slow
@@ -21,7 +21,7 @@ def test_measures_are_called_as_they_are_measured() -> None:
     assert (RATIOS, STATES, IDENTIFIED) == (mixing.RATIOS, mixing.PASSES, mixing.IDENTIFIED)
 
 
-def test_the_page_has_means_over_layers_and_over_heads_by_length() -> None:
+def test_the_page_has_means_over_layers_and_over_heads_by_length(measured: Callable[..., Run]) -> None:
     rows = [(name, depth, value) for name in RATIOS for depth, value in ((1, 0.2), (2, 0.3))]
     rows += [(name, depth, 1 - depth / 4) for name in (*STATES, IDENTIFIED) for depth in (0, 1, 2)]
     by_depth = pd.DataFrame(rows, columns=["measure", "depth", "value"])
@@ -30,7 +30,7 @@ def test_the_page_has_means_over_layers_and_over_heads_by_length() -> None:
     by_head = by_head.assign(n=[5, 5, 4, 4], pearson=[1.0, 1.0, 0.4, 0.6], removed=0.25)
     for name in ("cls", "sep", "words"):
         by_head = by_head.assign(**{name: 0.3, f"{name}_effective": -0.02})
-    page = text_of(MixingMeasure, {"mixing": by_depth, "effective_attention": by_head})
+    page = told(MixingMeasure, measured(mixing=by_depth, effective_attention=by_head))
     assert page.startswith("On 9 texts attention blocks mix 25.0 % from other pieces")
     assert "relative residual of the last states is 0.50" in page
     assert f"| {RATIOS[-1]} |  | 0.20 [0.10, 0.30] | 0.30 [0.20, 0.40] |" in page

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -33,21 +32,10 @@ def table() -> pd.DataFrame:
     return pd.concat([rows(ALL, 0.01, -0.25, 0.0, 0.02, 0.75, 0.1), subject, verb], ignore_index=True)
 
 
-@pytest.fixture
-def patched(measured: Callable[..., Run]) -> Callable[..., Run]:
-    """Return the function that opens a run with such a table and such facts."""
-
-    def patched(frame: pd.DataFrame, facts: object) -> Run:
-        folder = measured(patching=frame).folder
-        record = json.loads((folder / "run.json").read_text("utf-8"))
-        (folder / "run.json").write_text(json.dumps(record | {"facts": {"patching": facts}}), "utf-8")
-        return Run.open(folder)
-
-    return patched
-
-
-def test_the_page_says_what_was_asked_what_was_found_and_why_something_is_not_told(patched: Callable[..., Run]) -> None:
-    run = patched(table(), FACTS | WHY)
+def test_the_page_says_what_was_asked_what_was_found_and_why_something_is_not_told(
+    measured: Callable[..., Run],
+) -> None:
+    run = measured({"patching": FACTS | WHY}, patching=table())
     text = told(PatchingMeasure, run)
     assert "- 150 sentences of the embedded grammar, from 61 documents." in text
     assert "preferred in 96.0 % of the clean ones (by 4.25" in text

@@ -1,11 +1,9 @@
 """Sinks in a run."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from experiments.measures.sinks import SinksMeasure
 from reports import Run
 
 
@@ -21,8 +19,3 @@ def test_a_run_says_of_every_head_whether_it_is_a_sink(scored: Callable[..., Run
 def test_the_number_of_texts_decides_what_is_read(scored: Callable[..., Run]) -> None:
     few, all_of = (scored(*changes).tables["sinks"] for changes in (("sinks.texts=1",), ()))
     assert not np.isclose(few.special, all_of.special).any()
-
-
-def test_without_texts_it_is_not_measured() -> None:
-    run: Any = None
-    assert [SinksMeasure(texts=texts).wanted(run) for texts in (0, 1)] == [False, True]

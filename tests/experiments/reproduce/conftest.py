@@ -1,11 +1,13 @@
 """A reading so small that it takes a second, and a paper with one finding that it answers."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from experiments.reproduce import readings, record, registry, reproduce
-from experiments.statements.finding import Finding, Paper, PaperFindings, Published, Statement
+from experiments.statements.finding import Evidence, Finding, Measured, Paper, PaperFindings, Published, Statement
 from experiments.statements.numbers import margin
 from experiments.statements.rule import Rule
 
@@ -30,15 +32,16 @@ def statement(name: str, **values: object) -> Statement:
     return Statement(name=name, **about | values)
 
 
+def arcs(reading: str, label: str, evidence: Evidence) -> Measured:
+    return margin(evidence[reading], "dependency", label, "dependent->head")
+
+
 def finding(name: str, reading: str, *statements: Statement, **values: object) -> Finding:
     about = {"claim": "It is so.", "where": "section 1", "model": "a model", "data": "data", "metric": "accuracy"}
     return Finding(
         id=name,
-        statements=statements,
+        statements=[replace(one, measure=partial(arcs, reading, one.name)) for one in statements],
         readings=(reading,),
-        measure=lambda evidence: {
-            one.name: margin(evidence[reading], "dependency", one.name, "dependent->head") for one in statements
-        },
         **about | values,
     )
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mha.causal.direct_logits import entering
 from mha.encoder.encoder import Encoder
+from mha.hooks import entering
 from mha.models.model import Model
 from mha.reading.attention_blocks import attention_blocks, states_without
 from tests.mha.conftest import model_of
