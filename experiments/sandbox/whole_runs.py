@@ -20,7 +20,7 @@ from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
-from experiments.run.context import RunContext
+from experiments.run.context import SCOPES, RunContext
 from experiments.run.scope import Part
 from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
 from mha import load_model
@@ -158,7 +158,9 @@ def whole_run(
 ) -> pd.DataFrame:
     """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
     corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
-    frames = [_scores(box, planted, corpora, [get_probe(probe)], effort, rule) for probe, _, _ in ROLES.values()]
+    probes = [get_probe(probe) for probe, _, _ in ROLES.values()]
+    scopes = [[probe for probe in probes if probe.scope == scope] for scope in SCOPES]
+    frames = [_scores(box, planted, corpora, part, effort, rule) for part in scopes]
     return add_verdicts(pd.concat(frames, ignore_index=True), rule)
 
 
