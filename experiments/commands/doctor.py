@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,6 +26,7 @@ from mha.hooks import HookError, record
 from mha.models.masked_prediction import MaskedLM
 from mha.models.tokenizer import SENTENCES
 from mha.pieces import align
+from probes.causal.labels import Classifier
 from probes.corpora.corpus import data_folder
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
@@ -143,7 +145,7 @@ LOOKED_AT: Final[tuple[Callable[[], CheckResult], ...]] = (
 def examine_model(name: str, device: str) -> list[CheckResult]:
     """Open a model and look at what a run needs of it; raises ModelError, with the reason, for one that is refused."""
     model = load_model(name)
-    looked = [_model(model), _tokenizer(model), _padding(model), _norms(model), _masked(model)]
+    looked = [_model(model), _tokenizer(model), _padding(model), _norms(model), _masked(model), _classifier(model)]
     return [*looked, *_on_device(model, load_model(name, device=device))]
 
 
@@ -197,6 +199,15 @@ def _masked(model: Model) -> CheckResult:
     except ModelError as error:
         return CheckResult("masked-LM head", "missing", f"{error}; cannot be measured: {asked}")
     return CheckResult("masked-LM head", "fine", f"can be measured: {asked}")
+
+
+def _classifier(model: Model) -> CheckResult:
+    asked = "effects of heads on labelled rows (a .csv or .jsonl of text and label)"
+    for words in (False, True):
+        with suppress(ModelError):
+            found = Classifier.of(model, words)
+            return CheckResult("classifier", "fine", f"{found.described}; can be measured: {asked}")
+    return CheckResult("classifier", "missing", f"no head for labels of texts or words; cannot be measured: {asked}")
 
 
 def _on_device(model: Model, other: Model) -> Iterator[CheckResult]:

@@ -183,6 +183,10 @@ def prune(
     by: Annotated[
         str | None, typer.Option("--by", help="Effects of the run: ablation, gradient or gates. Default: ablation.")
     ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", help="What the cost is measured on, such as rows.csv. Default: as the effects were."),
+    ] = None,
 ) -> None:
     """Write the model of a run without its least important heads, for transformers, and measure what that costs.
 
@@ -198,7 +202,7 @@ def prune(
 
     disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     with shown() as progress:
-        result = prune_run(folder, heads, by, out, progress)
+        result = prune_run(folder, heads, by, out, progress, on)
     typer.echo("\n".join(print_pruned(result)))
 
 

@@ -62,7 +62,6 @@ def run(
         from experiments.run.run import run as do_run
         from experiments.training.train import checkpoint_of
         from reports import Run
-        from reports.scores.shortest_table import shortest_table
 
     if config is None and not (model and corpus):
         raise typer.BadParameter("give a config, such as quickstart, or --model and --corpus")
@@ -78,7 +77,7 @@ def run(
             loaded, out, overwrite=overwrite, progress=progress, command=typed(), resume=resume, first=_show_first
         )
     if Voice.talk is not Talk.QUIET:
-        typer.echo(f"{shortest_table(Run.open(folder))}\n")
+        typer.echo(f"{Run.open(folder)}\n")
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 

@@ -76,12 +76,16 @@ class Pruned:
     "Median of a forward pass of the same, in this process."
 
 
-def prune_run(folder: Path, heads: str, by: str | None, out: Path, progress: Progress = silent) -> Pruned:
+def prune_run(
+    folder: Path, heads: str, by: str | None, out: Path, progress: Progress = silent, on: str | None = None
+) -> Pruned:
     """Write the model of a run without some heads, its tokenizer and pruned.json to the folder `out`.
 
     `heads` is a share such as "30%", a number, or names such as "3-4,5-1"; without names those go first that are least
-    by the first behaviour of the run's measure `by` (ORDERS). Raises PruneError for what the run did not measure, and
-    PruningError for an architecture whose heads cannot be told apart in its weights.
+    by the first behaviour of the run's measure `by` (ORDERS). What that costs is measured on `on`, a behaviour such as
+    a file of labelled rows; without it on those of the run, of items that did not choose where there are any. Raises
+    PruneError for what the run did not measure, and PruningError for an architecture whose heads
+    cannot be told apart in its weights.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise PruneError(f"{out} is there already: choose another --out")
@@ -92,7 +96,8 @@ def prune_run(folder: Path, heads: str, by: str | None, out: Path, progress: Pro
         raise PruneError(f"{folder} is a run of {model.source} weights: nothing to use")
     chosen, why = _choose(run, model, heads, by)
     around = RunContext(config, opened, open_corpora(config)[::-1], Journal(), progress)
-    behaviours = [*_held_out(around, _section(config, by))]
+    names, items = _section(config, by)
+    behaviours = [*_held_out(around, names, items, on)]
     costs = [row for one, items in behaviours for row in _costs(around, one, items, chosen)]
     models = _written(find_model(config.model.reference), model, chosen, out)
     first = behaviours[0][0]
@@ -168,22 +173,25 @@ def _section(config: Config, by: str | None) -> tuple[Sequence[str], int]:
     return next(((one.behaviours, one.items) for one in sections if one and one.behaviours), ((), 500))
 
 
-def _held_out(run: RunContext, section: tuple[Sequence[str], int]) -> Iterator[tuple[Behaviour, str]]:
+def _held_out(run: RunContext, names: Sequence[str], items: int, on: str | None) -> Iterator[tuple[Behaviour, str]]:
     """Yield each behaviour on items that had no part in the choice of heads, and what they are.
 
     Effects are of sentences of the report split, so here those of the selection split are read; of minimal pairs those
-    that come after the pairs of the effects, and so of labelled rows.
+    that come after the pairs of the effects, and so of labelled rows. `on` is read in the place of `names`.
     """
-    names, items = section
-    for name in names or [_default(run)]:
+    chose = {Path(name).resolve() for name in names}
+    for name in [on] if on else names or [_default(run)]:
         (behaviour,) = Behaviours.of(run, [name], items)
+        what = "pairs" if behaviour.kinds else "rows"
         if name in (LOSS, EMBEDDING):
             yield behaviour, "sentences of the selection split"
-            continue
-        (more,) = Behaviours.of(run, [name], 2 * items)
-        unseen, what = np.arange(len(behaviour.clusters), len(more.clusters)), "pairs" if more.kinds else "rows"
-        seen = (behaviour, f"{what}, which the effects are of too")
-        yield (taken(more, unseen), f"other {what}") if len(unseen) else seen
+        elif Path(name).resolve() not in chose:
+            yield behaviour, f"{what} of {name}"
+        else:
+            (more,) = Behaviours.of(run, [name], 2 * items)
+            unseen = np.arange(len(behaviour.clusters), len(more.clusters))
+            seen = (behaviour, f"the {what} that chose the heads, which favours the choice: --on FILE measures others")
+            yield (taken(more, unseen), f"other {what}") if len(unseen) else seen
 
 
 def _default(run: RunContext) -> str:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
+from experiments.run.behaviours import decided_by
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.causal.interventions import WAYS
 from mha.pieces import Pieces
@@ -164,7 +165,10 @@ def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame,
     )
     intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
-    note = f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; decided by {classifier.described}."
+    note = (
+        f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; {decided_by(behaviour, Effort(seed=seed))}. "
+        "Where a cost is below 0 the model does better without the heads."
+    )
     title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"
     return TextTable(title, ("heads", *columns, "corrected p"), shown, frame, note)
 

@@ -28,7 +28,7 @@ NAMES = 8
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     """Return the corpora of the selection split and of the report split.
 
-    Raises CorpusError where one corpus is to be divided, and either half would be empty.
+    Raises CorpusError where one corpus is to be divided, and it has one document.
     """
     section = config.corpus
     open_one = partial(open_part, raw=section.text == "raw", annotator=section.annotate, language=section.language)
@@ -36,17 +36,10 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     if section.report is not None:
         return whole, open_one(section.report)
     select, report = whole.halves()
-    documents = [half.size()["documents"] for half in (select, report)]
-    if sum(documents) == 1:
+    if sum(half.size()["documents"] for half in (select, report)) == 1:
         raise CorpusError(
             f"{whole.name}: one document, and a split needs two: heads are selected on some documents and reported on "
             "others; divide it (# newdoc in CoNLL-U), or give a second corpus as [corpus] report"
-        )
-    if not all(documents) and any(documents):
-        raise CorpusError(
-            f"{whole.name}: heads are selected on some documents and reported on others, but the half for "
-            f"{'reporting' if documents[0] else 'selection'} is empty: all {sum(documents)} documents fell into the "
-            "other (by a hash of their ids); give more documents, or a second corpus as [corpus] report"
         )
     return select, report
 

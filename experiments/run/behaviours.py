@@ -20,14 +20,16 @@ from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
-from probes.causal.labels import Classifier, has_labels, labelled_rows, labels
+from probes.causal.labels import Classifier, Labels, has_labels, label_lead, labelled_rows, labels
 from probes.corpora.corpus import MemoryTexts
+from probes.evidence.question import Effort
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
 from probes.pairs.scores import decide
 from probes.scoring.aligned import Aligned, Dropped, sample_texts
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
+from reports.formats import percent, signed, signed_interval
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Behaviours:
         """Open a behaviour: LOSS, EMBEDDING, labelled rows, or minimal pairs, decided as [behaviour] says."""
         if name in self.pairs or name in self.rows:
             behaviour = self._pairs(self.pairs[name]) if name in self.pairs else self.rows[name]
+            if name in self.rows:
+                self.run.note(f"{behaviour.name}: {decided_by(behaviour, self.run.effort)}")
             dropped = Dropped.of(behaviour.left_out)
         else:
             aligned = self._sentences()
@@ -107,8 +111,21 @@ def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     words = any(row.words for row in rows)
     if words not in opened:
         opened[words] = Classifier.of(run.model, words, run.config.seed)
-    run.note(f"labels of {file.stem}: decided by {opened[words].described}")
     return labels(opened[words], file.stem, rows, items)
+
+
+def decided_by(behaviour: Behaviour, effort: Effort) -> str:
+    """Return in words what decides labelled rows, and how often correctly, beside the most frequent label."""
+    assert isinstance(behaviour.reader, Classifier)
+    by = f"decided by {behaviour.reader.described}"
+    if not isinstance(behaviour, Labels):
+        return by
+    lead = label_lead(behaviour, effort)
+    by += f"; correct for {percent(lead.accuracy)} % of labels, of which {percent(lead.frequent)} % are {lead.label}"
+    if lead.low > 0:
+        return by
+    ends = f"{signed(lead.accuracy - lead.frequent)} points {signed_interval(lead.low, lead.high)}"
+    return f"{by} (⚠ no significant lead over always {lead.label}: {ends}; what heads cost then says little)"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ HUB = "hub:"
 MODULES = "modules.json"
 "What sentence-transformers writes: the list of what a model is made of."
 
+RUN = "run.json"
+"What the folder of a run has; it holds numbers and no model."
+
 MINILM_SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -161,6 +164,8 @@ def _below(folder: Path) -> str:
     """Return which folders inside one hold a model."""
     if (folder / ADAPTER_WEIGHTS).is_file():
         return f": {ADAPTER_WEIGHTS} is an adapter's, of which {ADAPTER} is missing"
+    if (folder / RUN).is_file():
+        return f": it has a {RUN}, so it is the folder of a run; give the model that is named there"
     patterns = [f"{start}/{name}" for start in ("*", "snapshots/*") for name in (CONFIG, ADAPTER)]
     inner = sorted({path.parent.relative_to(folder).as_posix() for one in patterns for path in folder.glob(one)})
     return f"; give a folder inside it: {', '.join(inner[:5])}" if inner else ""

@@ -214,7 +214,7 @@ def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
     if prefix := getattr(module, "prefix", ""):
         yield f"the names of the model's weights are read without {prefix!r}, which stands before them"
     if left := [key for key in getattr(module, "left_out", ()) if not COUNTING.search(key)]:
-        yield f"of the model's folder, tensors that are none of the encoder's are left out: {summary(left)}"
+        yield f"of the model's folder, the encoder that is scored leaves out: {summary(left)}"
     if "auto_map" in config:
         yield f"the model's config.json names code, which is not run: it is read as any {config['model_type']}"
 

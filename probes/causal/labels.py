@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +27,11 @@ from mha.models.masked_prediction import with_head
 from mha.models.model import Model, typed
 from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
-from probes.causal.ablation_table import ACCURACY, LOGIT
+from probes.causal.ablation import measure
+from probes.causal.ablation_table import ACCURACY, LOGIT, measures
 from probes.causal.behaviours import Behaviour, BehaviourError, Predictions, Prompt
 from probes.corpora.line_reader import shortened
+from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
 from probes.plain.text_tables import table_rows
 from probes.scoring.hashed_random import draws
@@ -213,6 +217,31 @@ class Labels(Predictions):
         right = (logit == best) / (output == best[..., None]).sum(-1)
         value = self.values(batch, texts, output, intact)
         return torch.stack([value, *(self._summed(batch, one) for one in (right, logit))], 1)
+
+
+@dataclass(frozen=True)
+class LabelLead:
+    """How often a classifier is right, beside one that always gives the most frequent gold label; shares in [0, 1]."""
+
+    accuracy: float
+    frequent: float
+    label: str
+    "The most frequent one."
+    low: float
+    high: float
+    "95 % interval of `accuracy` - `frequent`, paired by row."
+
+
+def label_lead(behaviour: Labels, effort: Effort) -> LabelLead:
+    """Return how often the classifier of a behaviour is right: without a lead there is nothing to take by ablation."""
+    assert isinstance(behaviour.reader, Classifier)
+    wanted = [one.wanted for one in behaviour.prompts]
+    ((label, _),) = Counter(chain.from_iterable(wanted)).most_common(1)
+    accuracy = next(one for one in measures(behaviour, measure(behaviour, [()]).numpy()) if one.name == ACCURACY)
+    always = np.array([own.count(label) for own in wanted]) * len(wanted) / sum(map(len, wanted))
+    both = replace(accuracy, values=np.stack([accuracy.values[0], always]))
+    low, high = both.interval(both.cost, effort)[:, 0].tolist()
+    return LabelLead(*both.values.mean(1).tolist(), behaviour.reader.labels[label], low, high)
 
 
 @dataclass(frozen=True)

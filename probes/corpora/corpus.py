@@ -88,14 +88,28 @@ class Corpus:
         return cls.of(generate(documents, seed, wide=wide), f"grammar-wide-{seed}" if wide else f"grammar-{seed}")
 
     def halves(self) -> tuple[Corpus, Corpus]:
-        """Divide the documents by a hash of their ids into a selection half and a report half."""
-        return self._half(0), self._half(1)
+        """Divide the documents by a hash of their ids into a selection half and a report half.
 
-    def _half(self, number: int) -> Corpus:
+        Where all of several documents fall into one half, the one with the smallest hash selects, the others report.
+        """
+        alone = self._alone()
+        return self._half(0, alone), self._half(1, alone)
+
+    def _alone(self) -> int | None:
+        """Return the smallest hash of documents that all fall into one half; None where both halves have some."""
+        hashes: list[int] = []
+        for document in self.stream():
+            hashes.append(_hash(document))
+            if hashes[0] % 2 != hashes[-1] % 2:
+                return None
+        return min(hashes, default=None)
+
+    def _half(self, number: int, alone: int | None) -> Corpus:
         def stream() -> Iterator[Document]:
-            return (document for document in self.stream() if zlib.crc32(document.id.encode()) % 2 == number)
+            return (document for document in self.stream() if _half_of(document, alone) == number)
 
-        fingerprint = hashlib.sha256(f"{self.fingerprint} half {number}".encode()).hexdigest()
+        rule = f"half {number}" if alone is None else f"half {number}, alone {alone}"  # two files in the cache
+        fingerprint = hashlib.sha256(f"{self.fingerprint} {rule}".encode()).hexdigest()
         return replace(self, stream=stream, fingerprint=fingerprint)
 
     def size(self) -> dict[str, int]:
@@ -127,6 +141,15 @@ PUT = (
     'corpus.text = "raw" reads the text as it is written'
 )
 "The remark on a blank that is not in the file."
+
+
+def _hash(document: Document) -> int:
+    return zlib.crc32(document.id.encode())
+
+
+def _half_of(document: Document, alone: int | None) -> int:
+    """Return 0 for a document that selects, 1 for one that reports; `alone` is the hash of one that selects alone."""
+    return _hash(document) % 2 if alone is None else int(_hash(document) != alone)
 
 
 def parted_by_blanks(document: Document) -> Document:

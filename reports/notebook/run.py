@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from reports.heads.card import HeadCard, head_card
+from reports.heads.grid import kinds_of_sinks
 from reports.measures.registry import measure_tables, measures
 from reports.messages import head_hint
 from reports.run.folder import RunFolder, RunFolderError
+from reports.scores.best_heads import page_scores
 from reports.scores.best_table import best_table
 from reports.scores.shortest_table import shortest_table
+from reports.scores.thresholds import run_thresholds
+from reports.scores.verdicts import Verdicts, find_all
 from reports.tables.text_table import TextTable
 
 
@@ -55,11 +61,22 @@ class Run(RunFolder):
         drawn = best_chart(self, probe, ax) if label is None else head_chart(self, label, probe, variant, ax)
         return Plot(drawn) if ax is None else drawn
 
+    @property
+    def verdicts(self) -> Verdicts:
+        """All verdicts on labels and heads."""
+        return Verdicts(run_thresholds(self), find_all(page_scores(self.scores)[0]), kinds_of_sinks(self))
+
     def __str__(self) -> str:
-        return str(shortest_table(self))
+        return str(self._first())
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{shortest_table(self)._repr_html_()}"
+        return f"<p>{html.escape(repr(self))}</p>{self._first()._repr_html_()}"
+
+    def _first(self) -> TextTable:
+        """Return which heads do what; its note ends with what each measure says first of causal effects."""
+        table, verdicts = shortest_table(self), self.verdicts
+        effects = [one for measure in measures() for one in islice(measure.effects(self, verdicts), 1)]
+        return replace(table, note=" ".join((table.note, *effects)))
 
     def head(self, name: str) -> HeadCard:
         """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.

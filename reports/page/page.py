@@ -16,7 +16,7 @@ from reports.formats import MISSING, count, day
 from reports.heads.attention import attention_view
 from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
-from reports.heads.grid import head_grid, kinds_of_sinks
+from reports.heads.grid import head_grid
 from reports.measures.registry import measures, tables_of, unread_tables
 from reports.measures.reported import Reported
 from reports.notebook.run import Run
@@ -41,8 +41,7 @@ from reports.scores.best_table import best_shown, every_head, trained_shown
 from reports.scores.controls import ComparedBaseline, baseline_table, run_baselines
 from reports.scores.glossary import LIMITS, MAPS_TEXT, MEANING
 from reports.scores.heat_maps import heat_map_data
-from reports.scores.thresholds import run_thresholds
-from reports.scores.verdicts import Verdicts, find_all
+from reports.scores.verdicts import Verdicts
 
 BEST: Final = (
     "For each label and direction the head selected on the selection split, evaluated on the report split: significant "
@@ -91,8 +90,7 @@ class PageSource:
             path = run.folder / "scores.parquet"
             raise ValueError(f"{path}: no rows, so there is nothing to report; check run.json's notes")
         best = {probe: rows for probe in probes(scores) if (rows := best_heads(scores, probe))}
-        verdicts = Verdicts(run_thresholds(run), find_all(scores), kinds_of_sinks(run))
-        return cls(run, scores, left_out, best, verdicts, run_baselines(scores, run.record, run.settings))
+        return cls(run, scores, left_out, best, run.verdicts, run_baselines(scores, run.record, run.settings))
 
     @property
     def maps(self) -> str:

@@ -99,6 +99,12 @@ class RunFolder:
                 f"{self.folder / 'config.toml'}: not TOML ({error}); run again to make a new one"
             ) from error
 
+    @property
+    def without_items(self) -> list[str]:
+        """Probes that the config names and that have no score, for the corpora have nothing that they ask about."""
+        scored = set(self.scores["probe"])
+        return [name for name in self.settings.get("probes", {}).get("names", ()) if name not in scored]
+
     def facts(self, measure: str) -> Mapping[str, Any]:
         """Return what run.json says of a measure for all heads together; nothing where it says nothing."""
         return (self.record.facts or {}).get(measure, {})

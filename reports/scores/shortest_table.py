@@ -7,10 +7,11 @@ from typing import Final
 from reports.formats import count, points
 from reports.run.folder import RunFolder
 from reports.run.record import RunRecord
-from reports.scores.best_heads import BestHead, leaders, run_best_heads
+from reports.scores.best_heads import BestHead, has_few_clusters, leaders, run_best_heads
 from reports.scores.best_table import answer_columns, best_frame, does, verdict
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.text_table import TextTable
 
 GENERATED: Final = "grammar"
@@ -21,11 +22,19 @@ SHOWN: Final = 12
 
 
 def shortest_table(run: RunFolder) -> TextTable:
-    """Return the SHOWN rows that say first what a run found, of all that `best_table` has."""
+    """Return the SHOWN rows that say first what a run found, of all that `best_table` has.
+
+    Its note also says what ⚠ means, and for which probes the corpora have no items.
+    """
     every = run_best_heads(run.scores)
     rows = leaders(every, SHOWN)
     title = f"{run.name}: which heads do what, {len(rows)} of {count(len(every))} labels and directions"
-    return answers(title, rows, run_thresholds(run), run.record)
+    table = answers(title, rows, run_thresholds(run), run.record)
+    few = any(map(has_few_clusters, rows))
+    note = f" ⚠: fewer than {FEW_CLUSTERS} documents (effective number), so intervals and tests are rough." * few
+    if lacking := run.without_items:
+        note += f" The corpora have no items for {', '.join(lacking)}: the notes say what is needed."
+    return replace(table, note=table.note + note)
 
 
 def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: RunRecord) -> TextTable:

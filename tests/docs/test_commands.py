@@ -168,9 +168,8 @@ def test_the_program_for_your_own_classifier_finds_the_planted_head(
     exec(compile(program.text, program.page, "exec"), there)
     costs = there["run"].tables["ablations"].query("kind == 'head' and measure == 'accuracy'").set_index("name")["cost"]
     assert (costs.idxmax(), costs.max() > 0.2) == (f"{layer + 1}-{head + 1}", True)
-    assert "labels of reviews: decided by the model's own head (BertForSequenceClassification: labels bad, good)" in (
-        there["run"].record.notes
-    )
+    by = "labels of reviews: decided by the model's own head (BertForSequenceClassification: labels bad, good); correct"
+    assert any(note.startswith(by) for note in there["run"].record.notes)
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.commands import doctor
-from experiments.commands.doctor import examine
+from experiments.commands.doctor import examine, examine_model
+from tests.probes.causal.test_labels import planted, tokenizer
 
 
 def state(what: str) -> doctor.CheckResult:
@@ -37,3 +39,16 @@ def test_little_memory_and_no_browser_are_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     assert (state("memory").state, state("memory").detail) == ("missing", "2.0 GB")
     assert state("browser for tests").state == "missing"
+
+
+def test_of_a_classifier_its_labels_are_named_and_what_can_be_measured(tmp_path: Path) -> None:
+    module, _ = planted(0)
+    for folder, one in (("whole", module), ("encoder", module.bert)):
+        one.save_pretrained(tmp_path / folder)
+        tokenizer().save_pretrained(tmp_path / folder)
+    found = {
+        folder: next(one for one in examine_model(str(tmp_path / folder), "cpu") if one.what == "classifier")
+        for folder in ("whole", "encoder")
+    }
+    assert (found["whole"].state, found["encoder"].state) == ("fine", "missing")
+    assert "labels bad, good" in found["whole"].detail

@@ -13,8 +13,11 @@ from torch import Tensor
 
 from experiments.run.config import load_config
 from experiments.run.run import run
+from headscope import ablate
 from mha import Ablate, align, collate, intervene, load_model
 from reports import Run
+from tests.probes.causal.test_labels import opinions, planted
+from tests.probes.causal.test_labels import tokenizer as tokenizer_of
 
 WORDS = ("the", "king", "saw", "the", "dogs", ".")
 MEASURES = 'behaviours=["loss"], items=12'
@@ -89,6 +92,40 @@ def test_without_a_behaviour_it_is_that_of_the_model_and_of_pairs_others_than_th
     rows = written(tmp_path / "b")["behaviours"]
     assert {row["items"] for row in rows} == {"other pairs"}
     assert rows[0]["intact"] != Run.open(folder).tables["ablations"].intact.iloc[0]
+
+
+def test_of_a_classifier_the_cost_is_of_the_rows_that_are_named_or_those_that_chose(
+    base: Path, headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (classifier, (layer, head)), tokenizer = planted(3), tokenizer_of()
+    classifier.save_pretrained("mine")
+    tokenizer.save_pretrained("mine")
+    for name, seed in (("fit", 1), ("held", 2)):
+        opinions(30, seed).to_csv(f"{name}.csv", index=False)
+    changes = ['model.name="mine"', 'ablation={behaviours=["fit.csv"]}', "controls={random=0, permuted=0, orders=0}"]
+    folder = run(load_config(base, changes), tmp_path / "runs", page=False)
+    found = {}
+    for on in ("held.csv", "fit.csv", ""):
+        command = ("prune", folder, "--heads", "7", "--out", tmp_path / f"without-{on}", *(("--on", on) if on else ()))
+        assert headscope(*command).code == 0
+        found[on] = written(tmp_path / f"without-{on}")
+    assert {row["items"] for row in found["held.csv"]["behaviours"]} == {"rows of held.csv"}
+    assert {row["behaviour"] for row in found["held.csv"]["behaviours"]} == {"labels of held"}
+    assert all("that chose the heads" in row["items"] for row in found[""]["behaviours"])
+    assert found[""]["behaviours"] == found["fit.csv"]["behaviours"]
+    assert f"{layer + 1}-{head + 1}" not in found[""]["heads"]
+    expected = ablate(load_model("mine"), found["held.csv"]["heads"], tmp_path / "held.csv").frame
+    assert [row["cost"] for row in found["held.csv"]["behaviours"]] == pytest.approx(
+        expected["cost"].tolist(), abs=1e-6
+    )
+
+
+def test_what_a_run_ablated_is_said_below_its_table(measured: Path) -> None:
+    run = Run.open(measured)
+    effect = "ablating the head has a significant effect"
+    assert effect in " ".join(str(run).split())
+    assert effect in run._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -94,15 +94,15 @@ def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Pat
     assert [corpus.size()["documents"] for corpus in open_corpora(load_config(config))] == [1, 1]
 
 
-def test_documents_that_all_fall_into_one_half_are_refused(tmp_path: Path) -> None:
-    """The hash of a and of b is odd, so both are for reporting."""
+def test_of_documents_that_all_fall_into_one_half_one_selects(tmp_path: Path) -> None:
+    """The hashes of a (3904355907) and of b (1908338681) are odd, so both would report."""
     tree = "1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     text = "".join(f"# newdoc id = {name}\n# sent_id = {name}-1\n{tree}" for name in ("a", "b"))
     (tmp_path / "two.conllu").write_text(text, "utf-8")
     config = tmp_path / "one.toml"
     config.write_text('name = "x"\ncorpus.select.path = "two.conllu"\n', "utf-8")
-    with pytest.raises(CorpusError, match=r"^two: .* is empty: all 2 documents .* as \[corpus\] report$"):
-        open_corpora(load_config(config))
+    select, report = open_corpora(load_config(config))
+    assert [[one.id for one in half.stream()] for half in (select, report)] == [["b"], ["a"]]
 
 
 TEXTS = ["The keys are here.", "Ann sank. She swam.", "Two dogs ran home.", "It is late."]

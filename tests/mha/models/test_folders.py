@@ -154,6 +154,6 @@ def test_what_is_not_read_of_a_folder_is_noted(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "mine.Model"}}))
     prefix, left, code = load_model(str(folder)).notes
     assert "without 'module.bert.'" in prefix
-    assert left.endswith("are left out: crf")
+    assert left.endswith("leaves out: crf")
     assert "names code, which is not run: it is read as any bert" in code
     assert load_model(str(folder), "random").notes == (prefix, left, code)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from probes.causal.ablation import Heads, measure, single_heads
 from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
 from probes.causal.gradients import slopes
-from probes.causal.labels import Classifier, LabelError, has_labels, labelled_rows, labels
+from probes.causal.labels import Classifier, LabelError, Labels, has_labels, label_lead, labelled_rows, labels
 from probes.causal.pruning import taken
 from probes.evidence.question import Effort
 
@@ -207,6 +207,31 @@ def test_the_slope_of_the_value_is_that_of_its_log_probability() -> None:
     behaviour = decided(load(module, tokenizer()), opinions(20, 4))
     found = slopes(behaviour, 2, 4).importance.mean(0)
     assert divmod(int(found.argmax()), 4) == place
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_the_lead_over_the_most_frequent_label_is_significant_only_of_a_classifier_that_knows(reads: bool) -> None:
+    """Of 30 rows 20 are good; one whose heads write nothing has half of them, for all its labels tie."""
+    model, rows = load(planted(0, reads=reads)[0], tokenizer()), opinions(60, 1)
+    rows = pd.concat([rows[rows["label"] == "good"].head(20), rows[rows["label"] == "bad"].head(10)])
+    behaviour = decided(model, rows)
+    lead = label_lead(cast(Labels, behaviour), Effort())
+    assert (lead.frequent, lead.label) == (pytest.approx(2 / 3), "good")
+    assert lead.accuracy == pytest.approx(means(behaviour)[ACCURACY])
+    assert lead.low <= lead.accuracy - lead.frequent <= lead.high
+    assert (lead.low > 0) == reads
+    assert ("no significant lead over always good" in ablate(model, "1-1", rows).note) != reads
+
+
+def test_of_words_the_most_frequent_label_is_counted_by_word() -> None:
+    torch.manual_seed(1)
+    config = DistilBertConfig(num_labels=2, id2label={0: "O", 1: "B"}, **SIZE, **DISTIL)
+    frame = pd.DataFrame(
+        {"words": [["the", "film"], ["a", "book", "is", "so"]], "label": [["O", "O"], ["O", "B", "B", None]]}
+    )
+    behaviour = decided(load(DistilBertForTokenClassification(config), tokenizer()), frame)
+    lead = label_lead(cast(Labels, behaviour), Effort())
+    assert (lead.frequent, lead.label) == (pytest.approx(3 / 5), "O")
 
 
 def test_of_labels_that_tie_each_counts_in_part() -> None:

@@ -1,6 +1,8 @@
 """The table that says first which heads do what: its words, numbers and verdicts."""
 
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,3 +79,14 @@ def test_the_table_of_a_run_has_the_numbers_of_its_scores_and_positions_last(run
     for one in found.frame.itertuples():
         assert one.accuracy == known[one.probe, one.label, one.variant]
     assert {"nsubj", "obj"} <= {*found.frame["label"]}, "also where no head is significant"
+
+
+def test_few_documents_and_probes_without_an_item_are_explained(written_run: Path) -> None:
+    run = Run.open(written_run)
+    scored = [*dict.fromkeys(run.scores["probe"])]
+    few = replace(run, scores=run.scores.assign(effective_clusters=19.0), config=f"probes.names={[*scored, 'gap']}")
+    enough = replace(run, scores=run.scores.assign(effective_clusters=20.0), config=f"probes.names={scored}")
+    assert "⚠: fewer than 20 documents" in shortest_table(few).note
+    assert "The corpora have no items for gap:" in shortest_table(few).note
+    assert "⚠" not in shortest_table(enough).note
+    assert "no items" not in shortest_table(enough).note
