@@ -241,7 +241,8 @@ def label_lead(behaviour: Labels, effort: Effort) -> LabelLead:
     always = np.array([own.count(label) for own in wanted]) * len(wanted) / sum(map(len, wanted))
     both = replace(accuracy, values=np.stack([accuracy.values[0], always]))
     low, high = both.interval(both.cost, effort)[:, 0].tolist()
-    return LabelLead(*both.values.mean(1).tolist(), behaviour.reader.labels[label], low, high)
+    right, frequent = both.values.mean(1).tolist()
+    return LabelLead(right, frequent, behaviour.reader.labels[label], low, high)
 
 
 @dataclass(frozen=True)
