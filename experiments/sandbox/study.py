@@ -35,7 +35,6 @@ from experiments.sandbox.whole_runs import (
     planted_by_weights,
     real_split,
     whole_run,
-    with_roles,
 )
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
@@ -194,11 +193,14 @@ class SandboxStudy:
         planted = self.box.layout.planted
         return {role: planted[role, grade, margin] for role in ROLES if (role, grade, margin) in planted}
 
+    def _kept(self, grade: int, margin: float) -> list[int]:
+        """Return the heads of a run: those of random weights, and those that are planted at that margin."""
+        return [*self.box.layout.bystanders, *self._planted(grade, margin).values()]
+
     def _cell(self, grade: int, margin: float, size: int) -> SandboxCell:
         """Return the runs of one margin; higher grades ask the roles alone, which takes less time."""
-        heads = self._planted(grade, margin)
-        kept = [*self.box.layout.bystanders, *heads.values()]
-        planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
+        kept = self._kept(grade, margin)
+        planted = {role: (ROLES[role], kept.index(head)) for role, head in self._planted(grade, margin).items()}
         pool = self.pool if grade == 1 else self.pool.only([*ROLES.values()])
         return SandboxCell(pool.columns(kept), size, planted, grade)
 
@@ -235,30 +237,22 @@ class SandboxStudy:
 
     def whole(self, progress: Report) -> list[dict[str, Any]]:
         """Return what whole runs find of planted heads; the same cell is simulated beside them."""
-        planted = with_roles(self.box, CHECKED_MARGIN)
-        effort = EFFORT
-        frames = self._side_by_side(
-            whole_run,
-            [
-                (self.box, planted, CHECKED_DOCUMENTS, 10_000 + self.seed + 2 * number, effort, self.rule)
-                for number in range(self.scale.whole_runs)
-            ],
-            progress,
-        )
-        cell = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS)
+        cell, heads = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS), self._kept(1, CHECKED_MARGIN)
+        seeds = range(10_000 + self.seed, 10_000 + self.seed + 2 * self.scale.whole_runs, 2)
+        tasks = [(self.box, heads, CHECKED_DOCUMENTS, seed, EFFORT, self.rule) for seed in seeds]
+        frames = self._side_by_side(whole_run, tasks, progress)
         cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
         simulated = self._simulate(cells, self.scale.power_runs, (count_power,), (2,), lambda done, of: None)
         counts = simulated["simulated"]
-        return [self._whole_row(role, frames, counts) for role in cell.planted]
-
-    def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: RunCounts) -> dict[str, Any]:
-        probe, variant, label = ROLES[role]
-        layer, head = divmod(self.box.layout.planted[role, 1, CHECKED_MARGIN], int(frames[0]["head"].max()) + 1)
         rows = pd.concat(frames)
+        return [self._whole_row(role, head, rows, counts) for role, (_, head) in cell.planted.items()]
+
+    def _whole_row(self, role: str, head: int, rows: pd.DataFrame, counts: RunCounts) -> dict[str, Any]:
+        probe, variant, label = ROLES[role]
         rows = rows[
             (rows.split == "report") & (rows.probe == probe) & (rows.variant == variant) & (rows.label == label)
         ]
-        told = rows[(rows.layer == layer) & (rows["head"] == head)]
+        told = rows[rows["head"] == head]
         whole = RunCounts()
         for grade in told.grade:
             whole.add(("graded",), grade > 0)

@@ -6,12 +6,13 @@ No head of a model without knowledge is to have a grade.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.config.config import Config
@@ -22,12 +23,12 @@ from experiments.record.run_record import Journal
 from experiments.run.config import RunConfig
 from experiments.run.context import SCOPES, RunContext
 from experiments.run.scope import Part
-from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
+from experiments.sandbox.population import ROLES, Sandbox, head_of
 from mha import load_model
 from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
 from probes import Corpus, Probe, get_probe
 from probes.corpora.named import NAMED, data_folder
-from probes.evidence.planted import Planted, planted_changes
+from probes.evidence.planted import planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
 from probes.evidence.simulation import MODELS
@@ -154,29 +155,34 @@ def null_runs(
 
 
 def whole_run(
-    box: Sandbox, planted: Planted, documents: int, seed: int, effort: Effort, rule: VerdictRule
+    box: Sandbox, heads: Sequence[int], documents: int, seed: int, effort: Effort, rule: VerdictRule
 ) -> pd.DataFrame:
-    """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
+    """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls.
+
+    `heads` of the sandbox are scored, as if the model had one layer of no others: p is corrected for their number.
+    """
     corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
     probes = [get_probe(probe) for probe, _, _ in ROLES.values()]
     scopes = [[probe for probe in probes if probe.scope == scope] for scope in SCOPES]
-    frames = [_scores(box, planted, corpora, part, effort, rule) for part in scopes]
+    frames = [_scores(box, heads, corpora, part, effort, rule) for part in scopes]
     return add_verdicts(pd.concat(frames, ignore_index=True), rule)
 
 
 def _scores(
-    box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort, rule: VerdictRule
+    box: Sandbox, heads: Sequence[int], corpora: list[Corpus], probes: list[Probe], effort: Effort, rule: VerdictRule
 ) -> pd.DataFrame:
     texts = [one.sentences() if probes[0].scope == "sentence" else one.windows(100) for one in corpora]
     names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
     baselines = learn_baselines(texts[0], probes, names)
-    changes = partial(planted_changes, planted)
+    changes = partial(planted_changes, {head_of(one): role for one, role in box.layout.roles.items() if one in heads})
     outcomes = [
         score_corpus(box.model, part, probes, baselines, Settings(workers=1), changes=changes) for part in texts
     ]
-    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    sums = [pooled_sums(outcome, probes) for outcome in outcomes]
+    kept = np.array(heads)
+    splits = [Split({one: found.columns(kept) for one, found in every.items()}, beaten) for every, beaten in sums]
     splits[1].controls[RANDOM] = box.untrained(texts[1], probes, MODELS, workers=1)
-    scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort, margin=rule.margin)
+    scores = score_table(*splits, shape=(1, len(heads)), effort=effort, margin=rule.margin)
     asked = {question[1:] for question in ROLES.values()}
     return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]
 
@@ -207,10 +213,3 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
         }
         for (layer, head), place in places.items()
     ]
-
-
-def with_roles(box: Sandbox, margin: float) -> Planted:
-    """Return the heads of a sandbox in which only those of one margin are planted, that of the first grade."""
-    keep = {number for (_, grade, at), number in box.layout.planted.items() if (grade, at) == (1, margin)}
-    kept = {number: role for number, role in box.layout.roles.items() if number in keep}
-    return replace(box.layout, roles=kept).by_head
