@@ -57,8 +57,8 @@ TERMS: Final = (
         "correct sentence is preferred to the incorrect one, and the share of pairs in which it is. Sentence "
         "embedding: cosine of the mean of the last vectors with what it is with all heads. Labels of a file: the "
         "log-probability that the model's classifier head gives to the gold label (minus the log-loss), the share of "
-        "labels that are its most probable ones (ties in part), and the logit of the gold label; of a regression head "
-        "minus the squared error. A head's name with a "
+        "labels that are its most probable ones (ties in part), and the logit of the gold label less the mean of the "
+        "others; of a regression head minus the squared error. A head's name with a "
         "label: the accuracy of that head while heads below it are ablated.",
     ),
     (

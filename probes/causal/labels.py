@@ -49,6 +49,8 @@ class LabelledRow:
     words: tuple[str, ...]
     "With a label each; none where the text has one label."
     label: Any
+    group: str = field(repr=False)  # what is drawn does not depend on it
+    "Rows of a group depend on each other; none where each row stands for itself."
     place: str = field(repr=False)  # where it stands decides nothing
     "Where it stands, for errors."
 
@@ -66,21 +68,22 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
-    each word; as strings both are divided at blanks.
+    each word; as strings both are divided at blanks. Rows with the same group, where there is one, are a cluster.
     """
     return [_row(place, row) for place, row in table_rows(table)]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    text, pair, words, label, group = map(columns.get, ("text", "text_pair", "words", "label", "group"))
+    group = "" if group is None or group != group else str(group)
     if isinstance(words, str | Iterable):
         words, labels = _several(words), _several(label)
         if len(words) == len(labels) and all(isinstance(word, str) for word in words):
-            return LabelledRow(" ".join(words), None, words, labels, place)
+            return LabelledRow(" ".join(words), None, words, labels, group, place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
     if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_) and label == label:
-        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, place)
+        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, group, place)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
 
 
@@ -196,7 +199,7 @@ def _refuse_other(model: Model, kind: str) -> None:
 
 @dataclass(frozen=True)
 class Labels(Predictions):
-    """How well a classifier knows the gold labels: their log-probability, accuracy, and logit."""
+    """How well a classifier knows the gold labels: their log-probability, accuracy, and logit difference."""
 
     def _summed(self, batch: Sequence[int], found: Tensor) -> Tensor:
         """Return sums over the words of each text, divided by the mean number of words of all texts that are asked."""
@@ -204,15 +207,16 @@ class Labels(Predictions):
 
     @property
     def beside(self) -> dict[str, str]:
-        """Accuracy and logit."""
+        """Accuracy, and the logit of the gold label less the mean of the others: what moves all alike is nothing."""
         return {ACCURACY: "share of labels", LOGIT: "logits"}
 
     def numbers(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
-        """Return log-probability, share of labels that are right, and logit; of n labels that tie each counts 1 / n."""
+        """Return log-probability, share that is right, logit difference; of n labels that tie each counts 1 / n."""
         logit, best = self._wanted(batch, output), output.amax(-1)
         right = (logit == best) / (output == best[..., None]).sum(-1)
+        others = (output.sum(-1) - logit) / (output.shape[-1] - 1)
         value = self.values(batch, texts, output, intact)
-        return torch.stack([value, *(self._summed(batch, one) for one in (right, logit))], 1)
+        return torch.stack([value, *(self._summed(batch, one) for one in (right, logit - others))], 1)
 
 
 @dataclass(frozen=True)
@@ -224,17 +228,23 @@ class Regression(Behaviour):
         gold = torch.tensor([self.prompts[i].number for i in batch]).to(output)
         return -((output[..., 0] - gold) ** 2)
 
+    @property
+    def rounding(self) -> float:
+        """That of squares as large as the right numbers have."""
+        return super().rounding / 10 * max(one.number**2 for one in self.prompts)
+
 
 def labels(classifier: Classifier, name: str, rows: Sequence[LabelledRow], items: int | None = None) -> Behaviour:
     """Return what a classifier decides of at most so many rows, those with the smallest hash, as a behaviour.
 
-    An item and a cluster is a row. Of rows with words the value is a sum over its words divided by the mean number of
-    words, so that the mean over rows is that over words. Raises LabelError for labels that the model does not have, and
-    BehaviourError where it can read no row.
+    An item is a row, and so is a cluster but where rows have a group. Of rows with words the value is a sum over its
+    words divided by the mean number of words, so that the mean over rows is that over words. Raises LabelError for
+    labels that the model does not have, and BehaviourError where it can read no row.
     """
     chosen = nsmallest(items or len(rows), enumerate(rows), key=lambda one: (draws("row", repr(one[1])), one[0]))
     regression = len(classifier.labels) == 1
     asked: list[Prompt] = []
+    clusters: list[str] = []
     left_out: list[LeftOut] = []
     for _, row in chosen:
         cut = classifier.cut(row)
@@ -244,15 +254,15 @@ def labels(classifier: Classifier, name: str, rows: Sequence[LabelledRow], items
         elif not reasons:
             gold, reasons = _gold(classifier, row, cut)
             asked += [Prompt(cut, len(asked), tuple(gold) if row.words else (), tuple(gold.values()))] * bool(gold)
+        clusters += [f"group {row.group}" if row.group else str(len(clusters))] * (len(asked) - len(clusters))
         left_out += [LeftOut(row.place, Kind(), reason) for reason in reasons]
     title = f"labels of {name}"
     if not asked:
         raise BehaviourError(f"{title}: no row can be read" + f" ({left_out[0].reason})" * bool(left_out))
-    clusters = tuple(map(str, range(len(asked))))
     if regression:
-        return Regression(title, "squared error", classifier, asked, clusters, left_out=tuple(left_out))
+        return Regression(title, "squared error", classifier, asked, tuple(clusters), left_out=tuple(left_out))
     asked = [Prompt(one.text, one.item, one.places, one.wanted, (1.0,) * len(one.wanted)) for one in asked]
-    return Labels(title, "nats a label", classifier, asked, clusters, left_out=tuple(left_out))
+    return Labels(title, "nats a label", classifier, asked, tuple(clusters), left_out=tuple(left_out))
 
 
 def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[int, int], list[str]]:

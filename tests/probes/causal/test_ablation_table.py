@@ -38,6 +38,12 @@ def pairs(lm: MaskedLM, clusters: Sequence[str], attractors: Sequence[int | None
     return Predictions("pairs", "nats", lm, asked, tuple(clusters), kinds)
 
 
+def labelled(lm: MaskedLM, items: int) -> Behaviour:
+    return Predictions(
+        "labels", "nats", lm, [Prompt(TEXT, item) for item in range(items)], tuple(map(str, range(items)))
+    )
+
+
 def embedding(model: Model, clusters: Sequence[str]) -> Behaviour:
     return Embedding("embedding", "cosine", model, [Prompt(TEXT, i) for i in range(len(clusters))], tuple(clusters))
 
@@ -67,6 +73,17 @@ def test_costs_are_told_by_hand(lm: MaskedLM) -> None:
     assert (tie.intact, tie.ablated, tie.cost) == (0.75, 0.875, -0.125)
     attracted = row(frame, ATTRACTED, "1-1")
     assert (attracted.n, attracted.clusters, attracted.intact, attracted.cost) == (2, 2, 0.5, 0.5)
+
+
+def test_a_head_that_changes_no_item_by_more_than_rounding_costs_nothing(lm: MaskedLM) -> None:
+    values = np.zeros((3, 20)) + 0.5
+    values[1] -= np.linspace(1e-9, 9e-6, 20)  # of one sign throughout
+    values[2, 0] -= 0.1
+    values[2, 1:] -= 1e-6
+    frame = ablation_table(labelled(lm, 20), "uniform", SETS, values, EFFORT)
+    first, second = (row(frame, VALUE, name) for name in ("1-1", "1-2"))
+    assert (first.cost, first.ci_low, first.ci_high, first.p_adjusted) == (0, 0, 0, 1)
+    assert second.cost == pytest.approx((0.1 + 19e-6) / 20)
 
 
 def test_intervals_are_of_paired_differences_by_cluster(lm: MaskedLM) -> None:
