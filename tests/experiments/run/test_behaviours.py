@@ -120,6 +120,10 @@ def test_labels_of_a_file_are_a_behaviour_of_every_measure_and_named_on_the_page
         == set(run.tables["pruning"]["measure"])
         == {*("value", "accuracy", "logit difference")}
     )
+    compared = run.tables["attention_vs_effect"].set_index("name")
+    assert (set(compared["behaviour"]), compared["cost"].idxmax()) == ({"labels of reviews"}, place)
+    rho = run.tables["attention_vs_effect_correlations"].set_index(["one", "other"]).loc[("importance", "cost")]
+    assert rho["low"].iloc[0] <= rho["rho"].iloc[0] <= rho["high"].iloc[0]
     page = (run.folder / "report" / "index.html").read_text("utf-8")
     for text in ("labels of reviews", "accuracy, points", "BertForSequenceClassification: labels bad, good"):
         assert text in page
