@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.causal.ablation import HeadSet
 
+INTERCHANGE: Final = "interchange"
+"The way that `probes.causal.ablation` calls so: single heads have none."
+
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
 
@@ -43,7 +46,8 @@ TERMS: Final = (
         "it would write if it attended to all tokens alike (Kovaleva et al. 2019). mean: its mean over all tokens of "
         "the texts of the behaviour; mean by position: over those at the same position. resample: its output on "
         "another text of like length. The ways differ: an output far from all that the model has seen in training can "
-        "do harm of its own.",
+        "do harm of its own. interchange: heads of a label, or random ones, mix their values by each other’s "
+        "attention; heads that attend to the same words lose less by it than random ones.",
     ),
     (
         "Cost",
@@ -105,10 +109,11 @@ class AblationMeasure(Measure):
     """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
     rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a
     masked-LM head. Nothing is switched off where nothing is said."""
-    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
+    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample", "interchange"], ...] = Field(
         default=("zero",), min_length=1
     )
-    "What stands in the place of a head, see `probes.causal.ablation.WAYS`."
+    """What stands in the place of a head, see `probes.causal.ablation.WAYS`; "interchange", not as the first, exchanges
+    the attention of the heads of each label, and of as many random heads, where a label has two or more."""
     layers: bool = True
     "Whether whole layers are switched off as well."
     items: int = Field(default=500, ge=2)
@@ -130,6 +135,8 @@ class AblationMeasure(Measure):
         for way in self.ways:
             if self.ways.count(way) > 1:
                 raise ValueError(f"way {way!r} is named twice")
+        if self.ways[0] == INTERCHANGE:
+            raise ValueError("interchange ablates no single head: name another way before it")
         for label in self.labels:
             probe, colon, name = label.partition(": ")
             if bool(colon) != bool(name):
@@ -152,10 +159,14 @@ class AblationMeasure(Measure):
         scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
             sets = self._sets(run, one, scores, labels)
+            some = [every for every in sets if every.kind not in ("head", "layer") and len(every.heads) > 1]
             for way in self.ways:
-                values = one.without([every.heads for every in sets], way)
-                costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
-                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort))
+                if not (chosen := some if way == INTERCHANGE else sets):
+                    run.note(f"ablation: no label has two heads to be exchanged for {one.behaviour.name}; see top")
+                    continue
+                values = one.without([every.heads for every in chosen], way)
+                costs.append(ablation_table(one.behaviour, way, chosen, values, run.effort))
+                contrasts.append(contrast_table(one.behaviour, way, chosen, values, run.effort))
         return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
@@ -202,7 +213,7 @@ class AblationMeasure(Measure):
         yield Matrix("Every head", [_map(rows, (run.layers, run.heads)) for _, rows in maps], "ablations.csv")
         for behaviour, rows in costs.groupby("behaviour", sort=False):
             yield Heading(str(behaviour))
-            yield from _of_behaviour(rows)
+            yield from _of_behaviour(rows[rows["way"] != INTERCHANGE])
         if len(contrasts):
             table = TextTable.of("Selected heads against random heads", COMPARED, _rows(contrasts))
             yield Heading(table.title)
