@@ -20,7 +20,7 @@ from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
-from probes.causal.labels import Classifier, has_labels, labelled_rows, labels
+from probes.causal.labels import Classifier, has_labels, head_for, labelled_rows, labels
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.relations import choose_relations
 from probes.pairs.corpora import PairCorpus, open_pairs
@@ -97,18 +97,18 @@ class Behaviours:
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
 
 
-class Classifiers(dict[bool, Classifier]):
-    """Whether words or texts are classified -> the classifier that a study of the run has opened."""
+class Classifiers(dict[str, Classifier]):
+    """What head decides rows -> the classifier that a study of the run has opened."""
 
 
 def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     """Return what the classifier of a run's model decides of at most so many rows of a file."""
     rows, opened = labelled_rows(file), run.once(Classifiers)
-    words = any(row.words for row in rows)
-    if words not in opened:
-        opened[words] = Classifier.of(run.model, words, run.config.seed)
-    run.note(f"labels of {file.stem}: decided by {opened[words].described}")
-    return labels(opened[words], file.stem, rows, items)
+    head = head_for(rows)
+    if head not in opened:
+        opened[head] = Classifier.of(run.model, head, run.config.seed)
+    run.note(f"labels of {file.stem}: decided by {opened[head].described}")
+    return labels(opened[head], file.stem, rows, items)
 
 
 @dataclass(frozen=True)

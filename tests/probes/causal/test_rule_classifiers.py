@@ -16,7 +16,7 @@ from mha import Model
 from probes.causal.ablation import Heads, measure, single_heads
 from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
 from probes.causal.behaviours import Behaviour
-from probes.causal.labels import Classifier, labelled_rows, labels
+from probes.causal.labels import TEXTS, Classifier, labelled_rows, labels
 from probes.evidence.question import Effort
 from probes.grammar import lexicon
 from probes.pairs.number_swaps import RULES, rule_rows
@@ -124,7 +124,7 @@ def _plant(attention: Any, head: int, kind: int, side: int, read: int) -> None:
 
 
 def behaviour(model: Model, rows: pd.DataFrame) -> Behaviour:
-    return labels(Classifier.of(model, False), "rows", labelled_rows(rows))
+    return labels(Classifier.of(model, TEXTS), "rows", labelled_rows(rows))
 
 
 def accuracy(asked: Behaviour, sets: Sequence[Heads]) -> list[float]:
