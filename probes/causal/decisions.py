@@ -31,12 +31,10 @@ class Labels(Predictions):
         if self.score is None:
             return super().values(batch, texts, output, intact)
         wanted = torch.tensor([label for i in batch for label in self.prompts[i].wanted]).to(output.device)
-        found = self.score(output.flatten(0, 1), wanted.repeat(len(output)))
-        if not isinstance(found, Tensor) or found.shape != (output.shape[0] * output.shape[1],):
-            given = tuple(found.shape) if isinstance(found, Tensor) else found
-            raise BehaviourError(
-                f"score: expected a tensor with a number for each of {len(wanted)} labels, got {given}"
-            )
+        found: Any = self.score(output.flatten(0, 1), wanted.repeat(len(output)))
+        given = tuple(found.shape) if isinstance(found, Tensor) else found
+        if given != (rows := (len(output) * len(wanted),)):
+            raise BehaviourError(f"score: expected a tensor {rows}, a number for each gold label, got {given}")
         return self._summed(batch, found.view(output.shape[:2]))
 
     def _summed(self, batch: Sequence[int], found: Tensor) -> Tensor:

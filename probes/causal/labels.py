@@ -214,7 +214,7 @@ class Classifier:
         """Return the number of a label, given by its name or its number; raises LabelError."""
         if (name := str(label)) in self.labels:  # a name may be a number too
             return self.labels.index(name)
-        number = None if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
+        number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
         if number in range(len(self.labels)):
             return int(number)
         there = f"{', '.join(self.labels)}, or 0 to {len(self.labels) - 1}"
@@ -260,7 +260,6 @@ def labels(
     if not asked:
         raise BehaviourError(f"{title}: no row can be read" + f" ({left_out[0].reason})" * bool(left_out))
     about: dict[str, Any] = {"clusters": tuple(clusters), "left_out": tuple(left_out)}
-    scored = {"score": score} if score else {}
     if score and (classifier.several or len(classifier.labels) < 2):
         raise LabelError(
             f"score: it takes rows with one label each, and {classifier.model.name} has {classifier.described}"
@@ -271,7 +270,7 @@ def labels(
         return Regression(title, "squared error", classifier, asked, **about)
     if classifier.several:
         return SeveralLabels(title, "nats a label", classifier, asked, **about)
-    return Labels(title, "score" if score else "nats a label", classifier, asked, **about, **scored)
+    return Labels(title, "score" if score else "nats a label", classifier, asked, score=score, **about)
 
 
 def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[Prompt], list[str]]:

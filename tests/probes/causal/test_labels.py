@@ -175,7 +175,9 @@ def test_a_score_of_ones_own_is_ablated_in_place_of_the_log_probability() -> Non
     gold = torch.tensor([("bad", "good").index(label) for label in rows.label])
     assert costs.intact.iloc[0] == pytest.approx(float(brier(given, gold).mean()), abs=1e-5)
     assert (costs.cost.idxmax(), set(costs.unit)) == (f"{layer + 1}-{head + 1}", {"score"})
-    with pytest.raises(BehaviourError, match=r"score: expected a tensor with a number for each of \d+ labels"):
+    with pytest.raises(
+        BehaviourError, match=r"score: expected a tensor \(\d+,\), a number for each gold label, got \(\d+, 2\)"
+    ):
         ablate(model, "each", rows, score=lambda given, gold: given)
 
 
