@@ -68,7 +68,8 @@ TERMS: Final = (
     (
         "Corrected p",
         "p of a sign-flip test of the costs of clusters, two-sided (heads can help and hurt), corrected for all "
-        "heads of the behaviour. A sentence embedding can only move away from what it was, so there a head is tested "
+        "heads of the behaviour. Of few clusters that lose little, but a few of them much, costs below 0 are "
+        "significant too often. A sentence embedding can only move away from what it was, so there a head is tested "
         "against the median head of each text, and a small p means that it costs more than that one.",
     ),
     (

@@ -218,3 +218,19 @@ def test_a_harmless_head_is_compared_with_all_but_those_that_help() -> None:
     """The median damage is 0.01, so heads from -0.01 on are compared with one of 0."""
     found = of("1-1", [5, 1, 1, 1, 9], [0.0, -0.01, 0.01, 0.5, -0.5])
     assert (found["damaging"], found["damaging_cost"], found["damaging_low"]) == (3, 1, 1)
+
+
+def test_skewed_costs_of_few_rows_are_too_often_below_0_and_seldom_above() -> None:
+    """Eight heads whose costs are 0 on average, most of them a little below and few far above: a limit of the test."""
+    random, runs, found = np.random.default_rng(0), 200, {}
+    for rows in (30, 400):
+        below, above = 0, 0
+        for seed in range(runs):
+            costs = random.exponential(size=(rows, 8)) - 1
+            _, adjusted = two_sided(SignFlips.draw(range(rows), 999, seed), range(rows), costs)
+            below += bool((adjusted[costs.mean(0) < 0] < 0.05).any())
+            above += bool((adjusted[costs.mean(0) > 0] < 0.05).any())
+        found[rows] = (below / runs, above / runs)
+    assert found[30][0] > 0.1
+    assert found[400][0] < 0.1
+    assert max(above for _, above in found.values()) <= 0.025
