@@ -124,9 +124,6 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 CLASSIFIER = "hs.load(classifier"
 "Of the program that takes a classifier which the reader has."
 
-RULE = "rule_rows("
-"Of the program that trains one for a rule."
-
 
 def programs(commands: ModuleType) -> list[Any]:
     """Return the blocks of Python that pages show."""
@@ -150,8 +147,7 @@ def test_every_command_and_program_that_is_shown_runs_or_is_listed(
             where = {page for page, found in typed if found == command}
             pytest.fail(f"{command} (in {', '.join(sorted(where))}): {error}\n{capfd.readouterr().err}")
     assert (place / "view.html").is_file()
-    own = (CLASSIFIER, RULE)
-    texts = {block.text: block.page for block in programs(commands) if not any(one in block.text for one in own)}
+    texts = {block.text: block.page for block in programs(commands) if CLASSIFIER not in block.text}
     for text, page in texts.items():
         capfd.readouterr()
         exec(compile(text, page, "exec"), {})
@@ -175,19 +171,6 @@ def test_the_program_for_your_own_classifier_finds_the_planted_head(
     assert "labels of reviews: decided by the model's own head (BertForSequenceClassification: labels bad, good)" in (
         there["run"].record.notes
     )
-
-
-@pytest.mark.slow
-def test_the_program_for_a_rule_finds_heads_without_which_it_is_lost(
-    commands: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
-    (program,) = (block for block in programs(commands) if RULE in block.text)
-    there: dict[str, Any] = {}
-    exec(compile(program.text, program.page, "exec"), there)
-    costs = [there[name].frame.set_index("measure").loc["accuracy"] for name in ("without", "control")]
-    assert costs[0]["intact"] > 0.8
-    assert costs[0]["ablated"] < 0.65 < costs[1]["ablated"]
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:
