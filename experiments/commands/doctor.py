@@ -26,7 +26,7 @@ from mha.hooks import HookError, record
 from mha.models.masked_prediction import MaskedLM
 from mha.models.tokenizer import SENTENCES
 from mha.pieces import align
-from probes.causal.labels import Classifier
+from probes.causal.labels import CHOICES, TEXTS, WORDS, Classifier
 from probes.corpora.corpus import data_folder
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
@@ -203,11 +203,13 @@ def _masked(model: Model) -> CheckResult:
 
 def _classifier(model: Model) -> CheckResult:
     asked = "effects of heads on labelled rows (a .csv or .jsonl of text and label)"
-    for words in (False, True):
+    for kind in (TEXTS, WORDS, CHOICES):
         with suppress(ModelError):
-            found = Classifier.of(model, words)
+            found = Classifier.of(model, kind)
             return CheckResult("classifier", "fine", f"{found.described}; can be measured: {asked}")
-    return CheckResult("classifier", "missing", f"no head for labels of texts or words; cannot be measured: {asked}")
+    return CheckResult(
+        "classifier", "missing", f"no head for labels of texts or words, or for choices; cannot be measured: {asked}"
+    )
 
 
 def _on_device(model: Model, other: Model) -> Iterator[CheckResult]:

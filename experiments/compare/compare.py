@@ -20,8 +20,10 @@ from experiments.compare.sides import QUESTION, CompareError, Side, open_side
 from reports import Run
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
-from reports.formats import interval, names_apart, percent, shape_text
+from reports.formats import interval, names, names_apart, percent, shape_text
 from reports.progress import Progress, each, silent
+from reports.scores.effects import significant
+from reports.tables.shared_columns import VALUE
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."
@@ -151,7 +153,34 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     )
     if unequal:
         sentences.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
-    return (*sentences, *training_notes(sides, titles))
+    return (*sentences, *training_notes(sides, titles), *effect_notes(sides, titles))
+
+
+def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[str]:
+    """Yield for each behaviour of [ablation] which heads have an effect on it in one of two runs, or in both."""
+    costs = [side.run.last("ablations") for side in sides]
+    asked = dict.fromkeys(name for of in costs if len(of) for name in of["behaviour"])
+    for behaviour in asked if not any(side.checkpoint for side in sides) else ():
+        one, other = (_costly(of, behaviour) for of in costs)
+        if one is None or other is None:
+            title, heads = (titles[1], other) if one is None else (titles[0], one)
+            yield f"{behaviour}: measured of {title} alone, where {_heads(heads or [])} an effect."
+            continue
+        only = ([head for head in mine if head not in others] for mine, others in ((one, other), (other, one)))
+        told = _beside(map(_heads, only), titles)
+        yield f"{behaviour}: {_heads([head for head in one if head in other])} an effect in both; alone {told}."
+
+
+def _costly(costs: pd.DataFrame, behaviour: str) -> list[str] | None:
+    """Return the heads without which a behaviour is significantly worse; None if it was not measured."""
+    if costs.empty or behaviour not in set(costs["behaviour"]):
+        return None
+    rows = costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head") & (costs["measure"] == VALUE)]
+    return [*significant(rows[rows["way"] == rows["way"].iloc[0]])[0]["name"]]
+
+
+def _heads(heads: Sequence[str]) -> str:
+    return f"{names(heads, 6)} {'has' if len(heads) == 1 else 'have'}" if heads else "no head has"
 
 
 def training_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[str]:

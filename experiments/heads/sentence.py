@@ -22,7 +22,8 @@ from mha.causal.interventions import WAYS
 from mha.pieces import Pieces
 from probes.causal.ablation import SELECTED, HeadSet, measure, single_heads
 from probes.causal.ablation_table import VALUE, ablation_table
-from probes.causal.labels import Classifier, labelled_rows, labels
+from probes.causal.decisions import Score
+from probes.causal.labels import Classifier, head_for, labelled_rows, labels
 from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.scoring.score import Settings
@@ -101,13 +102,20 @@ EACH: Final = "each"
 
 
 def ablate(
-    model: Model, heads: str | Sequence[str], text: str | Path | pd.DataFrame, how: str = "zero", seed: int = 0
+    model: Model,
+    heads: str | Sequence[str],
+    text: str | Path | pd.DataFrame,
+    how: str = "zero",
+    seed: int = 0,
+    score: Score | None = None,
 ) -> TextTable:
     """Return what a sentence, or a classifier's decision, loses where heads are ablated.
 
     Of a sentence: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or the `Path`
     of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with intervals over
-    rows; `heads` may there be "each", every head alone, with p corrected for all of them.
+    rows; `heads` may there be "each", every head alone, with p corrected for all of them. `score` takes the place of
+    the log-probability: a function of logits [row, label] and the numbers of the gold labels [row] that returns a
+    number a row, in which higher is better; rows are words where words have labels.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
@@ -119,7 +127,7 @@ def ablate(
     if isinstance(text, str) and Path(text).suffix in (".csv", ".jsonl") and Path(text).is_file():
         raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
     if not isinstance(text, str):
-        return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed)
+        return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed, score)
     if how not in WAYS or how == "resample":
         raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
     names = [heads] if isinstance(heads, str) else [*heads]
@@ -144,13 +152,15 @@ def ablate(
     return TextTable(title, tuple(shown), rows, frame, note)
 
 
-def _ablate_rows(model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int) -> TextTable:
+def _ablate_rows(
+    model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int, score: Score | None
+) -> TextTable:
     """Return the costs of heads for labelled rows, the highest first."""
     if EACH in heads and len(heads) > 1:
         raise TypedError(f'"{EACH}" is every head alone; give it, or names of heads')
     rows = labelled_rows(table)
-    classifier = Classifier.of(model, any(row.words for row in rows), seed)
-    behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows)
+    classifier = Classifier.of(model, head_for(rows), seed)
+    behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows, score=score)
     chosen = tuple(find_head(name, model.name, model.layers, model.heads) for name in heads if name != EACH)
     together = [HeadSet(SELECTED, ", ".join(heads), chosen)]
     sets = single_heads(model.layers, model.heads) if EACH in heads else together

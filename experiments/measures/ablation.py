@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.causal.ablation import HeadSet
 
+INTERCHANGE: Final = "interchange"
+"The way that `probes.causal.ablation` calls so: single heads have none."
+
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
 
@@ -41,18 +44,21 @@ TERMS: Final = {
     "what it would write if it attended to all tokens alike (Kovaleva et al. 2019). mean: its mean over all tokens of "
     "the texts of the behaviour; mean by position: over those at the same position. resample: its output on another "
     "text of like length. The ways differ: an output far from all that the model has seen in training can do harm of "
-    "its own.",
+    "its own. interchange: heads of a label, or random ones, mix their values by each other’s attention; heads that "
+    "attend to the same words lose less by it than random ones.",
     "Cost": "By how much the model does worse without the heads: value with all heads less value without them, item by "
     "item. Below 0 the model does better without them. The 95 % interval is of a bootstrap over documents or "
     "templates, paired.",
     "Behaviours": "masked-LM loss: log-probability of masked word pieces, in nats a piece. Minimal pairs: by how many "
     "nats the correct sentence is preferred to the incorrect one, and the share of pairs in which it is. Sentence "
-    "embedding: cosine of the mean of the last vectors with what it is with all heads. Labels of a file: the "
-    "log-probability that the model's classifier head gives to the gold label (minus the log-loss), the share of "
-    "labels that are its most probable ones (ties in part), and the logit of the gold label; of a regression head "
-    "minus the squared error. A head's name with a label: the accuracy of that head while heads below it are ablated.",
+    "embedding: cosine of the mean of the last vectors with what it is with all heads. Labels of a file: the log- "
+    "probability that the model's classifier head gives to the gold label (minus the log-loss), the share of labels "
+    "that are its most probable ones (ties in part), and the logit of the gold label less the mean of the others; of a "
+    "regression head minus the squared error. A head's name with a label: the accuracy of that head while heads below "
+    "it are ablated.",
     "Corrected p": "p of a sign-flip test of the costs of clusters, two-sided (heads can help and hurt), corrected for "
-    "all heads of the behaviour. A sentence embedding can only move away from what it was, so there a head is tested "
+    "all heads of the behaviour. Of few clusters that lose little, but a few of them much, costs below 0 are "
+    "significant too often. A sentence embedding can only move away from what it was, so there a head is tested "
     "against the median head of each text, and a small p means that it costs more than that one.",
     "Selected against random": "Heads that a label of a probe selects are ablated together, and as many random heads "
     "of the same layers, repeatedly. With top = 0 in [ablation] they are those with a stable grade, which is of the "
@@ -89,10 +95,11 @@ class AblationMeasure(Measure):
     """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
     rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a
     masked-LM head. Nothing is switched off where nothing is said."""
-    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
+    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample", "interchange"], ...] = Field(
         default=("zero",), min_length=1
     )
-    "What stands in the place of a head, see `probes.causal.ablation.WAYS`."
+    """What stands in the place of a head, see `probes.causal.ablation.WAYS`; "interchange", not as the first, exchanges
+    the attention of the heads of each label, and of as many random heads, where a label has two or more."""
     layers: bool = True
     "Whether whole layers are switched off as well."
     items: int = Field(default=500, ge=2)
@@ -114,6 +121,8 @@ class AblationMeasure(Measure):
         for way in self.ways:
             if self.ways.count(way) > 1:
                 raise ValueError(f"way {way!r} is named twice")
+        if self.ways[0] == INTERCHANGE:
+            raise ValueError("interchange ablates no single head: name another way before it")
         for label in self.labels:
             probe, colon, name = label.partition(": ")
             if bool(colon) != bool(name):
@@ -136,10 +145,14 @@ class AblationMeasure(Measure):
         scores, costs, contrasts = run.verdicts(read.frames), [], []
         for one, labels in self._behaviours(run, read.parts):
             sets = self._sets(run, one, scores, labels)
+            some = [every for every in sets if every.kind not in ("head", "layer") and len(every.heads) > 1]
             for way in self.ways:
-                values = one.without([every.heads for every in sets], way)
-                costs.append(ablation_table(one.behaviour, way, sets, values, run.effort))
-                contrasts.append(contrast_table(one.behaviour, way, sets, values, run.effort))
+                if not (chosen := some if way == INTERCHANGE else sets):
+                    run.note(f"ablation: no label has two heads to be exchanged for {one.behaviour.name}; see top")
+                    continue
+                values = one.without([every.heads for every in chosen], way)
+                costs.append(ablation_table(one.behaviour, way, chosen, values, run.effort))
+                contrasts.append(contrast_table(one.behaviour, way, chosen, values, run.effort))
         return {name: joined(of, self.tables[name]) for name, of in zip(self.tables, (costs, contrasts), strict=True)}
 
     def _behaviours(self, run: RunContext, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
@@ -186,7 +199,7 @@ class AblationMeasure(Measure):
         yield Matrix("Every head", [_map(rows, (run.layers, run.heads)) for _, rows in maps], "ablations.csv")
         for behaviour, rows in costs.groupby("behaviour", sort=False):
             yield Heading(str(behaviour))
-            yield from _of_behaviour(rows)
+            yield from _of_behaviour(rows[rows["way"] != INTERCHANGE])
         if len(contrasts):
             table = TextTable.of("Selected heads against random heads", COMPARED, _rows(contrasts))
             yield Heading(table.title)

@@ -195,14 +195,16 @@ class AttentionVsEffectMeasure(Measure):
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return the heads of each role; nothing where no behaviour belongs to a role that was scored."""
         from experiments.run.behaviours import Behaviours
-        from probes.causal.attention_vs_effect import ROLES, attention_vs_effect, rank_correlations
+        from probes.causal.attention_vs_effect import ROLES, attention_vs_effect, rank_correlations, task_roles
 
         asked, scores = AblationMeasure.of(run.config), run.verdicts(read.frames)
-        wanted = {name for role in ROLES if role.probe in set(scores["probe"]) for name in role.behaviours}
         opened = Behaviours.of(run, asked.behaviours, asked.items)
+        own = tuple(one.name for one in opened.rows.values())
+        roles = [*ROLES, *(task_roles(scores, asked.labels, own) if own else ())]
+        wanted = {name for role in roles if role.probe in set(scores["probe"]) for name in role.behaviours}
         beside = {one.name: _beside(run, one, read) for one in opened if one.name in wanted}
         costs = _costs(read.of(AblationMeasure)["ablations"], asked.ways[0])
-        compared = attention_vs_effect(scores, costs, beside, alpha=run.config.verdict.alpha)
+        compared = attention_vs_effect(scores, costs, beside, roles=roles, alpha=run.config.verdict.alpha)
         if compared.empty:
             return {}
         rho = rank_correlations(compared, replicates=run.config.scoring.replicates, seed=run.config.seed)

@@ -18,9 +18,10 @@ from experiments.run.scope import Scored
 from mha import MaskedLM, Model, ModelError
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
+from probes.causal.decisions import Choices, Labels
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
-from probes.causal.labels import Classifier, Labels, has_labels, label_lead, labelled_rows, labels
+from probes.causal.labels import Classifier, has_labels, head_for, label_lead, labelled_rows, labels
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Effort
 from probes.evidence.relations import choose_relations
@@ -101,24 +102,24 @@ class Behaviours:
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
 
 
-class Classifiers(dict[bool, Classifier]):
-    """Whether words or texts are classified -> the classifier that a study of the run has opened."""
+class Classifiers(dict[str, Classifier]):
+    """What head decides rows -> the classifier that a study of the run has opened."""
 
 
 def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     """Return what the classifier of a run's model decides of at most so many rows of a file."""
     rows, opened = labelled_rows(file), run.once(Classifiers)
-    words = any(row.words for row in rows)
-    if words not in opened:
-        opened[words] = Classifier.of(run.model, words, run.config.seed)
-    return labels(opened[words], file.stem, rows, items)
+    head = head_for(rows)
+    if head not in opened:
+        opened[head] = Classifier.of(run.model, head, run.config.seed)
+    return labels(opened[head], file.stem, rows, items)
 
 
 def decided_by(behaviour: Behaviour, effort: Effort) -> str:
     """Return in words what decides labelled rows, and how often correctly, beside the most frequent label."""
     assert isinstance(behaviour.reader, Classifier)
     by = f"decided by {behaviour.reader.described}"
-    if not isinstance(behaviour, Labels):
+    if not isinstance(behaviour, Labels) or isinstance(behaviour, Choices):
         return by
     lead = label_lead(behaviour, effort)
     by += f"; correct for {percent(lead.accuracy)} % of labels, of which {percent(lead.frequent)} % are {lead.label}"

@@ -115,6 +115,25 @@ class Patch:
 
 
 @dataclass(frozen=True)
+class Borrow:
+    """Mix the values of one head by another's attention, at all positions."""
+
+    site: ClassVar[str] = "head_output"
+
+    layer: int
+    "Index of the layer, from 0."
+    head: int
+    "Index of the head, from 0."
+    pattern: Float[Tensor, "batch query key"]
+    "The attention that it borrows; rows sum to 1."
+
+    def __call__(self, seen: Seen) -> Tensor:
+        """Return what the head is to give, [batch, query, head_dim]."""
+        assert seen.value is not None, "shown at head_output"
+        return torch.bmm(self.pattern.to(seen.value), seen.value[:, self.head])
+
+
+@dataclass(frozen=True)
 class Attend:
     """Let heads of one layer attend as told: rows of their patterns are replaced, and everything after them follows."""
 
@@ -145,7 +164,7 @@ def _check_head(layer: int, head: int, seen: Seen) -> None:
         raise HookError(f"head index {head} is outside layer {layer} ({seen.tensor.shape[1]} heads, from 0)")
 
 
-Change = Ablate | Patch | Attend
+Change = Ablate | Patch | Borrow | Attend
 "What `intervene` takes."
 
 

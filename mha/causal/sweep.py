@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import attend, in_float32
-from mha.causal.interventions import Ablate, Patch, changed
+from mha.causal.interventions import Ablate, Borrow, Patch, changed
 from mha.causal.resume import copies, keeping, known, resumable, skippable_layers
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
@@ -25,7 +25,7 @@ from mha.hooks import HookError, record, watch
 from mha.models.circuits import layers_of
 from mha.watches import Seen
 
-Variant = tuple[Ablate | Patch, ...]
+Variant = tuple[Ablate | Patch | Borrow, ...]
 "What is changed in one reading of a batch; nothing where it is empty."
 
 PIECES = 1536

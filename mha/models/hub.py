@@ -36,6 +36,7 @@ HEADS = {
     "MaskedLM": "MODEL_FOR_MASKED_LM_MAPPING",
     "SequenceClassification": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING",
     "TokenClassification": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING",
+    "MultipleChoice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING",
 }
 "Kind of a head, as AutoModelFor... is called -> what `transformers` calls the models that can have one."
 

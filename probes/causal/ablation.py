@@ -14,8 +14,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from mha.causal.interventions import Ablate
-from mha.causal.sweep import PIECES, Sweep, TextBatch, head_outputs, sweeping
+from mha.causal.interventions import Ablate, Borrow
+from mha.causal.sweep import PIECES, Sweep, TextBatch, Variant, head_outputs, sweeping
+from mha.hooks import record
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
 from reports.tables.effects import KINDS, SELECTED_BY
 from reports.tables.grades import has_stable_grade
@@ -28,6 +29,10 @@ ZERO, UNIFORM, MEAN, POSITION_MEAN, RESAMPLE = "zero", "uniform", "mean", "mean 
 WAYS = (ZERO, UNIFORM, MEAN, POSITION_MEAN, RESAMPLE)
 """What stands in the place of a head: nothing; what it would write if it attended to all alike; its mean over all
 pieces of the texts of the behaviour (pooled), or over those at the same position; its output on another text."""
+
+INTERCHANGE = "interchange"
+"""In the place of each head of a set: its values mixed by the attention, with all heads, of the next one of the set, of
+the last by that of the first. Two heads are exchanged so."""
 
 
 def mean_outputs(
@@ -58,8 +63,8 @@ def measure(
     """Return the value of every item with each set of heads ablated, in double precision.
 
     What is measured `beside` the value follows: as many columns more for each such measure.
-    `how` is one of WAYS. Neither `batch_pieces`, the pieces of a batch, nor `side_by_side`, those of its copies, change
-    a number but by rounding. `step` is told how many texts were read under all sets.
+    `how` is one of WAYS, or INTERCHANGE. Neither `batch_pieces`, the pieces of a batch, nor `side_by_side`, those of
+    its copies, change a number but by rounding. `step` is told how many texts were read under all sets.
     """
     mean = mean_outputs(behaviour, how == POSITION_MEAN) if how in (MEAN, POSITION_MEAN) else None
     with sweeping(behaviour.reader) as sweep:
@@ -83,7 +88,12 @@ def _values(
     trace = sweep.trace(texts)
     others = _others(behaviour, batch, texts) if how == RESAMPLE else None
     layers = len(trace.seen) if behaviour.below is None else behaviour.below
-    variants = [tuple(_change(head, how, mean, others) for head in heads if head[0] < layers) for heads in sets]
+    if how == INTERCHANGE:
+        with record(behaviour.reader.module) as maps:
+            behaviour.reader.read(texts.ids, texts.real, texts.selected)
+        variants = [_exchanged(heads, maps["pattern"]) for heads in sets]
+    else:
+        variants = [tuple(_change(head, how, mean, others) for head in heads if head[0] < layers) for heads in sets]
     values = trace.output.new_zeros(len(sets), 1 + len(behaviour.beside), len(batch))
     for numbers, output in sweep.run(texts, variants, trace, pieces=side_by_side):
         values[numbers] = behaviour.numbers(batch, texts, output, trace.output)
@@ -95,6 +105,11 @@ def _change(head: tuple[int, int], how: str, mean: Tensor | None, others: Sequen
     if others is not None:
         return Ablate(layer, number, how, other=others[layer][:, number])
     return Ablate(layer, number, how) if mean is None else Ablate(layer, number, "mean", mean=mean[layer, number])
+
+
+def _exchanged(heads: Heads, patterns: Sequence[Tensor]) -> Variant:
+    lenders = (*heads[1:], *heads[:1])
+    return tuple(Borrow(*own, patterns[layer][:, head]) for own, (layer, head) in zip(heads, lenders, strict=True))
 
 
 def _others(behaviour: Behaviour, batch: Sequence[int], texts: TextBatch) -> list[Tensor]:

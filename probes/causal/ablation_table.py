@@ -24,7 +24,7 @@ from reports.tables.table import Table
 VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
 """What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
 is preferred, ties half, of all pairs and of those with at least one attractor; of labels the share that is right, and
-the logit of the gold label."""
+the logit of the gold label less the mean of the others."""
 
 FEWEST = 3
 "Heads that one is compared with in what its damage explains, at least."
@@ -44,6 +44,8 @@ class AblatedMeasure:
     "[item] Index of its cluster."
     share: bool = False
     "Whether it is a share of gold answers: in few items none may change where in many some would."
+    rounding: float = 0.0
+    "By how much an item changes by rounding, at the most."
 
     @property
     def clusters(self) -> int:
@@ -58,9 +60,12 @@ class AblatedMeasure:
 
     @property
     def cost(self) -> Numbers:
-        """Return [set, item], by how much less an item has without the heads of a set, the intact model left out."""
-        lost: Numbers = self.values[0] - self.values[1:]
-        return lost
+        """Return [set, item], by how much less an item has without the heads of a set, the intact model left out.
+
+        A set that changes no item by more than rounding costs nothing: rounding has a sign too, the same in many items.
+        """
+        lost = self.values[0] - self.values[1:]
+        return np.where((np.abs(lost) > self.rounding).any(1, keepdims=True), lost, 0.0)
 
     def sums(self, of_items: Numbers) -> Numbers:
         """Return [cluster, set], sums of [set, item]."""
@@ -109,9 +114,10 @@ def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
     values, *beside = np.split(values, range(len(place), values.shape[1], len(place)), axis=1)
-    found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, behaviour.share)]
+    found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, behaviour.share, behaviour.rounding)]
     for (name, unit), numbers in zip(behaviour.beside.items(), beside, strict=bool(beside)):
-        found.append(AblatedMeasure(behaviour.name, name, unit, numbers, place, share=name == ACCURACY))
+        told = AblatedMeasure(behaviour.name, name, unit, numbers, place, name == ACCURACY, behaviour.rounding)
+        found.append(told)
     if behaviour.decides:
         credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
         found.append(AblatedMeasure(behaviour.name, ACCURACY, unit, credit, place, share=True))

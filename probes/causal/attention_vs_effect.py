@@ -54,6 +54,22 @@ ROLES: Sequence[Role] = (
 "The roles whose behaviour is known."
 
 
+def task_roles(scores: pd.DataFrame, labels: Sequence[str], behaviours: tuple[str, ...]) -> list[Role]:
+    """Return the roles that are compared with behaviours for which none is known, such as labels of the user's own.
+
+    `labels` name them as `[ablation] labels` does; without it they are all probes of `scores`, by any of their labels.
+    The label that is told of a probe is the one with the most items.
+    """
+    most = scores[scores["split"] == "report"].sort_values("n", ascending=False, kind="stable")
+    largest = most.drop_duplicates("probe").set_index("probe")["label"]
+    named = (one.partition(": ") for one in labels or sorted(largest.index))
+    return [
+        Role(probe, label or largest[probe], behaviours, any_label=not label)
+        for probe, _, label in named
+        if probe in largest.index
+    ]
+
+
 def write_norms(behaviour: Behaviour) -> pd.Series:
     """Return the mean length of what each head writes, by (layer, head), over all pieces that a behaviour has read.
 

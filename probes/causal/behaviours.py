@@ -25,7 +25,7 @@ from mha.models.model import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
 from probes.minimal_pairs import Item, Kind, LeftOut
-from probes.pairs.scores import AUTO, prompted_pairs
+from probes.pairs.scores import AUTO, NEAR, prompted_pairs
 from probes.scoring.aligned import Aligned
 from probes.scoring.hashed_random import draws, random_bits
 
@@ -92,6 +92,11 @@ class Behaviour:
     def share(self) -> bool:
         """Whether the mean value is a share of gold answers."""
         return False
+
+    @property
+    def rounding(self) -> float:
+        """By how much a number of an item can change, in its unit, where nothing but rounding differs."""
+        return NEAR
 
     @cached_property
     def order(self) -> list[int]:
@@ -214,6 +219,11 @@ class Embedding(Behaviour):
     def distance(self) -> bool:
         """Heads can but take it away from what it is."""
         return True
+
+    @property
+    def rounding(self) -> float:
+        """That of cosines."""
+        return NEAR / 10
 
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the cosine of each text's embedding with the intact one, in [-1, 1]."""

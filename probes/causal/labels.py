@@ -1,11 +1,12 @@
-"""What a model's own classifier decides of labelled rows: the label of a text, of its words, or a number."""
+"""What a model's own classifier decides of labelled rows: labels of a text or of its words, a choice, or a number."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from itertools import chain
 from pathlib import Path
@@ -28,8 +29,9 @@ from mha.models.model import Model, typed
 from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal.ablation import measure
-from probes.causal.ablation_table import ACCURACY, LOGIT, measures
-from probes.causal.behaviours import Behaviour, BehaviourError, Predictions, Prompt
+from probes.causal.ablation_table import ACCURACY, measures
+from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
+from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
 from probes.corpora.line_reader import shortened
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
@@ -53,8 +55,13 @@ class LabelledRow:
     words: tuple[str, ...]
     "With a label each; none where the text has one label."
     label: Any
+    "Of a text a name or number, or several; one for each word; or which of the choices is right, from 0."
+    group: str = field(repr=False)  # what is drawn does not depend on it
+    "Rows of a group depend on each other; none where each row stands for itself."
     place: str = field(repr=False)  # where it stands decides nothing
     "Where it stands, for errors."
+    choices: tuple[str, ...] = field(default=(), repr=False)
+    "Second texts, of which the model is to choose one."
 
 
 def has_labels(path: Path) -> bool:
@@ -70,21 +77,27 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
-    each word; as strings both are divided at blanks.
+    each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
+    label is the number of the right one, from 0. Rows with the same group, where there is one, are a cluster.
     """
     return [_row(place, row) for place, row in table_rows(table)]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    text, pair, words, label, group = map(columns.get, ("text", "text_pair", "words", "label", "group"))
+    group = "" if group is None or group != group else str(group)
+    choices = columns.get("choices")
+    choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
+    if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
+        label = _several(label)
     if isinstance(words, str | Iterable):
         words, labels = _several(words), _several(label)
         if len(words) == len(labels) and all(isinstance(word, str) for word in words):
-            return LabelledRow(" ".join(words), None, words, labels, place)
+            return LabelledRow(" ".join(words), None, words, labels, group, place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
-    if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_) and label == label:
-        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, place)
+    if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
+        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, group, place, choices)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
 
 
@@ -95,36 +108,49 @@ def _several(value: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(value, dtype=object).tolist()) if isinstance(value, Iterable) else (value,)
 
 
+WORDS, CHOICES, TEXTS = "TokenClassification", "MultipleChoice", "SequenceClassification"
+"Heads that decide rows with a label for each word, rows with choices, and others."
+
+
+def head_for(rows: Sequence[LabelledRow]) -> str:
+    """Return the head that decides rows: WORDS, CHOICES or TEXTS."""
+    return WORDS if any(row.words for row in rows) else CHOICES if any(row.choices for row in rows) else TEXTS
+
+
+def _one_choice(forward: Callable[..., Any], **given: Tensor) -> Any:
+    """Run a model for multiple choice on texts [batch, piece], as if each were the only choice: a logit each."""
+    return forward(**{name: one[:, None] for name, one in given.items()})
+
+
 @dataclass(frozen=True)
 class Classifier:
-    """A model with the head of its folder for classes of texts or words, or for a number: a `ModelReader`."""
+    """A model with the head of its folder for classes of texts or words, choices, or a number: a `ModelReader`."""
 
     model: Model
     module: nn.Module
     "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
     labels: tuple[str, ...]
-    "Names of the labels, in the order of the logits; of a regression the one of its number."
+    "Names of the labels, in the order of the logits; of a regression the one of its number, of choices none."
 
     @classmethod
-    def of(cls, model: Model, words: bool, seed: int = 0) -> Classifier:
-        """Return the classifier of a model, of texts or of words; `seed` is that of the model where it has one.
+    def of(cls, model: Model, kind: str, seed: int = 0) -> Classifier:
+        """Return the classifier of a model, of WORDS, CHOICES or TEXTS; `seed` is that of the model where it has one.
 
         Raises ModelError for a model without such a head.
         """
-        kind = "TokenClassification" if words else "SequenceClassification"
         try:
             _refuse_other(model, kind)
             module = with_head(model, kind, seed)
         except HeadMissingError as error:
-            rows = "a label for each word" if words else "one label"
+            rows = {WORDS: "a label for each word", CHOICES: "choices", TEXTS: "one label"}[kind]
             raise ModelError(f"{model.name}: no head for rows with {rows}, as ...For{kind} has ({error})") from error
         config: Any = module.config
-        if config.problem_type == "multi_label_classification":
-            raise ModelError(f"{model.name}: its head gives a text several labels, and rows have one each")
         if config.pad_token_id is None:
             raise ModelError(f"{model.name}: config.json has no pad_token_id, so transformers reads single texts alone")
-        labels = tuple(str(config.id2label[number]) for number in range(config.num_labels))
-        found = cls(model, module, labels)
+        if kind == CHOICES:
+            module.forward = partial(_one_choice, module.forward)
+            return cls(model, module, ())
+        found = cls(model, module, tuple(str(config.id2label[number]) for number in range(config.num_labels)))
         return found if found._pads() else replace(found, model=replace(model, padding=None))
 
     @torch.no_grad()
@@ -140,7 +166,13 @@ class Classifier:
     def described(self) -> str:
         """What the head is, in words."""
         labels = f"labels {', '.join(self.labels)}" if len(self.labels) > 1 else "a number"
-        return f"the model's own head ({type(self.module).__name__}: {labels})"
+        return f"the model's own head ({type(self.module).__name__}: {labels if self.labels else 'a choice'})"
+
+    @property
+    def several(self) -> bool:
+        """Whether each label is decided by itself, so that a text can have several."""
+        config: Any = self.module.config
+        return bool(config.problem_type == "multi_label_classification")
 
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes, that of its model."""
@@ -178,11 +210,16 @@ class Classifier:
         word[(np.cumsum(~own) == 0) & own] = CLS
         return Pieces(ids, word.astype(np.int32), int((~own).sum()))
 
+    def labels_of(self, row: LabelledRow) -> tuple[int, ...]:
+        """Return the numbers of the labels of a text that may have several; a string is one, or some with blanks."""
+        one = isinstance(row.label, str) and row.label in self.labels
+        return tuple({self.label(label, row.place) for label in ((row.label,) if one else _several(row.label))})
+
     def label(self, label: Any, place: str) -> int:
         """Return the number of a label, given by its name or its number; raises LabelError."""
         if (name := str(label)) in self.labels:  # a name may be a number too
             return self.labels.index(name)
-        number = pd.to_numeric(label, errors="coerce")
+        number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
         if number in range(len(self.labels)):
             return int(number)
         there = f"{', '.join(self.labels)}, or 0 to {len(self.labels) - 1}"
@@ -196,27 +233,6 @@ def _refuse_other(model: Model, kind: str) -> None:
     (named, *_) = read_model_config(find_model(model.name)).get("architectures") or [kind]
     if hasattr(transformers, named) and not named.endswith(kind):
         raise HeadMissingError(f"it is a {named}")
-
-
-@dataclass(frozen=True)
-class Labels(Predictions):
-    """How well a classifier knows the gold labels: their log-probability, accuracy, and logit."""
-
-    def _summed(self, batch: Sequence[int], found: Tensor) -> Tensor:
-        """Return sums over the words of each text, divided by the mean number of words of all texts that are asked."""
-        return super()._summed(batch, found) * len(self.prompts) / sum(len(one.wanted) for one in self.prompts)
-
-    @property
-    def beside(self) -> dict[str, str]:
-        """Accuracy and logit."""
-        return {ACCURACY: "share of labels", LOGIT: "logits"}
-
-    def numbers(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
-        """Return log-probability, share of labels that are right, and logit; of n labels that tie each counts 1 / n."""
-        logit, best = self._wanted(batch, output), output.amax(-1)
-        right = (logit == best) / (output == best[..., None]).sum(-1)
-        value = self.values(batch, texts, output, intact)
-        return torch.stack([value, *(self._summed(batch, one) for one in (right, logit))], 1)
 
 
 @dataclass(frozen=True)
@@ -245,44 +261,78 @@ def label_lead(behaviour: Labels, effort: Effort) -> LabelLead:
     return LabelLead(right, frequent, behaviour.reader.labels[label], low, high)
 
 
-@dataclass(frozen=True)
-class Regression(Behaviour):
-    """How near the number that a model gives to a text is to the right one."""
-
-    def values(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
-        """Return minus the squared error of each text."""
-        gold = torch.tensor([self.prompts[i].number for i in batch]).to(output)
-        return -((output[..., 0] - gold) ** 2)
-
-
-def labels(classifier: Classifier, name: str, rows: Sequence[LabelledRow], items: int | None = None) -> Behaviour:
+def labels(
+    classifier: Classifier,
+    name: str,
+    rows: Sequence[LabelledRow],
+    items: int | None = None,
+    score: Score | None = None,
+) -> Behaviour:
     """Return what a classifier decides of at most so many rows, those with the smallest hash, as a behaviour.
 
-    An item and a cluster is a row. Of rows with words the value is a sum over its words divided by the mean number of
-    words, so that the mean over rows is that over words. Raises LabelError for labels that the model does not have, and
-    BehaviourError where it can read no row.
+    An item is a row, and so is a cluster but where rows have a group. Of rows with words the value is a sum over its
+    words divided by the mean number of words, so that the mean over rows is that over words. `score` takes the place of
+    the log-probability of one label, of a text or of each word. Raises LabelError for labels that the model does not
+    have, and BehaviourError where it can read no row.
     """
-    chosen = nsmallest(items or len(rows), enumerate(rows), key=lambda one: (draws("row", repr(one[1])), one[0]))
-    regression = len(classifier.labels) == 1
+
+    def drawn(one: tuple[int, LabelledRow]) -> tuple[object, int]:
+        return draws("row", repr(one[1]), *one[1].choices), one[0]
+
     asked: list[Prompt] = []
+    clusters: list[str] = []
     left_out: list[LeftOut] = []
-    for _, row in chosen:
-        cut = classifier.cut(row)
-        reasons = [*_unfit(classifier.model, row, cut)]
-        if not reasons and regression:
-            asked.append(Prompt(cut, len(asked), number=_number(row)))
-        elif not reasons:
-            gold, reasons = _gold(classifier, row, cut)
-            asked += [Prompt(cut, len(asked), tuple(gold) if row.words else (), tuple(gold.values()))] * bool(gold)
+    for _, row in nsmallest(items or len(rows), enumerate(rows), key=drawn):
+        prompts, reasons = _prompts(classifier, row, len(clusters))
+        asked += prompts
+        clusters += [f"group {row.group}" if row.group else str(len(clusters))] * bool(prompts)
         left_out += [LeftOut(row.place, Kind(), reason) for reason in reasons]
     title = f"labels of {name}"
     if not asked:
         raise BehaviourError(f"{title}: no row can be read" + f" ({left_out[0].reason})" * bool(left_out))
-    clusters = tuple(map(str, range(len(asked))))
-    if regression:
-        return Regression(title, "squared error", classifier, asked, clusters, left_out=tuple(left_out))
-    asked = [Prompt(one.text, one.item, one.places, one.wanted, (1.0,) * len(one.wanted)) for one in asked]
-    return Labels(title, "nats a label", classifier, asked, clusters, left_out=tuple(left_out))
+    about: dict[str, Any] = {"clusters": tuple(clusters), "left_out": tuple(left_out)}
+    if score and (classifier.several or len(classifier.labels) < 2):
+        raise LabelError(
+            f"score: it takes rows with one label each, and {classifier.model.name} has {classifier.described}"
+        )
+    if not classifier.labels:
+        return Choices(title, "nats a choice", classifier, asked, **about)
+    if len(classifier.labels) == 1:
+        return Regression(title, "squared error", classifier, asked, **about)
+    if classifier.several:
+        return SeveralLabels(title, "nats a label", classifier, asked, **about)
+    return Labels(title, "score" if score else "nats a label", classifier, asked, score=score, **about)
+
+
+def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[Prompt], list[str]]:
+    """Return what the model is asked of a row, and why it, or some words of it, are left out."""
+    if not classifier.labels:
+        return _choices(classifier, row, item)
+    cut = classifier.cut(row)
+    if reasons := [*_unfit(classifier.model, row, cut)]:
+        return [], reasons
+    if len(classifier.labels) == 1:
+        return [Prompt(cut, item, number=_number(row))], []
+    if classifier.several:
+        return [Prompt(cut, item, wanted=classifier.labels_of(row))], []
+    gold, reasons = _gold(classifier, row, cut)
+    wanted, places = tuple(gold.values()), tuple(gold) if row.words else ()
+    return [Prompt(cut, item, places, wanted, (1.0,) * len(wanted))] * bool(gold), reasons
+
+
+def _choices(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[Prompt], list[str]]:
+    """Return a prompt for each choice of a row, of which the right one wants something; raises LabelError."""
+    right = pd.to_numeric(row.label, errors="coerce")
+    if len(row.choices) < 2 or right not in range(len(row.choices)):
+        raise LabelError(
+            f"{row.place}: expected two choices or more, and the number of the right one, from 0, as label"
+        )
+    each = [replace(row, pair=choice) for choice in row.choices]
+    cuts = [classifier.cut(one) for one in each]
+    reasons = [reason for one, cut in zip(each, cuts, strict=True) for reason in _unfit(classifier.model, one, cut)]
+    if reasons:
+        return [], reasons[:1]
+    return [Prompt(cut, item, wanted=(1,) * (number == right)) for number, cut in enumerate(cuts)], []
 
 
 def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[int, int], list[str]]:

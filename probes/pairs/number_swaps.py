@@ -1,10 +1,14 @@
-"""Sentences of the embedded grammar whose subject is put into the other number: material for activation patching."""
+"""Sentences of the embedded grammar whose subject is put into the other number, or changes places with another noun.
+
+The first are material for activation patching, the second labelled rows for classifiers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 
 from probes.grammar import generate, lexicon
 from probes.minimal_pairs import Kind, LeftOut
@@ -137,3 +141,63 @@ def _cased(form: str, like: str) -> str:
 def _nouns() -> dict[str, str]:
     nouns = (*lexicon.NOUNS, *lexicon.RELATIVES, *lexicon.GENERAL.values())
     return {one: other for noun in nouns for one, other in ((noun.singular, noun.plural), (noun.plural, noun.singular))}
+
+
+RULES = ("agreement", "reflexive")
+"What decides the label of `rule_rows`: subject and verb agree in number, or a reflexive in gender with its antecedent."
+
+
+def rule_rows(rule: str, seed: int) -> Iterator[dict[str, str]]:
+    """Yield rows of text, label ("right" or "wrong") and group, without end, whose label no bag of words decides.
+
+    Four rows come of a verb whose subject has a noun of the other number in a prepositional phrase: both nouns in
+    either order, each with both forms. Of "agreement" these are the forms of the verb: "the king near the ships
+    sleeps", "the ships near the king sleeps", and both with "sleep". Of "reflexive" the nouns are a man and a woman,
+    and the sentence ends with "hurt himself" or "hurt herself", say. A document is a group.
+    """
+    if rule not in RULES:
+        raise ValueError(f"unknown rule {rule!r}; the rules are {' and '.join(RULES)}")
+    for document in generate(WITHOUT_END, seed):
+        for sentence in document.split_sentences():
+            found = list(agreements(sentence))
+            for one in found:
+                if _exchangeable(sentence, one, found):
+                    yield from _exchanged(sentence, one, rule)
+
+
+def _exchangeable(sentence: Document, asked: Agreement, found: list[Agreement]) -> bool:
+    """Whether the subject and the one noun between it and its verb can change places."""
+    if _unfit(sentence, asked, found) or asked.attractors != 1 or asked.subject > asked.verb:
+        return False
+    (other,) = asked.between
+    of_subject = sentence.heads[other] == asked.subject and sentence.deprels[other] == "nmod"
+    return of_subject and sentence.upos[other] == "NOUN" and all(other not in one.subjects for one in found)
+
+
+def _exchanged(sentence: Document, asked: Agreement, rule: str) -> Iterator[dict[str, str]]:
+    words = [*sentence.words]
+    places = (asked.subject, asked.between[0])
+    for word in (determiner for noun in places for determiner in _determiners(sentence, noun)):
+        words[word] = _cased("the", words[word])
+    forms, after = _verbs(sentence, asked) if rule == "agreement" else _people(Random(" ".join(sentence.words)))
+    before, after = words[: asked.verb], after or tuple(words[asked.verb + 1 :])
+    for nouns in (tuple(forms), tuple(forms)[::-1]):
+        for noun, form in forms.items():
+            for place, put in zip(places, nouns, strict=True):
+                before[place] = _cased(put, words[place])
+            text = " ".join((*before, *form.split(), *after))
+            yield {"text": text, "label": "right" if noun == nouns[0] else "wrong", "group": sentence.id}
+
+
+def _verbs(sentence: Document, asked: Agreement) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return both nouns, each with the form of the verb that agrees with it; the sentence goes on as it did."""
+    own, other = (sentence.words[word].lower() for word in (asked.subject, asked.between[0]))
+    form = sentence.words[asked.verb]
+    return {own: form, other: other_number(form, plural=_number(sentence, asked.verb) == "Plur")}, ()
+
+
+def _people(random: Random) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return a man and a woman, each with the same verb and the reflexive; the sentence ends there."""
+    verb = random.choice(lexicon.REFLEXIVE).past
+    man, woman = (random.choice([noun for noun in lexicon.NOUNS if noun.gender == one]) for one in ("Masc", "Fem"))
+    return {man.singular: f"{verb} himself", woman.singular: f"{verb} herself"}, (".",)

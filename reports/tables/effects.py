@@ -58,8 +58,8 @@ ALL_PLACES: Final = "all places"
 
 _WAY: Final = text(
     "way",
-    "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), or that on "
-    "another text (resample).",
+    "What the heads' output is replaced by: zero, that of uniform attention, its mean (by position), that on "
+    "another text (resample), or its values mixed by the attention of the next head of the set (interchange).",
 )
 _ABOUT: Final = ("behaviour", "way", "measure")
 

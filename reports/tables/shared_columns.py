@@ -129,14 +129,14 @@ UNIT: Final = text("unit", "Unit of the values and costs of the behaviour, such 
 COSINE: Final = "cosine"
 "What the unit of a behaviour begins with that is a distance from the intact model."
 
-MEASURES: Final = ("value", "accuracy", "accuracy with attractors", "gold logit")
+MEASURES: Final = ("value", "accuracy", "accuracy with attractors", "logit difference")
 "What is measured of a behaviour; of all but minimal pairs and labels the value alone."
 
 VALUE: Final = MEASURES[0]
 MEASURE: Final = text(
     "measure",
     "What is measured: the value in its unit, the share of pairs or labels decided correctly, or the logit of the "
-    "gold label.",
+    "gold label less the mean of the others.",
     MEASURES,
 )
 

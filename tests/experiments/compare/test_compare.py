@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.compare.compare import compare, open_sides, training_notes
+from experiments.compare.compare import compare, effect_notes, open_sides, training_notes
 from experiments.compare.sides import CompareError
 from reports import write_examples, write_measures, write_scores
 from reports.compare.page import change_table
@@ -194,6 +194,21 @@ def test_losses_minimal_pairs_and_onsets_of_training_runs_are_told(plant: Callab
     sides[1].config["behaviour"] = {"seed": 5}
     first = next(training_notes((sides[0], sides[1]), ("A", "B")))
     assert first.startswith("Minimal pairs are not compared: [behaviour] of the configs differs")
+
+
+def test_heads_that_began_or_ceased_to_matter_are_told(plant: Callable[..., str]) -> None:
+    sides = open_sides([plant("one"), plant("other")])
+    head = {"step": pd.NA, "kind": "head", "way": "zero", "measure": "value", "name": NAMES, "p_adjusted": 0.01}
+    for side, costs in ((sides[0], [1.0, 1, -1, 0]), (sides[1], [1.0, -1, 0, 1])):
+        frame = pd.DataFrame(head | {"behaviour": "masked-LM loss", "cost": costs})
+        of_layer, other_way = frame.assign(kind="layer", cost=1), frame.assign(way="mean", cost=1)
+        side.run.tables["ablations"] = pd.concat([frame, of_layer, other_way])
+    own = pd.DataFrame(head | {"behaviour": "labels of reviews", "cost": 0.5, "p_adjusted": [0.01, 0.2, 0.2, 0.2]})
+    sides[1].run.tables["ablations"] = pd.concat([sides[1].run.tables["ablations"], own])
+    assert [*effect_notes((sides[0], sides[1]), ("A", "B"))] == [
+        "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B.",
+        "labels of reviews: measured of B alone, where 1-1 has an effect.",
+    ]
 
 
 def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:

@@ -46,6 +46,31 @@ def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return studies["ablations"], studies["ablation_contrasts"]
 
 
+def test_heads_of_a_label_are_exchanged_beside_random_ones_of_the_same_layers(
+    ablate: Callable[..., Path], speaker: Path
+) -> None:
+    changes = ('ablation.behaviours=["embedding"]', 'ablation.ways=["zero", "interchange"]', "ablation.draws=2")
+    label = ('ablation.labels=["position: previous", "position: next"]', "ablation.items=9", "ablation.top=2")
+    folder = ablate(speaker, *changes, *label)
+    costs, contrasts = tables(folder)
+    exchanged = costs[costs.way == "interchange"]
+    assert set(exchanged.kind) == {"selected", "random"}
+    assert set(exchanged.heads) == {2}
+    assert {*contrasts.way} == {"zero", "interchange"}
+    assert (contrasts[contrasts.way == "interchange"].cost > 0).any()
+    assert "interchange" in (folder / "report" / "index.html").read_text("utf-8")
+
+
+def test_single_heads_cannot_be_exchanged(ablate: Callable[..., Path], speaker: Path, base: Path) -> None:
+    with pytest.raises(Exception, match="interchange ablates no single head: name another way before it"):
+        load_config(base, ['ablation.ways=["interchange"]'])
+    changes = ('ablation.behaviours=["embedding"]', 'ablation.ways=["zero", "interchange"]', "ablation.top=1")
+    folder = ablate(speaker, *changes, 'ablation.labels=["position: previous"]', "ablation.draws=2", "ablation.items=9")
+    assert set(tables(folder)[0].way) == {"zero"}
+    note = "ablation: no label has two heads to be exchanged for sentence embedding; see top"
+    assert note in Run.open(folder).record.notes
+
+
 @pytest.mark.slow
 def test_a_run_tells_what_heads_cost(ablate: Callable[..., Path], speaker: Path, tmp_path: Path) -> None:
     (tmp_path / "sleepers.txt").write_text(PAIRS, "utf-8")

@@ -110,7 +110,7 @@ def test_labels_of_a_file_are_a_behaviour_of_every_measure_and_named_on_the_page
     run = Run.open(run_config(load_config(base, changes), tmp_path / "runs"))
     place = f"{layer + 1}-{head + 1}"
     costs = run.tables["ablations"].query("kind == 'head'").set_index(["measure", "name"])
-    assert {costs.loc[measure, "cost"].idxmax() for measure in ("value", "accuracy", "gold logit")} == {place}
+    assert {costs.loc[measure, "cost"].idxmax() for measure in ("value", "accuracy", "logit difference")} == {place}
     assert set(costs["n"]) == set(costs["clusters"]) == {60}
     importance, gates = (run.tables[name].set_index("name") for name in ("importance", "gates"))
     assert importance["cost"].to_numpy() == pytest.approx(costs.loc["value", "cost"].to_numpy())
@@ -118,8 +118,12 @@ def test_labels_of_a_file_are_a_behaviour_of_every_measure_and_named_on_the_page
     assert (
         set(run.tables["gate_paths"]["measure"])
         == set(run.tables["pruning"]["measure"])
-        == {*("value", "accuracy", "gold logit")}
+        == {*("value", "accuracy", "logit difference")}
     )
+    compared = run.tables["attention_vs_effect"].set_index("name")
+    assert (set(compared["behaviour"]), compared["cost"].idxmax()) == ({"labels of reviews"}, place)
+    rho = run.tables["attention_vs_effect_correlations"].set_index(["one", "other"]).loc[("importance", "cost")]
+    assert rho["low"].iloc[0] <= rho["rho"].iloc[0] <= rho["high"].iloc[0]
     page = (run.folder / "report" / "index.html").read_text("utf-8")
     for text in ("labels of reviews", "accuracy, points", "BertForSequenceClassification: labels bad, good"):
         assert text in page

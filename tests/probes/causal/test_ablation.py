@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 
@@ -10,8 +11,10 @@ import torch
 from torch import Tensor
 
 from mha import Ablate, MaskedLM, intervene, record
+from mha.causal.interventions import Attend, Change
+from mha.models.circuits import layers_of
 from mha.models.hub import load_hub_model
-from probes.causal.ablation import MEAN, POSITION_MEAN, RESAMPLE, WAYS, Heads, measure, random_sets
+from probes.causal.ablation import INTERCHANGE, MEAN, POSITION_MEAN, RESAMPLE, WAYS, Heads, measure, random_sets
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora.corpus import MemoryTexts
 from probes.minimal_pairs import Kind, MinimalPair
@@ -79,7 +82,7 @@ def change(behaviour: Behaviour, known: Sequence[Sequence[Tensor]], i: int, laye
     return Ablate(layer, head, how)
 
 
-def alone(behaviour: Behaviour, i: int, changes: Sequence[Ablate]) -> float:
+def alone(behaviour: Behaviour, i: int, changes: Sequence[Change]) -> float:
     """Return the value of one text, read alone, with heads switched off by `intervene`."""
     texts, reader = behaviour.texts([i]), behaviour.reader
     with torch.no_grad():
@@ -109,6 +112,33 @@ def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6 * most)
         assert sum(told) == len(asked.prompts)
     assert all(float((found[number] - found[0]).abs().max()) > 1e-3 for number in range(1, len(SETS)))
+
+
+def test_heads_are_exchanged_as_if_each_attended_as_the_next(behaviour: Callable[..., Behaviour]) -> None:
+    asked, sets = behaviour("embedding"), [(), ((0, 1), (1, 2)), ((1, 0), (1, 1)), ((0, 0), (0, 2), (1, 2))]
+    expected = torch.zeros(len(sets), len(asked.clusters), dtype=torch.float64)
+    for i, one in enumerate(asked.prompts):
+        texts = asked.texts([i])
+        with record(asked.reader.module) as maps, torch.no_grad():
+            asked.reader.read(texts.ids, texts.real, texts.selected)
+        for number, heads in enumerate(sets):
+            lenders = heads[1:] + heads[:1]
+            lent = [maps["pattern"][layer][:, head] for layer, head in lenders]
+            changes = [Attend(layer, {head: one}) for (layer, head), one in zip(heads, lent, strict=True)]
+            expected[number, one.item] += alone(asked, i, changes)
+    found = measure(asked, sets, INTERCHANGE, batch_pieces=60, side_by_side=100)
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+    assert all(float((found[number] - found[0]).abs().max()) > 1e-4 for number in range(1, len(sets)))
+
+
+def test_heads_that_attend_alike_are_exchanged_for_nothing(behaviour: Callable[..., Behaviour]) -> None:
+    asked = deepcopy(behaviour("embedding"))
+    attention = layers_of(asked.reader.module)[1].attention
+    with torch.no_grad():
+        for weight in (attention.W_Q, attention.W_K, attention.bias(0), attention.bias(1)):
+            weight[1] = weight[0]
+    found = measure(asked, [(), ((1, 0), (1, 1)), ((1, 0), (1, 2))], INTERCHANGE)
+    assert float((found[1] - found[0]).abs().max()) < 1e-6 < 1e-4 < float((found[2] - found[0]).abs().max())
 
 
 CHOSEN = ((0, 1), (2, 0), (2, 3))

@@ -38,6 +38,12 @@ def pairs(lm: MaskedLM, clusters: Sequence[str], attractors: Sequence[int | None
     return Predictions("pairs", "nats", lm, asked, tuple(clusters), kinds)
 
 
+def labelled(lm: MaskedLM, items: int) -> Behaviour:
+    return Predictions(
+        "labels", "nats", lm, [Prompt(TEXT, item) for item in range(items)], tuple(map(str, range(items)))
+    )
+
+
 def embedding(model: Model, clusters: Sequence[str]) -> Behaviour:
     return Embedding("embedding", "cosine", model, [Prompt(TEXT, i) for i in range(len(clusters))], tuple(clusters))
 
@@ -67,6 +73,17 @@ def test_costs_are_told_by_hand(lm: MaskedLM) -> None:
     assert (tie.intact, tie.ablated, tie.cost) == (0.75, 0.875, -0.125)
     attracted = row(frame, ATTRACTED, "1-1")
     assert (attracted.n, attracted.clusters, attracted.intact, attracted.cost) == (2, 2, 0.5, 0.5)
+
+
+def test_a_head_that_changes_no_item_by_more_than_rounding_costs_nothing(lm: MaskedLM) -> None:
+    values = np.zeros((3, 20)) + 0.5
+    values[1] -= np.linspace(1e-9, 9e-6, 20)  # of one sign throughout
+    values[2, 0] -= 0.1
+    values[2, 1:] -= 1e-6
+    frame = ablation_table(labelled(lm, 20), "uniform", SETS, values, EFFORT)
+    first, second = (row(frame, VALUE, name) for name in ("1-1", "1-2"))
+    assert (first.cost, first.ci_low, first.ci_high, first.p_adjusted) == (0, 0, 0, 1)
+    assert second.cost == pytest.approx((0.1 + 19e-6) / 20)
 
 
 def test_intervals_are_of_paired_differences_by_cluster(lm: MaskedLM) -> None:
@@ -201,3 +218,19 @@ def test_a_harmless_head_is_compared_with_all_but_those_that_help() -> None:
     """The median damage is 0.01, so heads from -0.01 on are compared with one of 0."""
     found = of("1-1", [5, 1, 1, 1, 9], [0.0, -0.01, 0.01, 0.5, -0.5])
     assert (found["damaging"], found["damaging_cost"], found["damaging_low"]) == (3, 1, 1)
+
+
+def test_skewed_costs_of_few_rows_are_too_often_below_0_and_seldom_above() -> None:
+    """Eight heads whose costs are 0 on average, most of them a little below and few far above: a limit of the test."""
+    random, runs, found = np.random.default_rng(0), 200, {}
+    for rows in (30, 400):
+        below, above = 0, 0
+        for seed in range(runs):
+            costs = random.exponential(size=(rows, 8)) - 1
+            _, adjusted = two_sided(SignFlips.draw(range(rows), 999, seed), range(rows), costs)
+            below += bool((adjusted[costs.mean(0) < 0] < 0.05).any())
+            above += bool((adjusted[costs.mean(0) > 0] < 0.05).any())
+        found[rows] = (below / runs, above / runs)
+    assert found[30][0] > 0.1
+    assert found[400][0] < 0.1
+    assert max(above for _, above in found.values()) <= 0.025

@@ -16,6 +16,7 @@ from probes.causal.attention_vs_effect import (
     Role,
     attention_vs_effect,
     rank_correlations,
+    task_roles,
     write_norms,
 )
 from probes.causal.behaviours import Embedding, Prompt
@@ -48,6 +49,14 @@ def costs() -> pd.DataFrame:
     frame = pd.DataFrame(PLACES, columns=["layer", "head"])
     cost, p = [0.3, 0.1, 0.2, -0.4, 0.0], [0.01, 0.3, 0.04, 0.01, 0.02]
     return frame.assign(cost=cost, cost_low=0.0, cost_high=1.0, p_adjusted=p)
+
+
+def test_labels_of_ones_own_are_compared_with_the_named_roles_else_with_the_largest_label_of_each_probe() -> None:
+    own = ("labels of reviews",)
+    most = scores().assign(n=lambda rows: np.where(rows["label"] == "attractors=1", 50, 40))
+    assert task_roles(most, (), own) == [Role("agreement", "attractors=1", own)]
+    assert task_roles(most, ("agreement: all", "position"), own) == [Role("agreement", "all", own, any_label=False)]
+    assert task_roles(most, ("agreement",), own) == task_roles(most, (), own)
 
 
 def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> None:

@@ -13,6 +13,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
+    BertForMultipleChoice,
     BertForSequenceClassification,
     BertModel,
     DistilBertConfig,
@@ -29,8 +30,20 @@ from mha import Model, ModelError
 from probes.causal.ablation import Heads, measure, single_heads
 from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
+from probes.causal.decisions import Labels
 from probes.causal.gradients import slopes
-from probes.causal.labels import Classifier, LabelError, Labels, has_labels, label_lead, labelled_rows, labels
+from probes.causal.labels import (
+    CHOICES,
+    TEXTS,
+    Classifier,
+    LabelError,
+    has_labels,
+    head_for,
+    label_lead,
+    labelled_rows,
+    labels,
+)
+from probes.causal.labels import WORDS as OF_WORDS
 from probes.causal.pruning import taken
 from probes.evidence.question import Effort
 
@@ -63,7 +76,7 @@ def texts(count: int, seed: int = 0) -> list[str]:
 
 def decided(model: Model, table: pd.DataFrame | Path) -> Behaviour:
     rows = labelled_rows(table)
-    return labels(Classifier.of(model, any(row.words for row in rows)), "rows", rows)
+    return labels(Classifier.of(model, head_for(rows)), "rows", rows)
 
 
 def means(behaviour: Behaviour, heads: Heads = ()) -> dict[str, float]:
@@ -90,7 +103,8 @@ def test_of_pairs_accuracy_loss_and_logit_are_those_of_transformers(types: tuple
     gold = torch.tensor([0, 1, 2] * 10)
     assert found[ACCURACY] == pytest.approx(float((given.argmax(1) == gold).float().mean()))
     assert found[VALUE] == pytest.approx(-float(torch.nn.functional.cross_entropy(given, gold)), abs=1e-5)
-    assert found[LOGIT] == pytest.approx(float(given[range(30), gold].mean()), abs=1e-5)
+    others = (given.sum(1) - given[range(30), gold]) / 2
+    assert found[LOGIT] == pytest.approx(float((given[range(30), gold] - others).mean()), abs=1e-5)
 
 
 def test_of_words_each_labelled_word_counts_once() -> None:
@@ -113,6 +127,69 @@ def test_of_words_each_labelled_word_counts_once() -> None:
     assert (found[ACCURACY], found[VALUE]) == (pytest.approx(np.mean(right)), pytest.approx(np.mean(lost), abs=1e-5))
     assert len(behaviour.clusters) == 20 - short
     assert [one.reason for one in behaviour.left_out] == ["no word has a label"] * short
+
+
+def test_of_several_labels_a_text_each_counts_as_there_or_not() -> None:
+    torch.manual_seed(5)
+    kind = {"problem_type": "multi_label_classification", "id2label": {0: "long", 1: "good", 2: "bad"}}
+    module, fast = BertForSequenceClassification(BertConfig(**kind, **SIZE, **BERT)), tokenizer()
+    gold = [["good"], ["bad", "long"], [], [2, "good"]] * 5
+    found = means(decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold})))
+    given = torch.stack([logits(module, fast, text) for text in texts(20)])
+    there = torch.tensor([[0.0, 1, 0], [1, 0, 1], [0, 0, 0], [0, 1, 1]] * 5)
+    loss = float(torch.nn.functional.binary_cross_entropy_with_logits(given, there))
+    assert (found[VALUE], found[ACCURACY], found[LOGIT]) == (
+        pytest.approx(-loss, abs=1e-5),
+        pytest.approx(float(((given > 0) == (there > 0)).float().mean())),
+        pytest.approx(float(torch.where(there > 0, given, -given).mean()), abs=1e-5),
+    )
+    with pytest.raises(LabelError, match="row 1: 'fair' is no label"):
+        decided(load(module, fast), pd.DataFrame({"text": ["the film"], "label": [["fair"]]}))
+
+
+def test_of_choices_each_row_is_one_decision() -> None:
+    torch.manual_seed(6)
+    module, fast = BertForMultipleChoice(BertConfig(**SIZE, **BERT)), tokenizer("token_type_ids")
+    counts, first = [2, 3, 4, 3] * 5, texts(20)
+    choices = [texts(count, 7 + row) for row, count in enumerate(counts)]
+    table = pd.DataFrame({"text": first, "choices": choices, "label": [row % 2 for row in range(20)]})
+    behaviour = decided(load(module, fast), table)
+    lost, right, apart = [], [], []
+    for text, some, gold in table.to_numpy():
+        pairs = fast([text] * len(some), some, padding=True, return_tensors="pt")
+        with torch.no_grad():
+            (given,) = module.eval()(**{name: one[None] for name, one in pairs.items()}).logits
+        lost.append(float(given.log_softmax(0)[gold]))
+        right.append(float(given.argmax() == gold))
+        apart.append(float(given[gold] - (given.sum() - given[gold]) / (len(some) - 1)))
+    assert means(behaviour) == {
+        **{VALUE: pytest.approx(np.mean(lost), abs=1e-5), ACCURACY: pytest.approx(np.mean(right))},
+        LOGIT: pytest.approx(np.mean(apart), abs=1e-5),
+    }
+    values = [measure(behaviour, [(), ((0, 1),)], batch_pieces=pieces) for pieces in (20, 2000)]
+    torch.testing.assert_close(*values, rtol=1e-5, atol=1e-5)
+    assert len(behaviour.clusters) == 20
+    with pytest.raises(LabelError, match=r"row \d+: expected two choices or more"):
+        decided(behaviour.reader.model, table.assign(label=4))
+
+
+def test_a_score_of_ones_own_is_ablated_in_place_of_the_log_probability() -> None:
+    module, (layer, head) = planted(1)
+    model, rows = load(module, tokenizer()), opinions(40, 1)
+
+    def brier(given: torch.Tensor, gold: torch.Tensor) -> torch.Tensor:
+        return -((given.softmax(1) - torch.nn.functional.one_hot(gold, given.shape[1])) ** 2).sum(1)
+
+    table = ablate(model, "each", rows, score=brier)
+    costs = table.frame.set_index(["measure", "name"]).loc[VALUE]
+    given = torch.stack([logits(module, tokenizer(), text) for text in rows.text])
+    gold = torch.tensor([("bad", "good").index(label) for label in rows.label])
+    assert costs.intact.iloc[0] == pytest.approx(float(brier(given, gold).mean()), abs=1e-5)
+    assert (costs.cost.idxmax(), set(costs.unit)) == (f"{layer + 1}-{head + 1}", {"score"})
+    with pytest.raises(
+        BehaviourError, match=r"score: expected a tensor \(\d+,\), a number for each gold label, got \(\d+, 2\)"
+    ):
+        ablate(model, "each", rows, score=lambda given, gold: given)
 
 
 def test_of_numbers_the_value_is_minus_the_squared_error() -> None:
@@ -268,7 +345,7 @@ def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:
 
 
 def test_a_label_that_is_a_name_and_a_number_is_the_name(model: Model) -> None:
-    numbered = replace(Classifier.of(model, False), labels=("1", "0"))
+    numbered = replace(Classifier.of(model, TEXTS), labels=("1", "0"))
     assert [numbered.label(one, "row 1") for one in ("1", 1, "0", 0)] == [0, 0, 1, 1]
 
 
@@ -286,7 +363,7 @@ def test_a_subset_of_the_rows_has_a_mean_of_its_own() -> None:
 
 
 def test_at_most_so_many_rows_are_a_sample_whatever_their_order(model: Model) -> None:
-    frame, classifier = opinions(30, 1), Classifier.of(model, False)
+    frame, classifier = opinions(30, 1), Classifier.of(model, TEXTS)
     one, other = (labels(classifier, "rows", labelled_rows(f), 7) for f in (frame, frame.iloc[::-1]))
     assert {p.text.ids.tobytes() for p in one.prompts} == {p.text.ids.tobytes() for p in other.prompts}
     assert len(one.clusters) == 7
@@ -311,7 +388,7 @@ def test_rows_that_cannot_be_read_are_left_out_with_the_reason(model: Model) -> 
         ({"text": "the film", "label": "fair"}, r"row 1: 'fair' is no label of .*, which has bad, good, or 0 to 1"),
         ({"text": "the film", "label": 2}, "row 1: 2 is no label"),
         ({"text": "the film", "label": None}, "row 1: expected text and label, or words and a label for each"),
-        ({"text": "the film", "label": ["good"]}, "row 1: expected text and label"),
+        ({"text": "the film", "label": ["good"]}, r"row 1: \('good',\) is no label"),
         ({"words": ["the", "film"], "label": ["O"]}, "row 1: 1 labels of 2 words"),
         ({"words": ["the", "film"], "label": 3}, "row 1: 1 labels of 2 words"),
         ({"words": float("nan"), "label": "good"}, "row 1: expected text and label"),
@@ -324,10 +401,10 @@ def test_a_row_without_text_or_a_label_of_the_model_is_refused(model: Model, row
 
 def test_a_model_without_such_a_head_is_refused(model: Model, capsys: Callable[..., Any]) -> None:
     with pytest.raises(ModelError, match=r"no head for rows with a label for each word.*BertForSequenceClassification"):
-        Classifier.of(model, True)
+        Classifier.of(model, OF_WORDS)
     bare = load(BertModel(BertConfig(**SIZE, **BERT)), tokenizer())
     with pytest.raises(ModelError, match=r"no head for rows with one label.*\(it is a BertModel\)"):
-        Classifier.of(bare, False)
+        Classifier.of(bare, TEXTS)
     several = BertForSequenceClassification(BertConfig(problem_type="multi_label_classification", **SIZE, **BERT))
-    with pytest.raises(ModelError, match="gives a text several labels"):
-        Classifier.of(load(several, tokenizer()), False)
+    with pytest.raises(ModelError, match="no head for rows with choices"):
+        Classifier.of(load(several, tokenizer()), CHOICES)

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from probes.minimal_pairs import LeftOut
-from probes.pairs.number_swaps import ROLES, NumberSwap, number_swapped, number_swaps
+from probes.pairs.number_swaps import ROLES, RULES, NumberSwap, number_swapped, number_swaps, rule_rows
 from probes.records import Document, Mention, Sentence
 
 Tree = Callable[..., Sentence]
@@ -118,3 +118,32 @@ def test_a_subject_that_a_pronoun_names_again_is_left_out(tree: Tree) -> None:
     found = sentence(tree, text, Mention((0,), 0, "e1"), Mention((2,), 2, "e1"))
     assert isinstance(found, LeftOut)
     assert found.reason == "the subject is named again in the sentence"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_bag_of_words_decides_a_rule_and_its_four_rows_are_two_orders_with_two_forms(rule: str) -> None:
+    rows = [*islice(rule_rows(rule, 1), 400)]
+    for four in (rows[i : i + 4] for i in range(0, len(rows), 4)):
+        bags = [frozenset(Counter(row["text"].lower().split()).items()) for row in four]
+        assert [row["label"] for row in four] == ["right", "wrong", "wrong", "right"]
+        assert (bags[0], bags[1]) == (bags[2], bags[3])
+        assert len({row["text"] for row in four}) == 4
+        assert len({row["group"] for row in four}) == 1
+    assert len({row["group"] for row in rows}) > 60
+
+
+def test_the_first_rows_of_the_grammar_are_right_by_eye() -> None:
+    agreement, reflexive = ([row["text"] for row in islice(rule_rows(rule, 0), 4)] for rule in RULES)
+    assert agreement == [
+        "The wooden chairs behind the gate were broken .",
+        "The wooden chairs behind the gate was broken .",
+        "The wooden gate behind the chairs were broken .",
+        "The wooden gate behind the chairs was broken .",
+    ]
+    first, *_ = (text.split() for text in reflexive)
+    assert (first[:2], first[3:5], first[-2:]) == (["The", "wooden"], ["behind", "the"], ["himself", "."])
+
+
+def test_an_unknown_rule_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="unknown rule 'case'; the rules are agreement and reflexive"):
+        next(rule_rows("case", 0))
