@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -32,11 +33,18 @@ BY_ANSWER: Final = r" is (?:right|meant)$"
 """What labels end in that are defined by the answer: a head that always prefers one kind of candidate is right in all
 of their items, so a grade in one of them makes no head specialised."""
 
-SLICED: Final = (
-    r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$|^(?:feminine|masculine|neuter|they)\b"
-    rf"|{BY_ANSWER}"
-)
-"What labels have that are slices of others; of antecedents by gender, and by which candidate is the antecedent."
+COUNTED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("agreement", "antecedent", "same-atom", "sense"), ("all",)),
+    "coordination": ("noun", "verb", "other"),
+    "coreference": ("pronoun", "proper", "nominal"),
+    "distractors": ("verb", "reflexive"),
+    "negation": ("verb", "predicate", "phrase", "negated", "plain"),
+}
+"""Probe whose labels overlap -> those that count. All others slice them: by a count, distance, word, person, gender,
+the answer, the kind of sentence or of reaction."""
+
+POOLED: Final = re.compile(r"all|.*:\*|within=.*|.* half")
+"Labels of other probes that hold the words of several: pools of relations, areas of positions."
 
 
 def grade_names(probe: str = "", *, controlled: bool) -> tuple[str, ...]:
@@ -130,21 +138,28 @@ def own_labels(questions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     >>> sorted(own_labels([("dependency", "nsubj"), ("dependency", "nsubj:*"), ("agreement", "all")]))
     [('agreement', 'all'), ('dependency', 'nsubj')]
     """
-    table = pd.DataFrame(sorted(set(questions)), columns=["probe", "label"])
-    own = table[table.groupby("probe")["label"].transform(counted).astype(bool)]
-    return set(own.itertuples(index=False, name=None))
+    labels: dict[str, set[str]] = {}
+    for probe, label in questions:
+        labels.setdefault(probe, set()).add(label)
+    return {(probe, label) for probe, of_probe in labels.items() for label in counted(probe, of_probe)}
 
 
-def counted(labels: pd.Series) -> pd.Series:
-    """Return which questions of a probe are counted, by their labels: none whose words another one has as well.
+def stands_alone(probe: str, label: str) -> bool:
+    """Return whether a label is none that pools or slices others of its probe.
 
-    Left out are pools ("all", "nsubj:*"), and slices of other labels: by a count or a distance ("attractors=1"), by
-    person, by gender, by place, by the answer ("nearer is right"). A probe that has nothing else ("agreement") is
-    counted by "all".
-
-    >>> counted(pd.Series(["all", "nsubj", "nsubj:*"])).tolist(), counted(pd.Series(["all", "person=1"])).tolist()
-    ([False, True, False], [True, False])
+    >>> [stands_alone("dependency", label) for label in ("nsubj", "nsubj:*")], stands_alone("agreement", "all")
+    ([True, False], True)
     """
-    everything = labels == "all"
-    own = ~everything & ~labels.str.endswith(":*") & ~labels.str.contains(SLICED)
-    return own if own.any() else everything if everything.any() else ~own
+    return label in COUNTED[probe] if probe in COUNTED else not POOLED.fullmatch(label)
+
+
+def counted(probe: str, labels: Iterable[str]) -> set[str]:
+    """Return which of the labels of a probe are counted: none whose words another one has as well.
+
+    They are those that stand alone; where there are none it is "all", and without that all of them.
+
+    >>> counted("dependency", ["all", "nsubj", "nsubj:*"]), counted("agreement", ["all", "person=1"])
+    ({'nsubj'}, {'all'})
+    """
+    labels = {*labels}
+    return {label for label in labels if stands_alone(probe, label)} or labels & {"all"} or labels
