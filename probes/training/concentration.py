@@ -11,14 +11,11 @@ import numpy.typing as npt
 from probes.registry import Probe
 from probes.scoring.tally import Numbers, Question
 from probes.training.biography import Biography
-from reports.tables.grades import stands_alone
+from reports.tables.grades import ROLE_ITEMS, stands_alone
 
 LIVES = ("never", "commits", "changes", "loses", "wavers")
 "What `life` can be."
 
-
-FEWEST = 50
-"A label with fewer items is no role: chance alone would put some head far above the baseline."
 
 COVERED = {"agreement": "dependency"}
 "Probe -> probe among whose roles its own are already (subjects of verbs that show number are subjects)."
@@ -85,8 +82,8 @@ class Profiles:
 
 
 def is_role(question: Question, n: int) -> bool:
-    """Return whether a label stands for itself and has FEWEST items: "nsubj" does, "nsubj:*" and "all" pool labels."""
-    return n >= FEWEST and stands_alone(question[0], question[2])
+    """Return whether a label stands for itself and has ROLE_ITEMS: "nsubj" does, "nsubj:*" and "all" pool labels."""
+    return n >= ROLE_ITEMS and stands_alone(question[0], question[2])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.across import kept_labels, label_table, pair_table, role_cases
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
-from reports.compare.atlas_shares import LabelShares, label_shares, share_chart, share_table
+from reports.compare.atlas_shares import DOCUMENTS, ITEMS, LabelShares, label_shares, share_chart, share_table
 from reports.compare.atlas_summary import (
     AtlasRow,
     Group,
@@ -263,11 +263,11 @@ def _sections(
 
 
 SHARES: Final = (
-    "Of the labels that were tested on 200 words and 20 documents (effective number) or more, and have a table of "
-    "words and distances or rules of grammar, in how many does some head exceed them, in any direction? Brackets are "
-    "95 % intervals, as of labels drawn at random. Grades are nested: a head beyond words is beyond position and "
-    "controls too. Ahead and behind: labels whose selected head is above that baseline alone in a direction, or below "
-    "it in all (95 % interval, not corrected). Pools and slices of other labels are left out."
+    f"Of the labels that were tested on {ITEMS} words and {DOCUMENTS} documents (effective number) or more, and have a "
+    "table of words and distances or rules of grammar, in how many does some head exceed them, in any direction? "
+    "Brackets are 95 % intervals, as of labels drawn at random. Grades are nested: a head beyond words is beyond "
+    "position and controls too. Ahead and behind: labels whose selected head is above that baseline alone in a "
+    "direction, or below it in all (95 % interval, not corrected). Pools and slices of other labels are left out."
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reports.tables.grades import STABLE
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.scores import SCORES
 
 COLUMNS: Final = ("accuracy", "mass", "coverage", "share", "margin", "stability", "precision", "lift", "near ties")
@@ -77,7 +78,7 @@ _TERMS: Final = (
         "McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little was seen: "
         "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead "
         "one more item (after Agresti and Min 2005). That of a margin over a control has the error of its level as "
-        "well. With an effective number of documents below 20 (⚠) they are rough all the "
+        f"well. With an effective number of documents below {FEW_CLUSTERS} (⚠) they are rough all the "
         "same. Intervals are not corrected for the number of heads and labels on the page; the adjusted p is.",
     ),
     (

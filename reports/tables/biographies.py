@@ -10,6 +10,7 @@ from typing import Final
 
 from reports.formats import decimal, moment, percent, signed
 from reports.tables.column import Column
+from reports.tables.grades import ROLE_ITEMS
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -124,7 +125,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 difference("last_margin", "Margin of the best head at the last checkpoint."),
                 text("best_head", "Name of the best head at the last checkpoint; empty for several runs."),
                 text("peak_head", "Name of the best head where the margin is largest; empty for several runs."),
-                flag("role", "Whether the label counts as a role: one that stands for itself, with 50 items or more."),
+                flag("role", f"Whether it counts as a role: it stands for itself, with {ROLE_ITEMS} items or more."),
             ),
             csv=False,
         ),
@@ -272,9 +273,9 @@ TERMS: Final = (
     ),
     (
         "role",
-        "A label that stands for itself, with 50 items or more; its best direction is reported. A head has the role "
-        "in which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
-        "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row. Where "
+        f"A label that stands for itself, with {ROLE_ITEMS} items or more; its best direction is reported. A head has "
+        "the role in which its margin is largest, over the strongest baseline and over itself at the first checkpoint, "
+        "if that is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row. Where "
         "dependency is scored as well, agreement is no role of a head: its subjects are in nsubj.",
     ),
     (

@@ -9,13 +9,16 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import points
+from reports.formats import percent, points
 
 GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond grammar rules")
 "Grade of a head in a label -> its name; each grade has passed those before it."
 
 STABLE: Final = 0.95
 "Share of the redraws of the controls in which a stable grade, or the lack of one, holds; others are borderline."
+
+REDRAWS: Final = 20
+"How often the models of controls are drawn anew, from those of the run and with replacement."
 
 ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
@@ -45,6 +48,10 @@ the answer, the kind of sentence or of reaction."""
 
 POOLED: Final = re.compile(r"all|.*:\*|within=.*|.* half")
 "Labels of other probes that hold the words of several: pools of relations, areas of positions."
+
+
+ROLE_ITEMS: Final = 50
+"Items that a label has at least to be a role of a head: with fewer, chance alone would put some head far above."
 
 
 def grade_names(probe: str = "", *, controlled: bool) -> tuple[str, ...]:
@@ -87,6 +94,17 @@ def is_borderline(grade: int, holds: float) -> bool:
     [False, True, True, False, False]
     """
     return holds < STABLE if grade else holds > 1 - STABLE + 1e-9
+
+
+def borderline_text(row: Mapping[Any, Any]) -> str:
+    """Return what a row of scores says behind its grade where that, or the lack of one, is borderline; else "".
+
+    >>> borderline_text({"grade": 1, "holds": 0.9}), borderline_text({"grade": 1, "holds": 1.0})
+    (', borderline (significant in 90.0 % of redraws of the controls)', '')
+    """
+    if not is_borderline(int(row["grade"]), row["holds"]):
+        return ""
+    return f", borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
 
 
 def has_stable_grade(rows: pd.DataFrame) -> pd.Series:
