@@ -20,7 +20,7 @@ from reports.tables.grades import (
     borderline_text,
     grade_name,
     is_of_language,
-    result,
+    shown,
 )
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 
@@ -91,12 +91,7 @@ def graded(row: Row) -> str:
 
 def specialised(row: Row) -> str:
     """Return whether a head is specialised, or significant in a position; where it is not, whether another one is."""
-    found, what = result(row), "significant" if row["probe"] == POSITION else "specialised"
-    if row["highest"] and found not in (what, "significant"):
-        return f"not {what}; {row['highest_heads']} is"
-    if found != "not significant":
-        return found
-    return {"no": f"no head is {what}", "yes": "borderline"}.get(row["verdict"], "undecided")
+    return shown(row, row["highest_heads"], "significant" if row["probe"] == POSITION else "specialised")
 
 
 CRITERION: Final = (

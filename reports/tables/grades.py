@@ -87,6 +87,23 @@ def result(row: Mapping[Any, Any]) -> str:
     return ("specialised" if row["specialised"] else "significant") if row["grade"] else "not significant"
 
 
+def shown(row: Mapping[Any, Any], other: str, what: str = "significant") -> str:
+    """Return the same of the best head of a label and direction; `other` has a stable grade there, where any has.
+
+    >>> row = {"p_adjusted": 0.01, "grade": 0, "specialised": False, "holds": 0.0, "verdict": "no"}
+    >>> shown(row, ""), shown(row, "head 2-1"), shown(row | {"holds": 0.5}, "")
+    ('no head is significant', 'not significant; head 2-1 is', 'borderline')
+    """
+    found = result(row)
+    if found in ("not tested", "specialised", "significant"):
+        return found
+    if other:
+        return f"not {what}; {other} is"
+    if found == "borderline" or row["verdict"] == "yes":  # of another head, which is not stable
+        return "borderline"
+    return "undecided" if row["verdict"] == "undecided" else f"no head is {what}"
+
+
 def is_borderline(grade: int, holds: float) -> bool:
     """Return whether other draws of the controls would often say otherwise; `holds` is that of the first grade for 0.
 

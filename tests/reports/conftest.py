@@ -19,6 +19,7 @@ from scipy.stats import kendalltau
 from experiments.config.config import resolved
 from experiments.run.config import RunConfig
 from reports import (
+    Run,
     read_examples,
     read_scores,
     write_attention,
@@ -274,6 +275,12 @@ def write_run(folder: Path) -> Path:
 def written_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The synthetic run folder, written once; not to be changed."""
     return write_run(tmp_path_factory.mktemp("runs") / "minilm-ewt")
+
+
+@pytest.fixture(scope="session")
+def run(written_run: Path) -> Run:
+    """The synthetic run; not to be changed."""
+    return Run.open(written_run)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,11 +12,6 @@ from reports.heads.card_parts import CardSource
 from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.shortest_table import shortest_table
-
-
-@pytest.fixture(scope="module")
-def run(written_run: Path) -> Run:
-    return Run.open(written_run)
 
 
 def grid_of(run: Run) -> HeadGrid:

@@ -1,21 +1,14 @@
 """The numbers by which a page colours and places heads are those of the run's tables, and no others."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from reports import Run
 from reports.heads.card_parts import CardSource
 from reports.heads.numbers import accuracy_title, head_numbers, number_data
 from reports.tables.grades import own_labels
-
-
-@pytest.fixture(scope="module")
-def run(written_run: Path) -> Run:
-    return Run.open(written_run)
 
 
 def of_all(run: Run, **columns: Any) -> pd.DataFrame:

@@ -1,7 +1,5 @@
 """Figures of a run for papers: pictures of its charts, and the same numbers on axes of Matplotlib."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -11,11 +9,6 @@ from reports.drawing.charts import FORMATS, picture
 from reports.notebook.run_charts import MOST
 from reports.scores.best_heads import best_heads, by_margin
 from reports.scores.plain_names import task
-
-
-@pytest.fixture(scope="module")
-def run(written_run: Path) -> Run:
-    return Run.open(written_run)
 
 
 @pytest.mark.parametrize(("form", "begins"), [*zip(FORMATS, (b"%PDF", b"\x89PNG", b"<svg"), strict=True)])

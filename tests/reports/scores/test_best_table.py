@@ -1,17 +1,11 @@
 """Best heads as tables and charts of notebooks hold the numbers of the scores."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from reports import Run
 from reports.scores.best_table import find_question
-
-
-@pytest.fixture(scope="module")
-def run(written_run: Path) -> Run:
-    return Run.open(written_run)
 
 
 def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers(run: Run):

@@ -1,7 +1,6 @@
 """The table that says first which heads do what: its words, numbers and verdicts."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,8 +67,7 @@ def test_without_controls_none_is_named_and_few_documents_are_marked() -> None:
     assert made.texts[0][2] == "⚠ 72.5 [69.0, 76.1]"
 
 
-def test_the_table_of_a_run_has_the_numbers_of_its_scores_and_positions_last(written_run: Path) -> None:
-    run = Run.open(written_run)
+def test_the_table_of_a_run_has_the_numbers_of_its_scores_and_positions_last(run: Run) -> None:
     found = shortest_table(run)
     assert 4 < len(found) <= 12
     position = (found.frame["probe"] == "position").tolist()

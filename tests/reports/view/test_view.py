@@ -118,7 +118,7 @@ def test_maps_that_do_not_fit_are_refused_and_the_old_page_stays(
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"view.html": "old"}
 
 
-def test_the_page_opens_on_the_first_finding_or_on_the_head_with_the_least_entropy(tmp_path: Path, written_run: Path):
+def test_the_page_opens_on_the_first_finding_or_on_the_head_with_the_least_entropy(tmp_path: Path, run: Run):
     maps = np.full((2, 2, 4, 4), 0.25)
     maps[1, 0] = np.eye(4)
     flat = attention(["a", "b", "c", "d"], shape=(2, 2))
@@ -126,17 +126,13 @@ def test_the_page_opens_on_the_first_finding_or_on_the_head_with_the_least_entro
     assert data(write_view(tmp_path / "view.html", [Panel("m", [sharp])]))["first"] == "2-1"
     small = attention(["a", "b", "c", "d"], shape=(1, 2))
     assert data(write_view(tmp_path / "view.html", [Panel("m", [sharp]), Panel("n", [small])]))["first"] == "1-1"
-    run = Run.open(written_run)
     found = next(row["name"] for row in shortest_table(run).frame.to_dict("records") if row["grade"])
     assert next(iter(known_roles(run))) == found
     known = data(write_view(tmp_path / "view.html", [Panel("m", [sharp], {"1-2": KnownRole(None, "", ())})]))
     assert known["first"] == "1-2"
 
 
-def test_roles_are_those_of_the_cards_and_share_letters_over_panels(
-    written_run: Path, tmp_path: Path, shown: TextAttention
-):
-    run = Run.open(written_run)
+def test_roles_are_those_of_the_cards_and_share_letters_over_panels(run: Run, tmp_path: Path, shown: TextAttention):
     source, found = CardSource(run), known_roles(run)
     assert {name: role.main[1] for name, role in found.items() if role.main} == dict(source.main_roles)
     assert any(not role.main for role in found.values())
