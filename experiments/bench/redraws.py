@@ -26,7 +26,7 @@ from probes.records import IntArray
 from probes.registry import PERMUTED, RANDOM, WORDS
 from probes.scoring.tally import Pooled
 from reports.progress import silent
-from reports.tables.grades import POSITION, has_stable_grade
+from reports.tables.grades import has_stable_grade, is_of_language
 
 CONFIGS: Final = ("minilm-ewt", "minilm-gum", "minilm-gap", "minilm-grammar")
 SEEDS: Final = 20
@@ -69,8 +69,7 @@ def _seed(run: RunContext, parts: Sequence[Scored], counts: Mapping[str, int], s
 def compare(seeds: Sequence[pd.DataFrame]) -> dict[str, Any]:
     """Return what differs between any two seeds: the share of grades, of those that are stable in one, and verdicts."""
     first = seeds[0]
-    language = (first.probe != POSITION).to_numpy()
-    scopes = {"all": np.ones(len(first), bool), "linguistic roles": language}
+    scopes = {"all": np.ones(len(first), bool), "linguistic roles": is_of_language(first).to_numpy()}
     grades = [one.grade.to_numpy() for one in seeds]
     stable = [has_stable_grade(one).to_numpy() for one in seeds]
     known = (first.n >= ITEMS) & (first.clusters >= DOCUMENTS) & (first.verdict != "")

@@ -146,8 +146,9 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
         sentences.append("The runs selected their heads on different texts.")
     if one.rule != other.rule:
         sentences.append("The runs grade heads by different rules ([verdict] of their configs).")
-    if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:
-        sentences.append("The runs have different controls, which a head with a grade must beat.")
+    rivals = [(side.config.get("controls"), side.config.get("probes", {}).get("baselines")) for side in (one, other)]
+    if rivals[0] != rivals[1] and not one.checkpoint:
+        sentences.append("The runs have different controls or baselines, which a head with a grade must beat.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
     )

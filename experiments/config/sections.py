@@ -12,6 +12,7 @@ from experiments.config.section import ConfigTable, Placed, ProbeNames
 from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
 from mha.device import DEVICES
+from mha.messages import nearest_name
 from mha.models.folders import HUB
 from mha.models.maps import MAPS
 from mha.models.model import SOURCES
@@ -22,6 +23,7 @@ from probes.pairs.agreement_corpus import SETS
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
 from probes.plain.text_tables import Entry
+from probes.scoring.baselines import BASELINES
 
 Precision = Literal["auto", "bf16", "fp32"]
 "Those of `mha.device.PRECISIONS`."
@@ -168,6 +170,13 @@ class CorpusSection(ConfigTable):
         return self
 
 
+def _known_baselines(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in BASELINES:
+            raise ValueError(f"unknown baseline {name!r}; {nearest_name(name, BASELINES)}")
+    return names
+
+
 class ProbesSection(ConfigTable):
     """What is asked."""
 
@@ -176,6 +185,9 @@ class ProbesSection(ConfigTable):
     files: Annotated[tuple[str, ...] | None, Placed(())] = None
     """Files of probes of your own, relative to the config: Python with `@headscope.probe`, or tables of answers
     (.jsonl, .csv), called like their file. They are asked beside `names`, alone where there are none."""
+    baselines: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_known_baselines)] | None = None
+    """The baselines of a probe that heads are compared with, such as "offset" alone, as papers do; all where nothing is
+    said. Controls, the lexical table and rules of grammar are compared with all the same."""
     trained: bool = False
     "Whether a logistic regression is trained for each head and relation, beside a control task."
     trained_pairs: int = Field(default=500, ge=20)
@@ -225,16 +237,6 @@ class ControlsSection(ConfigTable):
     precision: Precision = "fp32"
     """Of the models that read for controls, as in [model]. In bf16 they are read faster where the processor has
     instructions for it; accuracies of the model's heads stay, single grades may differ (docs/cost.md)."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _switched_off(cls, values: Any) -> Any:
-        """Take the switches of earlier versions: words = false is orders = 0; what arcs = false names is gone."""
-        if not isinstance(values, dict):
-            return values
-        off = {name for name in ("words", "arcs") if values.get(name) is False}
-        orders = {"orders": 0} if "words" in off else {}
-        return orders | {name: value for name, value in values.items() if name not in off}
 
     @model_validator(mode="after")
     def _enough(self) -> Self:

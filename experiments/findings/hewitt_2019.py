@@ -10,6 +10,7 @@ from experiments.statements.finding import Evidence, Finding, Measured, Paper, P
 from experiments.statements.numbers import compared, estimate_of, points, table
 from experiments.statements.rule import LearnedRule
 from reports.statements.figure import Figure
+from reports.tables.classifiers import COMPONENTS
 
 PAPER = Paper("hewitt-2019", "Hewitt and Liang 2019", "Designing and Interpreting Probes with Control Tasks")
 
@@ -56,8 +57,8 @@ FINDINGS = (
         id="hewitt-linear",
         claim="A linear classifier of parts of speech is selective.",
         stands_in="the outputs of all heads of the first layer, on UD English GUM",
-        differs="Another model, few examples, 16 labels in the place of those of the Penn Treebank; reduced to 32 "
-        "principal components.",
+        differs="Another model, few examples, 16 labels in the place of those of the Penn Treebank; reduced to "
+        f"{COMPONENTS} principal components.",
         statements=[
             Statement(
                 name="linear",

@@ -11,6 +11,7 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.numbers import compared, estimate_of, points, rows, table
 from experiments.statements.rule import LearnedRule
 from reports.statements.figure import Figure
+from reports.tables.classifiers import RANK
 
 PAPER = Paper(
     "hewitt-manning-2019",
@@ -85,9 +86,9 @@ finding = partial(
     where="main results, table 1",
     data="Penn Treebank",
     stands_in="UD English EWT, 800 sentences of train, 800 of dev",
-    differs="Dependencies of UD; projections of rank 64, fitted to 640 sentences where the paper has 40,000; the layer "
-    "is selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: here "
-    "random weights go through the same probe as a model of their own.",
+    differs=f"Dependencies of UD; projections of rank {RANK}, fitted to 640 sentences where the paper has 40,000; the "
+    "layer is selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: "
+    "here random weights go through the same probe as a model of their own.",
     readings=("probing",),
 )
 

@@ -224,7 +224,8 @@ FINDINGS = (
         where="the examples of heads in the appendix; textbooks make it a sentence about each head",
         model="Transformer, base",
         data="WMT 2014 English-German",
-        metric="The paper shows examples. We: relations in which heads are specialised, by headscope's rule.",
+        metric="The paper shows examples. We: relations in which heads are specialised, which here takes a lead of "
+        "significantly more than 5 points over the best fixed offset, and over no control.",
         stands_in="UD English EWT; heads are selected on train and evaluated on dev.",
         differs="Syntactic relations alone: a head may have another role.",
         statements=[

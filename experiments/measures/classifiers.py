@@ -16,7 +16,7 @@ from reports.formats import MISSING, count, percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn, columns_of
-from reports.tables.classifiers import CLASSIFIERS, CODES, LAYERS
+from reports.tables.classifiers import CLASSIFIERS, CODES, COMPONENTS, LAYERS
 from reports.tables.column import Column
 from reports.tables.marks import FEW_CLUSTERS, few_clusters
 from reports.tables.shared_columns import SPLITS
@@ -59,10 +59,10 @@ TERMS: Final = {
     "initialised weights that is best on the report split, which favours it. Brackets hold their selectivity.",
     "lead over the embedding, p": "Accuracy of the selected head minus that of a classifier on the embeddings, on the "
     "same examples of the report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
-    "expected layer": "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to "
-    "l, each reduced to 32 principal components, and the gains by l are averaged with l as their place (Tenney et al. "
-    "2019). A layer that loses counts against it, so where gains are small the number is uncertain; no interval where "
-    "not every resample gains anything.",
+    "expected layer": "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) "
+    f"to l, each reduced to {COMPONENTS} principal components, and the gains by l are averaged with l as their place "
+    "(Tenney et al. 2019). A layer that loses counts against it, so where gains are small the number is uncertain; "
+    "no interval where not every resample gains anything.",
 }
 
 

@@ -14,6 +14,7 @@ from reports.formats import count, percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
+from reports.tables.classifiers import RANK
 from reports.tables.shared_columns import (
     CORRELATIONS,
     SPLITS,
@@ -125,10 +126,10 @@ class ProbingMeasure(Measure):
     tables = {"layer_probes": LAYER_PROBES, "pair_probes": PAIR_PROBES, "amnesic": AMNESIC}
     methods = (
         Method(
-            "Structural probes (Hewitt and Manning 2019) of rank 64 learned from {sentences} sentences at the most, "
-            "linear classifiers of sentences (Jawahar et al. 2019) from {labelled}, of pairs of words (Reif et al. "
-            "2019) from {pairs} arcs and as many pairs without. Directions of a property were removed from the last "
-            "layer by iterative nullspace projection (Elazar et al. 2021), and as many random ones."
+            f"Structural probes (Hewitt and Manning 2019) of rank {RANK} learned from {{sentences}} sentences at the "
+            "most, linear classifiers of sentences (Jawahar et al. 2019) from {labelled}, of pairs of words (Reif et "
+            "al. 2019) from {pairs} arcs and as many pairs without. Directions of a property were removed from the "
+            "last layer by iterative nullspace projection (Elazar et al. 2021), and as many random ones."
         ),
     )
 

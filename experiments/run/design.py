@@ -18,7 +18,7 @@ from probes.evidence.leads import LeadTest
 from reports import Run
 from reports.formats import MISSING, count, percent, points
 from reports.scores.thresholds import RunThresholds, run_thresholds
-from reports.tables.grades import counted, grade_names
+from reports.tables.grades import grade_names, own_labels
 from reports.tables.table import last_step
 
 TESTS = (
@@ -80,7 +80,8 @@ def design(folder: Path, labels: Sequence[str], lead: float, power: float, grade
     scores = last_step(run.scores)
     tested = scores[(scores["split"] == "report") & scores[TESTS[grade - 1][0]].notna()]
     chosen = tested[tested["selected"] & tested["probe"].isin(labels or {*tested["probe"]})]
-    chosen = chosen[chosen.groupby("probe")["label"].transform(counted).astype(bool)]
+    own = own_labels(zip(chosen["probe"], chosen["label"], strict=True))
+    chosen = chosen[[question in own for question in zip(chosen["probe"], chosen["label"], strict=True)]]
     if chosen.empty:
         of = f" of {', '.join(labels)}" if labels else ""
         names = grade_names(controlled=thresholds.controlled)

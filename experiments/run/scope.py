@@ -26,6 +26,7 @@ from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.maps.relation_attention import RelationAttention, add_relation_attention
 from probes.registry import NEEDS, RANDOM, Selective
 from probes.scoring.aligned import Places, name_of, sample_texts
+from probes.scoring.baselines import BASELINES
 from probes.scoring.observers import Observer
 from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -226,8 +227,9 @@ class Part:
         """Return the sums of both splits: of heads and baselines, which take one pass."""
         journal = self.run.journal
         with journal.stage("learn baselines"):
+            left_out = {*BASELINES}.difference(self.config.probes.baselines or BASELINES)
             names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
-            baselines = learn_baselines(self.texts[0], self.probes, sorted(names))
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names - left_out))
         splits = []
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):

@@ -30,7 +30,7 @@ from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Numbers, Pooled, Question
-from reports.tables.grades import has_stable_grade, is_of_language
+from reports.tables.grades import REDRAWS, has_stable_grade, is_of_language
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
 
@@ -39,9 +39,6 @@ OF_RUNS = ("model", "step", "corpus", "maps", "layer_attention")
 
 COLUMNS = tuple(name for name in SCORES.names if name not in OF_RUNS)
 "The columns of scores that are computed here, in the order of a run folder."
-
-REDRAWS = 20
-"How often the models of controls are drawn anew, from those of the run and with replacement."
 
 REDRAWN = tuple(redrawn(name, number) for number in range(REDRAWS) for name in GRADED)
 "Columns that scores have until verdicts are added: the p of every redraw."
@@ -203,7 +200,8 @@ def held_grades(
 ) -> tuple[npt.NDArray[np.int64], Numbers]:
     """Return grades, and the share of redraws in which each holds; both have the shape of a p.
 
-    `adjusted` has the p of each grade in turn, `redraws` the same for other draws of the controls. Where there is no
+    `adjusted` has the p of each grade in turn, `redraws` the same for other draws of the controls; what documents were
+    not seen bounds both alike, by the leads of the run. Where there is no
     grade the share is that of the redraws in which there is one.
     """
     grade = rule.grades(adjusted)

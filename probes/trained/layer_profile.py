@@ -15,9 +15,7 @@ from probes.scoring.tally import Numbers
 from probes.trained.head_vectors import HeadVectors
 from probes.trained.probing import Given, Posed, Probing, judge
 from probes.trained.selectivity import accuracy_beside_control, by_cluster
-
-COMPONENTS = 32
-"Principal components of a layer that classifiers are given, learned on the selection split."
+from reports.tables.classifiers import COMPONENTS
 
 Hits = Float[np.ndarray, "2 example layer"]
 "Whether each example is told right in the task and in its control task."

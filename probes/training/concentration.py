@@ -11,19 +11,14 @@ import numpy.typing as npt
 from probes.registry import Probe
 from probes.scoring.tally import Numbers, Question
 from probes.training.biography import Biography
+from reports.tables.grades import ROLE_ITEMS, stands_alone
 
 LIVES = ("never", "commits", "changes", "loses", "wavers")
 "What `life` can be."
 
 
-FEWEST = 50
-"A label with fewer items is no role: chance alone would put some head far above the baseline."
-
 COVERED = {"agreement": "dependency"}
 "Probe -> probe among whose roles its own are already (subjects of verbs that show number are subjects)."
-
-SLICES = ("pronoun, ", "cataphora", "words=", "mentions=", "within=", "first half", "second half")
-"How labels begin that are slices of a role (coreference by person and distance), or areas that hold places."
 
 
 @dataclass(frozen=True)
@@ -87,17 +82,8 @@ class Profiles:
 
 
 def is_role(question: Question, n: int) -> bool:
-    """Return whether a label stands for itself and has FEWEST items: "nsubj" does, "nsubj:*" and "all" pool labels.
-
-    Of agreement only "all" is a role, for its other labels are slices of it; so are those of coreference that go by
-    person or distance, and areas of position have the places within them.
-    """
-    probe, _, label = question
-    if n < FEWEST:
-        return False
-    if probe == "agreement":
-        return label == "all"
-    return label != "all" and not label.endswith(":*") and not label.startswith(SLICES)
+    """Return whether a label stands for itself and has ROLE_ITEMS: "nsubj" does, "nsubj:*" and "all" pool labels."""
+    return n >= ROLE_ITEMS and stands_alone(question[0], question[2])
 
 
 @dataclass(frozen=True)

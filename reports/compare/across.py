@@ -15,7 +15,7 @@ import pandas as pd
 from reports.formats import MISSING, percent, signed
 from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.grades import POSITION, counted
+from reports.tables.grades import POSITION, own_labels
 from reports.tables.text_table import TextTable
 
 T = TypeVar("T")
@@ -30,7 +30,9 @@ def role_cases(across: pd.DataFrame) -> pd.DataFrame:
     roles = across[across["probe"] != POSITION]
     if roles.empty:
         return roles
-    once = roles.groupby("probe")["label"].transform(counted).astype(bool)
+    once = pd.MultiIndex.from_frame(roles[["probe", "label"]]).isin(
+        own_labels(zip(roles["probe"], roles["label"], strict=True))
+    )
     first = roles["seed"] == roles.groupby("model")["seed"].transform("min")
     cases: pd.DataFrame = roles[once & first & (roles["home_grade"] > 0)]
     return cases

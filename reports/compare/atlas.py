@@ -13,7 +13,7 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.across import kept_labels, label_table, pair_table, role_cases
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
-from reports.compare.atlas_shares import LabelShares, label_shares, share_chart, share_table
+from reports.compare.atlas_shares import DOCUMENTS, ITEMS, LabelShares, label_shares, share_chart, share_table
 from reports.compare.atlas_summary import (
     AtlasRow,
     Group,
@@ -30,7 +30,7 @@ from reports.drawing.charts import Chart, series_styles
 from reports.drawing.dots import Dot, dot_chart
 from reports.formats import MISSING, count, decimal, percent
 from reports.scores.plain_names import task
-from reports.scores.selected_head import CAUTION, TERMS, question_cell
+from reports.scores.selected_head import CAUTION, SPECIALISED, TERMS, question_cell
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.grades import GRADES
 from reports.tables.marks import few_documents
@@ -78,7 +78,7 @@ COUNTS: Final = (
 )
 
 FOLDED: Final = (
-    TextColumn("Position only", lambda run: _number(run, run.position), tip="Heads with a grade for position only."),
+    TextColumn("Position only", lambda run: _number(run, run.position), tip="With a stable grade in position only."),
     TextColumn("Heads", lambda run: _number(run, run.heads), tip="Heads of the model.", folded=True),
     TextColumn("Seconds", lambda run: _number(run, run.seconds, decimal(run.seconds, 1)), folded=True),
 )
@@ -111,7 +111,7 @@ QUESTION: Final = TextColumn(
 GRADED: Final = TextColumn(
     "Graded in",
     lambda row: Cell(f"{row.graded} of {row.runs}", sort=float(row.graded)),
-    tip="Runs in which some head has a grade, of those that scored it.",
+    tip="Runs in which some head has a stable grade, of those that scored it.",
 )
 
 
@@ -137,8 +137,8 @@ def graded(pooled: PooledHead) -> str:
 
 METHOD: Final = {
     **TERMS,
-    "Specialised": "A head with a stable grade in a linguistic role: in any probe but position. Runs correct p for all "
-    "heads and labels of their own, not for the number of runs.",
+    "Specialised": "A head with a stable grade in a linguistic role: in any probe but position, and in no label "
+    "that the answer defines. Runs correct p for all heads and labels of their own, not for the number of runs.",
     "Seeds": "Of controls, bootstrap and trained probes, and of the weights where they are random. Trained weights are "
     "the same in every seed, so seeds of one model and corpus are no independent samples.",
     "Grid": "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the "
@@ -157,17 +157,16 @@ SELECTED_HERE: Final = (
     "“Selected here”: for the same labels, heads selected on the corpus of the column that have a grade on it."
 )
 
-MARKS: Final = "A stroke is the strongest baseline; a filled dot is a head with a grade."
+MARKS: Final = "A stroke is the strongest baseline; a filled dot is a selected head with a grade in most seeds."
 
 MOST: Final = 12
 "Labels and directions that are drawn."
 
 
 CRITERION: Final = (
-    "The best head of each label is selected on one split and evaluated on another. A head is specialised where its "
-    "accuracy is significantly above baselines of position and controls (adjusted p < 0.05, corrected for all heads "
-    "and labels of a run, not for the number of runs), in a linguistic role. The strongest baseline can also be a "
-    "table of words or a rule of grammar."
+    f"The best head of each label is selected on one split and evaluated on another. {SPECIALISED}p is corrected for "
+    "all heads and labels of a run, not for the number of runs. The strongest baseline can also be a table of words or "
+    "a rule of grammar."
 )
 
 
@@ -251,11 +250,11 @@ def _sections(
 
 
 SHARES: Final = (
-    "Of the labels that were tested on 200 words and 20 documents (effective number) or more, and have a table of "
-    "words and distances or rules of grammar, in how many does some head exceed them, in any direction? Brackets are "
-    "95 % intervals, as of labels drawn at random. Grades are nested: a head beyond words is beyond position and "
-    "controls too. Ahead and behind: labels whose selected head is above that baseline alone in a direction, or below "
-    "it in all (95 % interval, not corrected). Pools and slices of other labels are left out."
+    f"Of the labels that were tested on {ITEMS} words and {DOCUMENTS} documents (effective number) or more, and have a "
+    "table of words and distances or rules of grammar, in how many has some head that stable grade, in any direction? "
+    "Brackets are 95 % intervals, as of labels drawn at random. Grades are nested: a head beyond words is beyond "
+    "position and controls too. Ahead and behind: labels whose selected head is above that baseline alone in a "
+    "direction, or below it in all (95 % interval, not corrected). Pools and slices of other labels are left out."
 )
 
 
@@ -274,9 +273,9 @@ def _pairs(record: AtlasRecord) -> Iterator[Block]:
         yield Paragraph("No label–direction pair in a linguistic role was scored.")
     graded, others = ([row for row in rows if bool(row.graded) is having] for having in (True, False))
     if graded:
-        yield TableBlock(grid_table(record, graded, "With a grade in any run: mean recall, %"), sorts=True)
+        yield TableBlock(grid_table(record, graded, "With a stable grade in any run: mean recall, %"), sorts=True)
     if others:
-        table = grid_table(record, others, "Without a grade in any run: mean recall, %")
+        table = grid_table(record, others, "Without a stable grade in any run: mean recall, %")
         yield Fold(f"{table.title} ({len(table)})", [TableBlock(table, caption=False, sorts=True)])
 
 

@@ -35,6 +35,9 @@ class PooledHead:
         self.accuracy, self.strongest_accuracy = (
             float(rows[column].mean()) for column in ("accuracy", "strongest_accuracy")
         )
+        named = zip(self.heads, rows["highest_heads"], strict=True)
+        self.stable = all(head in others.split(", ") for head, others in named)
+        "Whether the selected head has a stable grade in every run: the highest that any head has."
         self.strongest: str = most_frequent(rows["strongest"])
         self.effective_clusters = float(rows["effective_clusters"].min())
         self.grade = most_frequent(sorted(self.grades))
@@ -62,7 +65,7 @@ class AtlasRow:
         self.runs = len(rows)
         "Number of runs that scored it."
         self.graded = int((rows["highest"] > 0).sum())
-        "Number of runs in which some head has a grade."
+        "Number of runs in which some head has a stable grade."
 
 
 def groups(record: AtlasRecord) -> tuple[Group, ...]:
@@ -71,7 +74,7 @@ def groups(record: AtlasRecord) -> tuple[Group, ...]:
 
 
 def pooled_rows(record: AtlasRecord) -> list[AtlasRow]:
-    """Return labels and directions in linguistic roles: first those with a grade in any run, then by mean lead."""
+    """Return labels and directions in linguistic roles: with a stable grade in any run first, then by mean lead."""
     roles = record.answers[record.answers["probe"] != POSITION]
     rows = [AtlasRow(own) for _, own in roles.groupby(["probe", "label", "variant"], sort=False)]
     return sorted(rows, key=lambda row: (not row.graded, pd.isna(row.lead), -row.lead, row.title))
@@ -93,7 +96,7 @@ def group_summaries(record: AtlasRecord) -> list[GroupSummary]:
     rows, found = pooled_rows(record), []
     for group in groups(record):
         runs = tuple(run for run in record.finished if (run.model, run.corpus) == group)
-        own = [(row, head) for row in rows if (head := row.by_group.get(group)) and head.grade and max(head.highest)]
+        own = [(row, head) for row in rows if (head := row.by_group.get(group)) and head.stable]
         specialised = [(row, head) for row, head in own if not re.search(BY_ANSWER, row.label)]
         best = max(specialised, key=lambda one: one[1].accuracy - one[1].strongest_accuracy, default=None)
         found.append(GroupSummary(group, runs, best))
@@ -152,7 +155,7 @@ def _most_graded(row: AtlasRow, ties: int) -> str:
         if any(pooled.highest)
     ]
     return (
-        f"The label–direction pair with a grade in most runs is “{task(row.probe, row.label, row.variant)}” "
+        f"The label–direction pair with a stable grade in most runs is “{task(row.probe, row.label, row.variant)}” "
         f"({row.title}): {row.graded} of {_counted(row.runs, 'run')}{also}; selected "
         f"heads in such runs: {names(heads, MOST)}."
     )

@@ -39,6 +39,7 @@ from reports.compare.record import (
 from reports.formats import percent, signed, signed_interval
 from reports.scores.plain_names import task
 from reports.tables.cells import Cell, TextColumn, head_cell
+from reports.tables.grades import ROLE_ITEMS
 from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
@@ -151,10 +152,11 @@ def head_counts(pair: RunPair) -> TextTable:
 
 
 METHOD: Final = {
-    "Role": "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: "
-    "its lead over every baseline and control of its run is significant and above the margin of [verdict]. It is "
-    "counted in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
-    "margin. Other directions, and labels without a role, stand beside it where their difference is significant.",
+    "Role": f"A label that stands for itself (no pooled label, no slice of others, {ROLE_ITEMS} scored words or "
+    "more) in which a head has a grade: its lead over every baseline and control of its run is significant and "
+    "above the margin of [verdict]. It is counted in one direction: one in which both runs have a head with a "
+    "grade, else one of them, by the largest margin. Other directions, and labels without a role, stand beside it "
+    "where their difference is significant.",
     "Role of a checkpoint": "A checkpoint (RUN@seed-1@step-500) has no corrected test. There a head has a role where "
     "the 95 % interval of its margin lies above 0 and the margin is large enough, against the baselines alone. The "
     "selected head is the best on all texts. Its accuracy is held out: heads are selected on one half of the texts and "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pandas as pd
@@ -11,7 +11,17 @@ import pandas as pd
 from reports.compare.target_tables import TARGETS, RoleTarget, TargetRecord
 from reports.formats import percent
 from reports.scores.effects import is_distance, scale_of
-from reports.tables.grades import GRADES, answered, grade_name, grade_names
+from reports.scores.selected_head import SPECIALISED
+from reports.tables.grades import (
+    GRADES,
+    POSITION,
+    SPECIAL,
+    answered,
+    borderline_text,
+    grade_name,
+    is_of_language,
+    shown,
+)
 from reports.tables.shared_columns import CHANCE, LEVEL, VALUE
 
 Row = Mapping[Any, Any]
@@ -60,18 +70,19 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
         pairs, corpora = (len(ruled[keys].drop_duplicates()) for keys in (["probe", "label", "variant"], ["corpus"]))
         asked = f"{pairs} label–direction pair{'s' * (pairs > 1)}" + f" on {corpora} corpora" * (corpora > 1)
         yield (
-            f"no head has grade {HIGHEST}, beyond rules of grammar ({asked}). For {row['label']} ({row['variant']}, "
-            f"{row['corpus']}) the rule “{row['rule']}” has {percent(row['rule_accuracy'])} %, the selected head "
-            f"{percent(row['accuracy'])} %."
+            f"no head has a stable grade {HIGHEST}, beyond rules of grammar ({asked}). For {row['label']} "
+            f"({row['variant']}, {row['corpus']}) the rule “{row['rule']}” has {percent(row['rule_accuracy'])} %, the "
+            f"selected head {percent(row['accuracy'])} %."
         )
 
 
 def graded(row: Row) -> str:
-    """Return the grade of a head, and behind it the heads with a higher one, or else the verdict where it has none."""
+    """Return the grade of a head, behind it the heads with a higher stable one, or else the verdict without a grade."""
     if math.isnan(row["p_adjusted"]):
         return "not tested"
-    parts = [grade_name(row["grade"], row["probe"], controlled=True)]
-    if row["highest"] > row["grade"]:
+    borderline = borderline_text(row)
+    parts = [grade_name(row["grade"], row["probe"], controlled=True) + borderline]
+    if row["highest"] > (0 if borderline else row["grade"]):
         parts.append(f"{row['highest_heads']} has {grade_name(row['highest'], row['probe'], controlled=True)}")
     elif not row["grade"]:
         parts.append(f"verdict {answered(row['verdict'], row['excluded'])}")
@@ -79,31 +90,28 @@ def graded(row: Row) -> str:
 
 
 def specialised(row: Row) -> str:
-    """Return whether a head is specialised, and beyond what; where it is not, whether another one is."""
-    if math.isnan(row["p_adjusted"]):
-        return "not tested"
-    beyond = grade_names(row["probe"], controlled=True)
-    if row["grade"]:
-        return f"specialised, {beyond[row['grade']]}"
-    if row["highest"]:
-        return f"not specialised; {row['highest_heads']} is, {beyond[row['highest']]}"
-    return "not specialised" if row["verdict"] == "no" else "undecided"
+    """Return whether a head is specialised, or significant in a position; where it is not, whether another one is."""
+    return shown(row, row["highest_heads"], "significant" if row["probe"] == POSITION else "specialised")
 
 
 CRITERION: Final = (
-    "A head is specialised where its accuracy is significantly above that of baselines and controls; the strongest "
-    "baseline can be a rule of grammar that it does not reach."
+    f"{SPECIALISED}A position is no linguistic role. The strongest simple rival in the table can also be a table of "
+    "words or a rule of grammar, which the head need not reach. Numbers are of the selected head."
 )
 
 
-def answer(rows: Mapping[RoleTarget, Sequence[Row]]) -> str:
-    """Say of each target how many models have a specialised head for it, by the first rows of the target."""
-    parts = []
-    for target, of_target in rows.items():
-        models = {row["model"] for row in of_target}
-        having = {row["model"] for row in of_target if row["highest"]}
-        parts.append(f"{target.name} in {len(having) or 'none'} of {len(models)} models")
-    return f"There are specialised heads for {', for '.join(parts)}." if parts else "No run asked for any target."
+def answer(record: TargetRecord) -> str:
+    """Say of each target how many models have a specialised head for it, or one with a stable grade in a position."""
+    rows = record.answers[record.answers["highest"] > 0]
+    said = {True: list[str](), False: list[str]()}
+    for target in TARGETS:
+        models = target.of(record.answers)["model"].nunique()
+        having = target.of(rows[(is_of_language(rows) if target.of_language else ~rows["label"].isin(SPECIAL))])
+        number = having["model"].nunique() or "none"
+        said[target.of_language] += [f"{target.name} in {number} of {models} models"] * bool(models)
+    kinds = ((True, "specialised heads for"), (False, "heads with a stable grade for"))
+    found = [f"There are {what} {', for '.join(said[kind])}." for kind, what in kinds if said[kind]]
+    return " ".join(found) or "No run asked for any target."
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:

@@ -25,7 +25,15 @@ from reports.compare.target_sentences import (
     spoken,
     without_effect,
 )
-from reports.compare.target_tables import ANSWERS, EFFECTS, TARGET_TABLES, RoleTarget, TargetFacts, TargetRecord
+from reports.compare.target_tables import (
+    ANSWERS,
+    EFFECTS,
+    TARGET_TABLES,
+    TARGETS,
+    RoleTarget,
+    TargetFacts,
+    TargetRecord,
+)
 from reports.formats import names, p_value, percent
 from reports.scores.effects import behaviour_text, scale_of
 from reports.scores.glossary import PRECISION_AND_LIFT
@@ -91,6 +99,7 @@ QUESTION: Final = (
     ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
     ANSWERS["precision"].shown(unit=False, folded=True),
     ANSWERS["lift"].shown(folded=True),
+    ANSWERS["stability"].shown(unit=False, folded=True),
 )
 "Of a table of heads; the effect stands behind them."
 
@@ -200,19 +209,19 @@ SHORT: Final = (
     ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Accuracy, %", lambda row: replace(_recall(row), css="strong")),
     ANSWERS["precision"].shown(),
-    TextColumn("Strongest baseline, %", _rival),
-    TextColumn("Verdict", lambda row: specialised(row).partition(", ")[0], "text", "wrapping"),
+    TextColumn("Strongest simple rival, %", _rival),
+    TextColumn("Result", specialised, "text", "wrapping"),
 )
-"The effect of ablation stands behind them, and how often the head is selected."
+"Behind them stand how often the head is selected, how often its grade holds, and the effect of ablation."
 
 
 def _opening(record: TargetRecord) -> Iterator[Block]:
     """Yield in which models which target has a specialised head, what that means, and the best head of each."""
-    rows = {target: first_rows(target, record) for target, _ in spoken(record)}
-    yield Paragraph(answer(rows))
+    yield Paragraph(answer(record))
     yield Paragraph(CRITERION)
-    more = (ANSWERS["stability"].shown(), TextColumn("Effect of ablation", partial(_short_effect, record)))
-    best = (row for of_target in rows.values() for row in of_target)
+    effect = TextColumn("Effect of ablation", partial(_short_effect, record))
+    more = (ANSWERS["stability"].shown(), ANSWERS["holds"].shown("Grade holds"), effect)
+    best = (row for target in TARGETS for row in first_rows(target, record))
     yield short_table(TextTable.of("Best heads", (*SHORT, *more), best), "targets.csv")
 
 

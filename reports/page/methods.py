@@ -17,7 +17,7 @@ from reports.scores.controls import ComparedBaseline
 from reports.scores.glossary import MAPS
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import TextColumn
-from reports.tables.grades import grade_names
+from reports.tables.grades import REDRAWS, STABLE, grade_names
 from reports.tables.text_table import TextTable
 
 
@@ -209,8 +209,8 @@ def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator
             f"{'; '.join(told)}. Models of a kind count by the accuracy that the best heads of 95 % of them stay "
             "below (mean and 1.645 standard deviations), word orders by their mean; half of the documents select a "
             "model's head and the other half scores it. Both have a standard error, for the models and for the "
-            "documents that they read. A grade is stable that holds in 95 % of 20 draws of these models with "
-            "replacement, else borderline."
+            f"documents that they read. A grade is stable that holds in {100 * STABLE:g} % of {REDRAWS} draws of these "
+            "models with replacement, else borderline."
         )
     elif control:
         yield "The run had no controls."

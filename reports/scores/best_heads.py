@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.tables.grades import POSITION, own_labels
+from reports.tables.grades import POSITION, has_stable_grade, own_labels
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import difference, items
@@ -35,7 +35,7 @@ BEST: Final = replace(
         *SCORES.columns,
         difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin"),
         difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin"),
-        items("others", "Names of the other heads with a grade in the label, the most accurate first."),
+        items("others", "Names of the other heads with a stable grade in the label, the most accurate first."),
     ),
 )
 "What is known of the head chosen for a label."
@@ -83,7 +83,7 @@ def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
     """
     rows = scores[scores["probe"] == probe]
     report = rows[rows["split"] == "report"]
-    others = report[(report["grade"] > 0) & ~report["selected"]]
+    others = report[has_stable_grade(report) & ~report["selected"]]
     others = others.sort_values(["accuracy", "layer", "head"], ascending=[False, True, True], kind="stable")
     named = others.groupby(["label", "variant"])["name"].agg(tuple).to_dict()
     chosen = {(row["label"], row["variant"]): row for row in report[report["selected"]].to_dict("records")}

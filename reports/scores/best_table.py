@@ -16,7 +16,7 @@ from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, pag
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.grades import answered, result
+from reports.tables.grades import answered, result, shown
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -65,7 +65,7 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
 
 
 def also(row: BestHead) -> str:
-    """Return which other heads have a grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
+    """Return others with a stable grade: "4 other heads: 3-4, 5-1 and 2 more", or "1 other head has one: 3-4"."""
     count = len(row.others)
     if not count:
         return ""
@@ -127,12 +127,7 @@ def _better(row: BestHead) -> str:
 
 def verdict(row: BestHead) -> str:
     """Return what was shown of the best head of a label and direction, in a word or two."""
-    if row.others and not row.grade:
-        return f"not significant; head {row.others[0]} is"
-    found = result(vars(row))
-    if found != "not significant":
-        return found
-    return "undecided" if row.verdict == "undecided" else "no head is significant"
+    return shown(vars(row), f"head {row.others[0]}" if row.others else "")
 
 
 def _effective(row: BestHead) -> Cell:

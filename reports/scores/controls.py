@@ -111,9 +111,9 @@ def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, 
     """Return the controls of a run, then the baselines that are named in `scores`, each kind in its usual order.
 
     A control ran if the config asks for it, a stage of run.json is named after it, or a row of scores names it.
-    Repetitions of one ("random weights 2") are told together.
     """
-    strongest, seconds = _strongest(scores), _seconds(record.stages)
+    strongest = _strongest(scores)
+    seconds = {stage.removeprefix(STAGE): took for stage, took in record.stages.items() if stage.startswith(STAGE)}
     asked = [name for name, (key, _, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
     controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
     order = [*CONTROLS, *BASELINES, *RULES, *sorted({*strongest, *seconds})]
@@ -130,30 +130,12 @@ def _baseline(name: str, strongest: int, seconds: float | None, *, is_control: b
     return ComparedBaseline(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
 
 
-def control_of(name: str) -> str:
-    """Return the control that `name` is a repetition of, or the key of; else `name` itself."""
-    known = (one for one, (key, _, _) in CONTROLS.items() if name in (one, key) or name.startswith(f"{one} "))
-    return next(known, name)
-
-
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:
     """Return every baseline that a row names -> number of pairs in the report in which it is the strongest there."""
     rows = scores[scores["probe"] != CLASSIFIER]
     found = dict[str, int]()
     for kind in ("baseline", "rule"):
         named = rows.loc[rows[kind] != "", ["split", "probe", "label", "variant", kind]].drop_duplicates()
-        named = named.assign(strongest=named[kind].map(control_of))
-        pairs = named[named["split"] == "report"].drop(columns=kind).drop_duplicates()
-        counts = pairs["strongest"].value_counts()
-        found |= {name: int(counts.get(name, 0)) for name in sorted(named["strongest"].unique())}
+        counts = named.loc[named["split"] == "report", kind].value_counts()
+        found |= {name: int(counts.get(name, 0)) for name in sorted(named[kind].unique())}
     return found
-
-
-def _seconds(stages: Mapping[str, float]) -> dict[str, float]:
-    """Return name -> seconds of every control that has a stage of its own."""
-    seconds = dict[str, float]()
-    for stage, took in stages.items():
-        if stage.startswith(STAGE):
-            name = control_of(stage.removeprefix(STAGE))
-            seconds[name] = seconds.get(name, 0) + took
-    return seconds

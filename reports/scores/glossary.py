@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reports.tables.grades import STABLE
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.scores import SCORES
 
 COLUMNS: Final = ("accuracy", "mass", "coverage", "share", "margin", "stability", "precision", "lift", "near ties")
@@ -45,13 +46,13 @@ _TERMS: Final = {
     "1.645 standard deviations, less what a sample of documents adds; word orders by their mean. It has an error of "
     "its own, for there are few models and they read part of the report split; leads over it allow for that.",
     "margin": "Both are of the same items; it is written in percentage points.",
-    "interval": "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a "
-    "corpus has no documents), so that long and short documents may differ. Errors leave one document out (CR3; Bell "
-    "and McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little was seen: "
-    "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead one "
-    "more item (after Agresti and Min 2005). That of a margin over a control has the error of its level as well. With "
-    "an effective number of documents below 20 (⚠) they are rough all the same. Intervals are not corrected for the "
-    "number of heads and labels on the page; the adjusted p is.",
+    "interval": "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where "
+    "a corpus has no documents), so that long and short documents may differ. Errors leave one document out (CR3; "
+    "Bell and McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little "
+    "was seen: for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a "
+    "lead one more item (after Agresti and Min 2005). That of a margin over a control has the error of its level as "
+    f"well. With an effective number of documents below {FEW_CLUSTERS} (⚠) they are rough all the same. Intervals "
+    "are not corrected for the number of heads and labels on the page; the adjusted p is.",
     "effective number of documents": "(sum n)^2 / sum n^2 over the scored words n of each document. It equals the "
     "number of documents where all are of one length, and is smaller the more a few long ones outweigh the others.",
     "p": "One-sided t test from the regression of the intervals, with Hall’s (1992) correction for skewness. H0: the "

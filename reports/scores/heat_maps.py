@@ -12,6 +12,7 @@ import pandas as pd
 from reports.formats import percent, tenths
 from reports.scores.best_heads import BestHead, leaders
 from reports.scores.plain_names import baseline_name, role
+from reports.tables.grades import has_stable_grade
 
 
 def heat_map_data(scores: pd.DataFrame, probe: str, best: Sequence[BestHead]) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def _map(rows: pd.DataFrame, probe: str, pair: tuple[str, str], layers: int, hea
         "about": _about(first),
         "selected": int(selected[0]) if len(selected) else None,
         "n": int(rows["n"].max()),
-        "significant": cell[(rows["grade"] > 0).to_numpy()].tolist(),
+        "significant": cell[has_stable_grade(rows).to_numpy()].tolist(),
         "result": "specialised" if rows["specialised"].any() else "significant",
         **{column: [*map(tenths, _laid(rows[column], cell, size))] for column in _NUMBERS},
     }
@@ -70,5 +71,5 @@ def _laid(values: pd.Series, cell: npt.NDArray[np.int64], size: int) -> list[flo
 _NUMBERS = ("accuracy", "ci_low", "ci_high")
 _READ = (
     *("label", "variant", "layer", "head", "selected", "baseline", "baseline_accuracy", "lexical_accuracy"),
-    *("rule", "rule_accuracy", "n", "grade", "specialised", *_NUMBERS),
+    *("rule", "rule_accuracy", "n", "grade", "holds", "specialised", *_NUMBERS),
 )

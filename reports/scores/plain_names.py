@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from reports.scores.controls import CONTROLS, control_of
-
 RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
     "all": ("word", "syntactic head"),
     "acl": ("modifying clause", "noun"),
@@ -125,7 +123,7 @@ TASKS: Final[Mapping[tuple[str, str], str]] = {
 }
 "(probe, variant) -> what the head does, where an arrow does not say it."
 
-GUESSES: Final[Mapping[str, str]] = {
+BASELINES: Final[Mapping[str, str]] = {
     "offset": "a fixed offset",
     "previous word": "the previous word",
     "nearest mention": "the nearest mention",
@@ -135,12 +133,9 @@ GUESSES: Final[Mapping[str, str]] = {
     "same word, nearest": "the nearest of the same word",
     "same word, same rank": "the n-th of the same word for the n-th",
     "uniform": "uniform attention",
-    "random weights": "the best heads with randomly initialised weights",
-    "permuted weights": "the best heads with permuted weights",
-    "shuffled word order": "the best heads on shuffled word order",
     "likeliest distance": "the likeliest distance",
 }
-"Baseline or control -> what it does."
+"Baseline -> what it does; controls have names that say it."
 
 
 _OFFSET: Final = re.compile(r"offset=([+-])(\d+)")
@@ -247,13 +242,7 @@ def _a(noun: str) -> str:
 def baseline_name(baseline: str) -> str:
     """Return a baseline or control in few words.
 
-    >>> baseline_name("offset"), baseline_name("permuted weights 2")
+    >>> baseline_name("offset"), baseline_name("permuted weights")
     ('a fixed offset', 'permuted weights')
     """
-    named = control_of(baseline)
-    return named if named in CONTROLS else guess(baseline)
-
-
-def guess(baseline: str) -> str:
-    """Return what a baseline or control does, as the subject of a sentence; its name where that is not known."""
-    return GUESSES.get(control_of(baseline), baseline)
+    return BASELINES.get(baseline, baseline)

@@ -10,7 +10,7 @@ from reports.formats import percent, signed
 from reports.scores.plain_names import task
 from reports.tables.cells import Cell
 from reports.tables.column import Column
-from reports.tables.grades import GRADES
+from reports.tables.grades import GRADES, STABLE
 from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import FRACTIONS, difference, ends, fraction, text, whole
@@ -35,7 +35,7 @@ SELECTED: Final[tuple[Column, ...]] = (
 
 HIGHEST: Final[tuple[Column, ...]] = (
     whole("highest", f"Highest stable grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
-    text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
+    text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a stable grade."),
 )
 "The heads with the highest grade, whichever was selected."
 
@@ -55,6 +55,13 @@ TERMS: Final = {
     "margin in the table is over all baselines, for the selected head.",
 }
 "Terms of a selected head and what they mean."
+
+SPECIALISED: Final = (
+    "A head is specialised where it has a stable grade in a linguistic role: its accuracy is significantly above every "
+    f"baseline of position and control, in {100 * STABLE:g} % of redraws of the controls too (else the grade is "
+    "borderline). "
+)
+"What is said of it beside a table."
 
 CAUTION: Final = {
     "⚠": f"The effective number of documents is below {FEW_CLUSTERS}: intervals and tests are rough.",

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.formats import MISSING, decimal, percent
+from reports.formats import MISSING, decimal
 from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
-from reports.tables.grades import grade_name, is_borderline
+from reports.tables.grades import borderline_text, grade_name
 from reports.tables.marks import FEW_CLUSTERS
 
 
@@ -39,8 +39,8 @@ class RunThresholds:
         if math.isnan(row["p_adjusted"]):
             return MISSING
         named = grade_name(int(row["grade"]), str(row["probe"]), controlled=self.controlled)
-        if is_borderline(int(row["grade"]), row["holds"]):
-            return f"{named}, borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
+        if borderline := borderline_text(row):
+            return f"{named}{borderline}"
         if row["grade"] or not row["margin_low"] > self.margin:
             return named
         if self._documents_needed(row["margin"]) > row["effective_clusters"]:

@@ -146,7 +146,9 @@ def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     graded, stable = (tested["grade"] > 0) & asks, has_stable_grade(tested)
     highest = tested[stable & asks].groupby("name")["grade"].max()
     special = tested[stable & tested["label"].isin(SPECIAL)]["name"]
-    answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
+    answers = (
+        questions.loc[questions["label"].isin(counted(probe, questions["label"])), "verdict"].value_counts().to_dict()
+    )
     return Finds(
         probe,
         {answer: int(answers.get(answer, 0)) for answer in ANSWERS},

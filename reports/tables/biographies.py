@@ -10,6 +10,7 @@ from typing import Final
 
 from reports.formats import decimal, moment, percent, signed
 from reports.tables.column import Column
+from reports.tables.grades import ROLE_ITEMS
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -124,7 +125,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 difference("last_margin", "Margin of the best head at the last checkpoint."),
                 text("best_head", "Name of the best head at the last checkpoint; empty for several runs."),
                 text("peak_head", "Name of the best head where the margin is largest; empty for several runs."),
-                flag("role", "Whether the label counts as a role: one that stands for itself, with 50 items or more."),
+                flag("role", f"Whether it counts as a role: it stands for itself, with {ROLE_ITEMS} items or more."),
             ),
             csv=False,
         ),
@@ -258,10 +259,10 @@ TERMS: Final = {
     "less than other seeds would: read each seed’s own onset beside it.",
     "behaviour": "Accuracy on minimal pairs: those of the first corpus of [behaviour] that have attractors, or all its "
     "pairs where no pair has any.",
-    "role": "A label that stands for itself, with 50 items or more; its best direction is reported. A head has the "
-    "role in which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
-    "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row. Where dependency is "
-    "scored as well, agreement is no role of a head: its subjects are in nsubj.",
+    "role": f"A label that stands for itself, with {ROLE_ITEMS} items or more; its best direction is reported. A "
+    "head has the role in which its margin is largest, over the strongest baseline and over itself at the first "
+    "checkpoint, if that is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a "
+    "row. Where dependency is scored as well, agreement is no role of a head: its subjects are in nsubj.",
     "effective roles": "How many roles a head has, weighted: exp of the entropy of its positive margins (those of five "
     "points or more) as shares. 1 is a specialist; a head with 3 or more is called a generalist, and narrows if it has "
     "a role and 1.5 or less at the end.",

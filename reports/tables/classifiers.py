@@ -29,6 +29,12 @@ from reports.tables.shared_columns import (
     whole,
 )
 
+COMPONENTS: Final = 32
+"Principal components of a layer that classifiers are given, learned on the selection split."
+
+RANK: Final = 64
+"Of the projections of structural probes, at the most."
+
 _TASK: Final = text("task", "What the classifier predicts, such as part of speech.")
 _N_SELECT: Final = whole("n_select", "Number of examples of the selection split that it learned from.")
 _SELECTIVE: Final = (

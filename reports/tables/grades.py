@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import points
+from reports.formats import percent, points
 
 GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond grammar rules")
 "Grade of a head in a label -> its name; each grade has passed those before it."
 
 STABLE: Final = 0.95
 "Share of the redraws of the controls in which a stable grade, or the lack of one, holds; others are borderline."
+
+REDRAWS: Final = 20
+"How often the models of controls are drawn anew, from those of the run and with replacement."
 
 ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
@@ -32,11 +36,22 @@ BY_ANSWER: Final = r" is (?:right|meant)$"
 """What labels end in that are defined by the answer: a head that always prefers one kind of candidate is right in all
 of their items, so a grade in one of them makes no head specialised."""
 
-SLICED: Final = (
-    r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$|^(?:feminine|masculine|neuter|they)\b"
-    rf"|{BY_ANSWER}"
-)
-"What labels have that are slices of others; of antecedents by gender, and by which candidate is the antecedent."
+COUNTED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("agreement", "antecedent", "same-atom", "sense"), ("all",)),
+    "coordination": ("noun", "verb", "other"),
+    "coreference": ("pronoun", "proper", "nominal"),
+    "distractors": ("verb", "reflexive"),
+    "negation": ("verb", "predicate", "phrase", "negated", "plain"),
+}
+"""Probe whose labels overlap -> those that count. All others slice them: by a count, distance, word, person, gender,
+the answer, the kind of sentence or of reaction."""
+
+POOLED: Final = re.compile(r"all|.*:\*|within=.*|.* half")
+"Labels of other probes that hold the words of several: pools of relations, areas of positions."
+
+
+ROLE_ITEMS: Final = 50
+"Items that a label has at least to be a role of a head: with fewer, chance alone would put some head far above."
 
 
 def grade_names(probe: str = "", *, controlled: bool) -> tuple[str, ...]:
@@ -72,6 +87,23 @@ def result(row: Mapping[Any, Any]) -> str:
     return ("specialised" if row["specialised"] else "significant") if row["grade"] else "not significant"
 
 
+def shown(row: Mapping[Any, Any], other: str, what: str = "significant") -> str:
+    """Return the same of the best head of a label and direction; `other` has a stable grade there, where any has.
+
+    >>> row = {"p_adjusted": 0.01, "grade": 0, "specialised": False, "holds": 0.0, "verdict": "no"}
+    >>> shown(row, ""), shown(row, "head 2-1"), shown(row | {"holds": 0.5}, "")
+    ('no head is significant', 'not significant; head 2-1 is', 'borderline')
+    """
+    found = result(row)
+    if found in ("not tested", "specialised", "significant"):
+        return found
+    if other:
+        return f"not {what}; {other} is"
+    if found == "borderline" or row["verdict"] == "yes":  # of another head, which is not stable
+        return "borderline"
+    return "undecided" if row["verdict"] == "undecided" else f"no head is {what}"
+
+
 def is_borderline(grade: int, holds: float) -> bool:
     """Return whether other draws of the controls would often say otherwise; `holds` is that of the first grade for 0.
 
@@ -79,6 +111,17 @@ def is_borderline(grade: int, holds: float) -> bool:
     [False, True, True, False, False]
     """
     return holds < STABLE if grade else holds > 1 - STABLE + 1e-9
+
+
+def borderline_text(row: Mapping[Any, Any]) -> str:
+    """Return what a row of scores says behind its grade where that, or the lack of one, is borderline; else "".
+
+    >>> borderline_text({"grade": 1, "holds": 0.9}), borderline_text({"grade": 1, "holds": 1.0})
+    (', borderline (significant in 90.0 % of redraws of the controls)', '')
+    """
+    if not is_borderline(int(row["grade"]), row["holds"]):
+        return ""
+    return f", borderline (significant in {percent(row['holds'])} % of redraws of the controls)"
 
 
 def has_stable_grade(rows: pd.DataFrame) -> pd.Series:
@@ -130,21 +173,28 @@ def own_labels(questions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     >>> sorted(own_labels([("dependency", "nsubj"), ("dependency", "nsubj:*"), ("agreement", "all")]))
     [('agreement', 'all'), ('dependency', 'nsubj')]
     """
-    table = pd.DataFrame(sorted(set(questions)), columns=["probe", "label"])
-    own = table[table.groupby("probe")["label"].transform(counted).astype(bool)]
-    return set(own.itertuples(index=False, name=None))
+    labels: dict[str, set[str]] = {}
+    for probe, label in questions:
+        labels.setdefault(probe, set()).add(label)
+    return {(probe, label) for probe, of_probe in labels.items() for label in counted(probe, of_probe)}
 
 
-def counted(labels: pd.Series) -> pd.Series:
-    """Return which questions of a probe are counted, by their labels: none whose words another one has as well.
+def stands_alone(probe: str, label: str) -> bool:
+    """Return whether a label is none that pools or slices others of its probe.
 
-    Left out are pools ("all", "nsubj:*"), and slices of other labels: by a count or a distance ("attractors=1"), by
-    person, by gender, by place, by the answer ("nearer is right"). A probe that has nothing else ("agreement") is
-    counted by "all".
-
-    >>> counted(pd.Series(["all", "nsubj", "nsubj:*"])).tolist(), counted(pd.Series(["all", "person=1"])).tolist()
-    ([False, True, False], [True, False])
+    >>> [stands_alone("dependency", label) for label in ("nsubj", "nsubj:*")], stands_alone("agreement", "all")
+    ([True, False], True)
     """
-    everything = labels == "all"
-    own = ~everything & ~labels.str.endswith(":*") & ~labels.str.contains(SLICED)
-    return own if own.any() else everything if everything.any() else ~own
+    return label in COUNTED[probe] if probe in COUNTED else not POOLED.fullmatch(label)
+
+
+def counted(probe: str, labels: Iterable[str]) -> set[str]:
+    """Return which of the labels of a probe are counted: none whose words another one has as well.
+
+    They are those that stand alone; where there are none it is "all", and without that all of them.
+
+    >>> counted("dependency", ["all", "nsubj", "nsubj:*"]), counted("agreement", ["all", "person=1"])
+    ({'nsubj'}, {'all'})
+    """
+    labels = {*labels}
+    return {label for label in labels if stands_alone(probe, label)} or labels & {"all"} or labels

@@ -12,6 +12,7 @@ import pandas as pd
 from reports.formats import decimal, percent, plain, signed
 from reports.tables.column import outside
 from reports.tables.grades import ANSWERS, GRADES, STABLE
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -97,7 +98,7 @@ SCORES: Final = run_table(
         number(
             "effective_clusters",
             "Effective number of documents, (sum n)^2 / sum n^2 over their scored words; intervals and tests are rough "
-            "below 20.",
+            f"below {FEW_CLUSTERS}.",
             NOT_NEGATIVE,
             write=one_decimal,
         ),

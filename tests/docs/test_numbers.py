@@ -20,6 +20,7 @@ from experiments.run.config import load_config
 from probes.corpora.named import NAMED
 from probes.syntax.agreement import FORTH, NOUNS, SubjectVerbAgreement
 from reports.compare.atlas import ATLAS_PAGE
+from reports.tables.grades import REDRAWS, STABLE
 
 ROOT = Path(__file__).parents[2]
 LISTED: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "numbers.toml").read_text(encoding="utf-8"))["number"]
@@ -123,6 +124,12 @@ def test_every_block_of_a_page_is_that_of_a_record() -> None:
     }
     made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
     assert found == {name for one in [*made, specialisation.blocks(ATLAS)] for name in one}
+
+
+def test_the_rule_of_stable_grades_is_that_of_the_code() -> None:
+    text = flat((ROOT / "docs" / "concepts.md").read_text("utf-8"))
+    assert f"share of {REDRAWS} redraws of their models" in text
+    assert f"**stable** where that is at least {100 * STABLE:g} %" in text
 
 
 def test_the_paper_says_what_the_atlas_says() -> None:

@@ -17,6 +17,7 @@ from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets
 from probes.words.senses import sense_items
+from reports.tables.grades import stands_alone
 from tests.probes.reactions import chains
 from tests.probes.text_pairs import reordered
 
@@ -121,6 +122,7 @@ def test_targets_are_well_formed_and_something_is_asked_in_every_variant(
                 assert len(set(pool)) == len(pool) > 0
                 assert all(pool)
                 assert pool[0] == label or label not in pool
+                assert sum(stands_alone(probe.name, one) for one in pool) <= 1, "no word counts twice"
     assert min(asked.values()) > 10
     assert len(ways) == len(probe.variants)
 

@@ -19,21 +19,23 @@ def seed(*labels: tuple[str, str, int, int, float, str]) -> pd.DataFrame:
 
 
 def test_differences_are_shares_of_the_heads_that_either_seed_grades_and_verdicts_of_large_labels() -> None:
-    """Four heads; of `small` the label has too few items for its verdict to count."""
+    """Five heads; of `small` the label has too few items for its verdict to count, the last is no linguistic role."""
     first = seed(
         *(("dependency", "a", 200, 1, 1.0, "yes"), ("dependency", "b", 200, 1, 0.9, "yes")),
         *(("position", "c", 200, 1, 0.95, "yes"), ("dependency", "small", 199, 0, 0.0, "no")),
+        ("antecedent", "nearer is right", 199, 1, 1.0, "yes"),
     )
     second = seed(
         *(("dependency", "a", 200, 1, 0.5, "yes"), ("dependency", "b", 200, 0, 0.1, "no")),
         *(("position", "c", 200, 0, 0.6, "undecided"), ("dependency", "small", 199, 0, 0.0, "undecided")),
+        ("antecedent", "nearer is right", 199, 2, 1.0, "yes"),
     )
     found = redraws.compare([first, second, first])
     assert found["seeds"] == 3
     grades, stable = found["grades"], found["stable grades"]
-    assert grades["all"] == {"grades": 3, "median of pairs": 66.67, "worst pair": 66.67}
+    assert grades["all"] == {"grades": 4, "median of pairs": 75, "worst pair": 75}
     assert grades["linguistic roles"] == {"grades": 2, "median of pairs": 50, "worst pair": 50}
-    assert stable["all"] == {"grades": 2, "median of pairs": 50, "worst pair": 50}, "c alone has another grade"
+    assert stable["all"] == {"grades": 3, "median of pairs": 66.67, "worst pair": 66.67}, "c and the last differ"
     assert stable["linguistic roles"] == {"grades": 1, "median of pairs": 0, "worst pair": 0}
     assert found["verdicts"] == {
         **{"words": 200, "documents": 20, "labels": 3},

@@ -293,6 +293,11 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     assert "In 1 label–variant pairs the runs scored different numbers of words." in said
 
 
+def test_runs_with_other_baselines_are_noted(plant: Callable[..., str]) -> None:
+    (pair,) = compared(plant("one"), plant("other", config='[probes]\nbaselines = ["offset"]\n'))
+    assert "different controls or baselines" in " ".join(pair.notes)
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [

@@ -77,6 +77,8 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
         ("controls={permuted=1}", "controls: permuted = 1: how much they vary takes 2 at least; 0 switches them off"),
         ("controls.arcs=true", "unknown key 'controls.arcs'; known here are random, permuted, orders, sample_words"),
         ("probes.names=['position', 'position']", "probes.names: probe 'position' is named twice"),
+        ("probes.baselines=['ofset']", "probes.baselines: unknown baseline 'ofset'; did you mean 'offset'?"),
+        ("probes.baselines=[]", "probes.baselines: Tuple should have at least 1 item"),
         ("corpus.select.name=ewt-dv", "corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?"),
         ("corpus.select.path=x.conllu", "corpus.select: a corpus has either a name, a path or texts"),
         ("corpus.select={first=3}", "corpus.select: a corpus has either a name, a path or texts"),
@@ -112,12 +114,6 @@ def test_set_takes_toml_values_and_bare_words(change: str, key: str, value: Any,
 )
 def test_what_cannot_be_used_is_said_in_one_line_with_file_and_key(change: str, message: str, write: Any) -> None:
     assert complaint(write(), change).startswith(message)
-
-
-def test_controls_that_a_config_of_an_earlier_version_switched_off_are_off(write: Any) -> None:
-    config = load_config(write(), ["controls={random=0, permuted=0, words=false, arcs=false}"])
-    assert config == load_config(write(), ["controls={random=0, permuted=0, orders=0}"])
-    assert load_config(write(), ["controls.arcs=false"]) == load_config(write())
 
 
 def test_for_a_missing_config_those_that_exist_are_named(tmp_path: Path) -> None:

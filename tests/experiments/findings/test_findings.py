@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 
 import pytest
 
@@ -9,9 +10,12 @@ import tests.experiments.findings as here
 from experiments.reproduce.judge import judge
 from experiments.reproduce.readings import CLAIM, get_reading
 from experiments.reproduce.registry import all_findings
+from experiments.run.config import load_config
 from experiments.statements.finding import Measured, Missing
 from experiments.statements.paper_sentence import InClaim
 from experiments.statements.rule import ControlNumbers, LearnedRule
+from probes import get_probe
+from probes.scoring.score import applicable
 from reports.statements.claim_record import ClaimRecord
 from reports.statements.finding_record import NOT_REPRODUCED, REPRODUCED, WEAKER
 from tests.experiments.findings.planted import in_claims, planted_run
@@ -55,6 +59,16 @@ def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert found.verdict == (WEAKER if finding.weaker else REPRODUCED), found.why
     assert not [one for one in found.statements if one.verdict == "no number"], found.why
     assert judge(finding, finding.numbers(fails)).verdict == NOT_REPRODUCED
+
+
+def test_what_is_said_of_the_best_offset_is_measured_against_offsets_alone():
+    """Both readings have other probes too; of these the probes of findings about offsets have no other baseline."""
+    asked = {"trees": "dependency", "coreference": "repetition"}
+    about = [one for one in MEASURED if any(re.search("(fixed|best) offset", said.text) for said in one.statements)]
+    assert {one.id for one in about} >= {"clark-no-parse", "clark-auxpass", "limisiewicz-heads", "olsson-induction"}
+    for reading in {reading for one in about for reading in one.readings}:
+        baselines = load_config(get_reading(reading).path).probes.baselines
+        assert [*applicable(get_probe(asked[reading]), baselines)] == ["offset"]
 
 
 LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for said in one.statements)]

@@ -154,6 +154,18 @@ def test_each_key_changes_its_column_and_no_other(change: str, scored: Callable[
 
 
 @pytest.mark.slow
+def test_heads_are_compared_with_the_baselines_that_the_config_names(scored: Callable[..., Run]) -> None:
+    """Where the offset is the strongest baseline anyway nothing changes; elsewhere the baseline is weaker."""
+    runs = [scored('probes.names=["dependency"]', *change) for change in ((), ('probes.baselines=["offset"]',))]
+    every, alone = (one.scores[one.scores.n > 0] for one in runs)
+    assert {*alone.baseline} == {"offset"} < {*every.baseline}
+    weaker = every.baseline_accuracy - alone.baseline_accuracy
+    assert weaker.min() == 0 < weaker.max()
+    assert weaker[every.baseline == "offset"].max() == 0
+    assert alone[["accuracy", "rule_accuracy"]].equals(every[["accuracy", "rule_accuracy"]])
+
+
+@pytest.mark.slow
 def test_the_batch_size_moves_no_mass_and_flips_near_ties_only(scored: Callable[..., Run]) -> None:
     one, other = scored(), scored("scoring.batch_pieces=150")
     assert (numbers(one, "mass") - numbers(other, "mass")).abs().max().item() <= 1e-6

@@ -10,7 +10,6 @@ from probes.evidence.question import GRADED, Effort, redrawn
 from probes.evidence.results import (
     COLUMNS,
     REDRAWN,
-    REDRAWS,
     Split,
     add_verdicts,
     held_grades,
@@ -24,6 +23,7 @@ from probes.scoring.score import Outcome
 from probes.scoring.tally import Question, Segments, Sums, Tally
 from probes.syntax.dependency import Dependency
 from probes.targets import OTHERS, Items
+from reports.tables.grades import REDRAWS
 from reports.tables.scores import SCORES
 
 A: Question = ("dependency", "v", "a")

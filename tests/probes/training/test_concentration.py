@@ -72,6 +72,8 @@ def test_a_role_is_told_by_its_best_variant() -> None:
         (("coreference", "preceding mention heads", "pronoun"), 99, True),
         (("coreference", "preceding mention heads", "pronoun, 3rd person"), 99, False),
         (("coreference", "preceding mention heads", "words=1-5"), 99, False),
+        (("antecedent", "pronoun->candidate", "nearer is right"), 99, False),
+        (("antecedent", "pronoun->candidate", "all"), 99, True),
         (("position", "other words", "offset=-2"), 99, True),
         (("position", "other words", "within=2"), 99, False),
     ],

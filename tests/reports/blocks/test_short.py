@@ -10,7 +10,6 @@ import pytest
 
 from reports.blocks.block import Fold, Paragraph, Section
 from reports.blocks.short import LINKED, ROWS, linked, short_form, short_table
-from reports.compare.targets import TARGET_PAGE
 from reports.statements.finding_page import write_findings_page
 from reports.statements.sandbox_page import write_sandbox_page
 from reports.tables.cells import columns_of
@@ -72,12 +71,3 @@ def test_the_committed_sandbox_fits_on_a_screen(
     rows = [line for line in text.splitlines() if line.startswith("| ") and "hold" in line]
     assert ["does not hold" in row for row in rows] == [True] * 5 + [False] * 7
     assert any("beyond words" in row and "0 of 42 rates | largest 1.2 [0.6, 2.6] %" in row for row in rows)
-
-
-@pytest.mark.slow
-def test_committed_targets_fit_on_a_screen(tmp_path: Path, more_than_a_screen: Callable[[Path], list[str]]) -> None:
-    folder, text = made("targets", TARGET_PAGE.write_page, tmp_path)
-    assert more_than_a_screen(folder) == []
-    assert "agreement in 1 of 3 models, for coreference in none of 3 models, for position in 3 of 3 models" in text
-    (own,) = (line for line in text.splitlines() if line.startswith("| from a verb") and "scratch" in line)
-    assert "| 4-5 | 78.7 [75.8, 81.4] | 7.6 | 72.3 nearest noun that agrees | specialised | 100.0 | 40.5 points" in own

@@ -42,7 +42,7 @@ ROWS = ACROSS.validated(
             row("en>de", "nsubj", "1-1", (2, 1, 1), seed=1),
             row("en>de", "all", "5-5", (1, 1, 1), probe="agreement"),
             row("en>de", "all", "5-5", (1, 1, 1), probe="negation"),
-            row("en>de", "never", "5-5", (0, 1, 1), probe="negation"),
+            row("en>de", "verb", "5-5", (0, 1, 1), probe="negation"),
             row("en>de", "nsubj:*", "1-1", (2, 2, 2)),
             row("en>de", "previous", "1-2", (1, 1, 1), probe="position"),
         ]
@@ -55,7 +55,7 @@ CASES = role_cases(ROWS)
 
 
 def test_only_heads_with_a_grade_at_home_in_roles_of_language_count_each_label_once() -> None:
-    """`all` of negation is a pool beside `never`, whether that has a grade or not; agreement has nothing else."""
+    """`all` of negation is a pool beside `verb`, whether that has a grade or not; agreement has nothing else."""
     assert [*zip(CASES["selected_on"], CASES["evaluated_on"], CASES["label"], strict=True)] == [
         ("en", "de", "nsubj"), ("en", "fi", "nsubj"), ("de", "en", "nsubj"), ("de", "fi", "nsubj"), ("en", "de", "obj"),
         ("en", "de", "all"),

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.compare.target_sentences import spoken
+from reports.compare.target_sentences import answer as heads_of
+from reports.compare.target_sentences import graded, specialised, spoken
 from reports.compare.target_tables import (
     AGREEMENT,
     ANSWERS,
@@ -42,7 +43,8 @@ def answer(
     row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
     row |= {"baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.6, "rule": RULE}
     row |= {"rule_accuracy": 0.7, "p_adjusted": 0.001 if grade else 0.9, "p_rules": 0.9, "stability": 0.8}
-    row |= {"grade": grade, "highest": grade, "highest_heads": name if grade else ""}
+    row |= {"grade": grade, "highest": grade, "highest_heads": name if grade else "", "holds": float(grade > 0)}
+    row |= {"specialised": bool(grade) and target != "position"}
     return row | {"verdict": "yes" if grade else "undecided", "excluded": 0.073} | more
 
 
@@ -57,7 +59,7 @@ def effect(name: str, cost: float, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def record(hostile: str) -> TargetRecord:
-    plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "strongest": "random weights 2"}
+    plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "strongest": "random weights"}
     rows = [
         answer("agreement", "all", FORTH, "4-7", 0.8, 2),
         answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0),
@@ -101,8 +103,8 @@ def changed(record: TargetRecord, **values: Any) -> TargetRecord:
 def test_doubts_come_first_then_what_to_know_of_effects(record: TargetRecord) -> None:
     (doubt,) = said(record, AGREEMENT)
     assert doubt == (
-        "minilm: no head has grade 3, beyond rules of grammar (2 label–direction pairs). For all (verb->subject, "
-        "ewt-dev) the rule “nearest noun that agrees” has 70.0 %, the selected head 80.0 %."
+        "minilm: no head has a stable grade 3, beyond rules of grammar (2 label–direction pairs). For all "
+        "(verb->subject, ewt-dev) the rule “nearest noun that agrees” has 70.0 %, the selected head 80.0 %."
     )
     assert said(changed(record, own=False), AGREEMENT)[1:] == (
         "minilm: no run measured a behaviour of agreement itself.",
@@ -121,7 +123,7 @@ def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: 
             "4-7",
         ),
         *("grade 2: beyond words", "80.0 [78.0, 82.0]", "70.0 nearest noun that agrees", "+10.0 [+7.0, +13.0]"),
-        *("25.0", "3.50", "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant"),
+        *("25.0", "3.50", "80.0", "34.2 [33.2, 35.2] percentage points grammar, accuracy with attractors; significant"),
     )
     assert (second[0], second[-1]) == ("own scratch, grammar", "not measured")
     ((*_, effect),) = summary_table(record, POSITION).texts
@@ -139,6 +141,34 @@ def test_each_model_has_its_head_with_grade_recall_precision_and_effect(record: 
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
     assert summary_table(changed(record, **values), AGREEMENT).texts[0][-1].endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "grade"),
+    [
+        ({}, "specialised", "grade 2: beyond words"),
+        ({"holds": 0.9, "highest": 0}, "borderline", "grade 2: beyond words, borderline (significant in 90.0 % of"),
+        ({"holds": 0.9, "highest": 1, "highest_heads": "1-1"}, "not specialised; 1-1 is", "grade 2: beyond words"),
+        ({"grade": 0, "holds": 0.1, "highest": 0}, "borderline", "no grade, borderline (significant in 10.0 % of"),
+        ({"grade": 0, "holds": 0.0, "highest": 0, "verdict": "no"}, "no head is specialised", "no grade; verdict no"),
+        ({"grade": 0, "holds": 0.0, "highest": 0, "verdict": "yes"}, "borderline", "no grade; verdict yes"),
+        ({"p_adjusted": NAN, "highest": 0}, "not tested", "not tested"),
+    ],
+)
+def test_only_a_head_with_a_stable_grade_is_specialised(values: Any, words: str, grade: str) -> None:
+    row = answer("agreement", "all", FORTH, "4-7", 0.8, 2) | values
+    row["specialised"] = row["grade"] > 0 and row["holds"] >= 0.95
+    assert specialised(row) == words
+    assert graded(row).startswith(grade)
+
+
+def test_a_model_has_a_specialised_head_by_any_label_that_the_answer_does_not_define(record: TargetRecord) -> None:
+    def of(*labels: tuple[str, str, int]) -> str:
+        rows = [answer("coreference", label, "any", "1-1", 0.8, grade, probe=probe) for probe, label, grade in labels]
+        return heads_of(replace(record, answers=pd.DataFrame(rows)))
+
+    assert of(("antecedent", "all", 0), ("antecedent", "nearer is right", 1)).endswith("in none of 1 models.")
+    assert of(("antecedent", "all", 0), ("coreference", "pronoun", 1)).endswith("in 1 of 1 models.")
 
 
 # --- tables
@@ -174,17 +204,19 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
 def test_the_best_heads_stand_on_one_screen(folder: Path, more_than_a_screen: Callable[[Path], list[str]]) -> None:
     assert more_than_a_screen(folder) == []
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "for agreement in 2 of 2 models, for coreference in 1 of 1 models, for position in 1 of 1 models." in text
+    assert "There are specialised heads for agreement in 2 of 2 models, for coreference in 1 of 1 models." in text
+    assert "There are heads with a stable grade for position in 1 of 1 models." in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| from", "| to"))]
     assert [row[1:3] for row in rows] == [
         *(["minilm on ewt-dev", "4-7"], ["scratch on grammar", "3-3"]),
         *(["minilm on ewt-dev", "3-5"], ["minilm on ewt-dev", "1-1"]),
     ]
     assert rows[0][3:] == [
-        *("80.0 [78.0, 82.0]", "25.0", "70.0 nearest noun that agrees", "specialised", "80.0"),
+        *("80.0 [78.0, 82.0]", "25.0", "70.0 nearest noun that agrees", "specialised", "80.0", "100.0"),
         "34.2 points significant |",
     ]
-    assert rows[2][6:] == ["not specialised; 2-2 is", "80.0", "not measured |"]
+    assert rows[2][6:] == ["not specialised; 2-2 is", "80.0", "0.0", "not measured |"]
+    assert rows[3][6] == "significant", "a position is no linguistic role"
     assert "headscope targets one own" in text
     assert "<script>" not in text
 

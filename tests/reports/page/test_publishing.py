@@ -110,7 +110,7 @@ def test_what_else_lies_there_stays_but_old_figures_go(run_folder: Path, tmp_pat
         publish(run_folder, run_folder)
 
 
-@pytest.mark.parametrize("name", ["findings", "sandbox", "targets"])
+@pytest.mark.parametrize("name", ["findings", "sandbox"])
 def test_a_published_record_makes_its_page_again(name: str, tmp_path: Path) -> None:
     folder = ROOT / "reports" / "published" / name
     publish(folder, tmp_path)

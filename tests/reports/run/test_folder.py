@@ -15,9 +15,9 @@ from reports.run.folder import RunFolderError
         *((name, "; heads are named layer-head from 1: 1-1 to 6-12$") for name in ("0-4", "3-13", "", "3", "3-5-1")),
     ],
 )
-def test_an_unknown_head_is_refused_with_what_there_is(written_run: Path, name: str, message: str):
+def test_an_unknown_head_is_refused_with_what_there_is(run: Run, name: str, message: str):
     with pytest.raises(ValueError, match=message):
-        Run.open(written_run).head(name)
+        run.head(name)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_row_says_in_words_what_a_head_does_how_accurately_beside_what_and_the
     assert cells(row()) == [
         ("from an object to its verb", "3-1", "72.5 [69.0, 76.1]", "35.4 a fixed offset", "specialised")
     ]
-    (control,) = cells(row(baseline="random weights 2"))
+    (control,) = cells(row(baseline="random weights"))
     assert control[3] == "35.4 random weights"
 
 
