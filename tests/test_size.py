@@ -14,15 +14,15 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85903,
-    "lines of tests": 49672,
-    "files of Python": 546,
-    "files of Python under 60 lines": 79,
+    "lines of source": 85980,
+    "lines of tests": 50224,
+    "files of Python": 547,
+    "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 15,
     "templates of whole pages": 3,
-    "lines of the largest file": 396,
+    "lines of the largest file": 386,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."
