@@ -41,6 +41,12 @@ from reports.tables.table import Table
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "reports" / "published"
 
+INDEX = (PUBLISHED / "README.md").read_text(encoding="utf-8")
+"What stands before the list of published runs."
+
+EARLIER = re.findall(r"\]\((\S+)/report\.md\)", INDEX)
+"The pages that it names: those of earlier controls."
+
 MOVED = {
     **{"reports/published/": "published/", "reports/published)": "published/index.md)"},
     **{"CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"},
@@ -90,6 +96,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         shown = sorted(path for path in folder.rglob("*") if path.suffix in SHOWN_FILES)
         linked = [path.name for path in shown if path.parent == folder]
         text = (folder / "report.md").read_text(encoding="utf-8")
+        if folder.name in EARLIER:
+            text = text.replace("\n", "\n\n> Of [earlier controls](../index.md).\n", 1)
         text += f"\nFiles: {', '.join(f'[{name}]({name})' for name in linked)}.\n" if linked else ""
         files.append(File.generated(config, f"published/{folder.name}/report.md", content=NOT_SEARCHED + text))
         for path in shown:
@@ -127,8 +135,7 @@ def published_page() -> str:
         text = (folder / "report.md").read_text(encoding="utf-8")
         title = text.partition("\n")[0].removeprefix("# ")
         rows.append((f"[{folder.name}]({folder.name}/report.md)<br>{title}", _found(text)))
-    told = "Each is a report as `headscope` writes it, without sentences of a corpus, which keeps its licence."
-    return _page("Published runs", told, _table(("run", "what was found"), rows))
+    return f"{INDEX.replace('../../docs', '..')}\n{_table(('run', 'what was found'), rows)}\n"
 
 
 def _found(report: str) -> str:

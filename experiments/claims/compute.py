@@ -113,7 +113,8 @@ def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> ClaimMeasure:
 
 def _statements(section: ComputeSection, found: dict[int, Any]) -> list[JudgedStatement]:
     several = str(section.heads)
-    worst = max((parts["products"][several] / parts["products"]["1"] for parts in found.values()), key=_off)
+    ratios = (parts["products"][several] / parts["products"]["1"] for parts in found.values())
+    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
     text = f"{section.heads} heads of {section.model // section.heads} and one head of {section.model}"
     same = judged(
         f"{text} take equally many operations of matrix products",
@@ -134,10 +135,6 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[JudgedSt
         for length, parts in found.items()
     ]
     return [same, *times]
-
-
-def _off(found: float) -> float:
-    return abs(math.log(found))
 
 
 def _noticed(section: ComputeSection, found: dict[int, Any]) -> str:

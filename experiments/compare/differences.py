@@ -128,17 +128,13 @@ def role_changes(rows: pd.DataFrame) -> pd.DataFrame:
             continue
         both = has[has["one_graded"] & has["other_graded"]]
         among = both if len(both) else has
-        margin = among[["one_margin", "other_margin"]].min(axis=1) if len(both) else _own_margin(among)
+        of_side = among["one_margin"].where(among["one_graded"], among["other_margin"])
+        margin = among[["one_margin", "other_margin"]].min(axis=1) if len(both) else of_side
         place = margin.idxmax()
         rows.loc[place, "role"] = True
         if both.empty and has["one_graded"].any() and has["other_graded"].any():
             rows.loc[place, "change"] = TURNED
     return rows
-
-
-def _own_margin(rows: pd.DataFrame) -> pd.Series:
-    """Return the margin of the side that has the role."""
-    return rows["one_margin"].where(rows["one_graded"], rows["other_margin"])
 
 
 def _change(row: Mapping[object, object]) -> str:

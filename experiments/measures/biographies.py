@@ -73,16 +73,15 @@ def _steps(low: float, high: float) -> str:
     return MISSING if math.isnan(low) else f"[{', '.join(ends)}]"
 
 
-def _between(row: Mapping[str, Any]) -> Cell:
-    return Cell(f"{count(round(row['after']))} – {count(round(row['by']))}", sort=float(row["by"]))
-
-
 ONSETS: Final = (
     *label_columns("Role"),
     CAME["variant"].shown(css="muted"),
     CAME["onset"].shown("Onset, step", "rising", css="strong"),
     TextColumn("Interval", lambda row: _steps(row["low"], row["high"]), tip="95 % interval of the onset."),
-    TextColumn("Between checkpoints", _between),
+    TextColumn(
+        "Between checkpoints",
+        lambda row: Cell(f"{count(round(row['after']))} – {count(round(row['by']))}", sort=float(row["by"])),
+    ),
     TextColumn(
         "Earlier than the next row, %",
         lambda row: percent(row["before_next"]),
@@ -135,10 +134,6 @@ COURSES: Final = (
 )
 
 
-def _trajectory(row: Mapping[str, Any]) -> str:
-    return f"{LIFE_SHOWN[row['life']]}{', narrows' * bool(row['narrows'])}"
-
-
 def _since(row: Mapping[str, Any]) -> Cell:
     return Cell(count(int(row["since"])), sort=int(row["since"])) if row["last_role"] else Cell(MISSING, sort="")
 
@@ -146,7 +141,11 @@ def _since(row: Mapping[str, Any]) -> Cell:
 LIVES: Final = LIVED.text_columns(
     "seed",
     LIVED["name"].shown("Head", css="head"),
-    LIVED["life"].shown("Trajectory", write=_trajectory, tip="What became of the head."),
+    LIVED["life"].shown(
+        "Trajectory",
+        write=lambda row: f"{LIFE_SHOWN[row['life']]}{', narrows' * bool(row['narrows'])}",
+        tip="What became of the head.",
+    ),
     *("first_role", "last_role"),
     LIVED["since"].shown("Since step", write=_since),
     LIVED["widest"].shown("Effective roles, maximum"),

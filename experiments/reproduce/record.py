@@ -14,7 +14,6 @@ from experiments.statements.finding import (
     PROVENANCE,
     Evidence,
     Finding,
-    Measured,
     Missing,
     Numbers,
     PaperFindings,
@@ -66,7 +65,11 @@ def measured(
     finding: Finding, subject: Subject, numbers: Numbers, reads: Mapping[str, FinishedReading], evidence: Evidence
 ) -> Entry:
     """Return the numbers of a finding, the hashes of the runs behind them and its figure."""
-    found = [_number(one, numbers.get(one.name, Missing("nothing was measured"))) for one in finding.statements]
+    missing = Missing("nothing was measured")
+    found = [
+        {"name": one.name, "number": one.number} | numbers.get(one.name, missing).recorded()
+        for one in finding.statements
+    ]
     known = any("decides" in one for one in found)
     figure = _drawn(finding, evidence, found) if known else None
     hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if known else {}
@@ -81,10 +84,6 @@ def _drawn(finding: Finding, evidence: Evidence, numbers: Sequence[Entry]) -> Fi
     said = {"statements": [_statement(one) for one in finding.statements]}
     beside = beside_published(said, {"statements": numbers}) if finding.bars else None
     return replace(beside, title=finding.bars) if beside else None
-
-
-def _number(statement: Statement, found: Measured | Missing) -> Entry:
-    return {"name": statement.name, "number": statement.number} | found.recorded()
 
 
 def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:

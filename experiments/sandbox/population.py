@@ -123,7 +123,10 @@ class Sandbox:
 
     def random_pool(self, drawings: int) -> Pool:
         """Return the counts on the questions of the roles with permuted gold, drawn so many times."""
-        probes = [_random_probes(number) for number in range(drawings)]
+        probes = [
+            [RandomGold.of(get_probe(probe), variant, number) for probe, variant, _ in ROLES.values()]
+            for number in range(drawings)
+        ]
         every = self._joined_reads([probe for of_drawing in probes for probe in of_drawing])
         names = [{probe.name for probe in of_drawing} for of_drawing in probes]
         asked = [[question for question in every.heads if question[0] in drawn] for drawn in names]
@@ -201,10 +204,6 @@ def _strengths(blank: Sandbox) -> dict[Place, float]:
             if len(enough) and strengths[enough[0]] <= STRONGEST:
                 found[name, grade, margin] = round(float(strengths[enough[0]]), 4)
     return found
-
-
-def _random_probes(drawing: int) -> list[Probe]:
-    return [RandomGold.of(get_probe(probe), variant, drawing) for probe, variant, _ in ROLES.values()]
 
 
 def _named(pool: Pool) -> Pool:

@@ -102,12 +102,9 @@ def _item(lm: MaskedLM, swap: NumberSwap, clean: Pieces, corrupted: Pieces, wron
     place = int(np.flatnonzero(clean.word == swap.verb)[0])
     forms = int(clean.ids[place]), int(wrong.ids[place])
     roles = [SPECIAL if word < 0 else swap.roles[word] for word in clean.word.tolist()]
-    seen, changed = (_masked(one, place, lm.mask) for one in (clean, corrupted))
+    hidden = np.arange(len(clean)) == place
+    seen, changed = (replace(one, ids=np.where(hidden, lm.mask, one.ids)) for one in (clean, corrupted))
     return PatchItem(swap.source, swap.kind, seen, changed, place, forms, frozen_ints(list(map(ROLES.index, roles))))
-
-
-def _masked(text: Pieces, place: int, mask: int) -> Pieces:
-    return replace(text, ids=np.where(np.arange(len(text)) == place, mask, text.ids))
 
 
 @dataclass(frozen=True)

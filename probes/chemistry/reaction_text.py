@@ -37,7 +37,8 @@ class ReactionSides:
         if document.words.count(ARROW) != 1:
             return cls([], [], {}, {}, {})
         arrow = document.words.index(ARROW)
-        atoms = {word: _shown(feats) for word, feats in enumerate(document.feats) if f"{ELEMENT}=" in feats}
+        shown = ((word, feats) for word, feats in enumerate(document.feats) if f"{ELEMENT}=" in feats)
+        atoms = {word: dict(part.split("=", 1) for part in feats.split("|")) for word, feats in shown}
         codes = {atom: tuple(shown.get(name, "") for name in (ELEMENT, *SPHERES)) for atom, shown in atoms.items()}
         apart = {atom: filter(None, shown.get(BONDS, "").split(",")) for atom, shown in atoms.items()}
         bonds = {atom: frozenset(atom + int(away) for away in away_from) for atom, away_from in apart.items()}
@@ -49,10 +50,6 @@ class ReactionSides:
         """Return the atoms of the side that an atom is on, and those of the other side."""
         here, there = self.product, self.reactants
         return (there, here) if atom in there else (here, there)
-
-
-def _shown(feats: str) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in feats.split("|"))
 
 
 def same_neighbourhood(sides: ReactionSides, query: int, bonds: int) -> Sequence[Iterable[int]]:

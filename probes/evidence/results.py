@@ -134,7 +134,8 @@ def score_table(
     stable, later = select.stability(effort), REDRAWN if test else ()
     blocks: list[QuestionScores] = []
     for question in questions(select, report):
-        told = SCORES.missing | {"effective_clusters": 0.0} | _named(question, shape) | dict.fromkeys(later, np.nan)
+        told = SCORES.missing | {"effective_clusters": 0.0} | dict.fromkeys(later, np.nan) | named_heads(shape)
+        told |= dict(zip(("probe", "variant", "label"), question, strict=True))
         for name, split in zip(SPLITS, (select, report), strict=True):
             tested = test and name == "report" and question in select.heads and not report.lacks(question)
             scores = split.estimate(question, test=tested, margin=margin, redraws=REDRAWS if tested else 0)
@@ -233,10 +234,6 @@ def reported_questions(known: Collection[Question]) -> list[Question]:
         for probe, variant, label in known
         if not label.endswith(":*") or parts[probe, variant, label.removesuffix(":*")] > 2
     )
-
-
-def _named(question: Question, shape: tuple[int, int]) -> dict[str, object]:
-    return {"probe": question[0], "label": question[2], "variant": question[1]} | named_heads(shape)
 
 
 def named_heads(shape: tuple[int, int]) -> dict[str, object]:

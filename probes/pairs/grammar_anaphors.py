@@ -66,7 +66,8 @@ def pronoun_pairs(document: Document) -> Iterator[MinimalPair]:
     """
     for last, sentence in enumerate(document.sentences):
         for mention in sentence.mentions:
-            if not _is_personal(sentence.feats[mention.head]):
+            feats = sentence.feats[mention.head]
+            if "PronType=Prs" not in feats or "Reflex=Yes" in feats:
                 continue
             first = _antecedent(document, last, mention)
             if first is not None:
@@ -123,10 +124,6 @@ def _antecedent(document: Document, last: int, pronoun: Mention) -> int | None:
         if any(one.entity == pronoun.entity for one in before):
             return number
     return None
-
-
-def _is_personal(feats: str) -> bool:
-    return "PronType=Prs" in feats and "Reflex=Yes" not in feats
 
 
 def _form(text: Document, word: int) -> tuple[str, int]:

@@ -85,10 +85,6 @@ def _share(name: str, row: Row) -> Cell:
     return Cell(f"{row[name]} of {row['cases']}", sort=row[name] / row["cases"])
 
 
-def _below(row: Row) -> Cell:
-    return Cell(signed(row["difference"]), f"below in {row['below']} of {row['cases']}", sort=row["difference"])
-
-
 LABELS: Final = (
     TextColumn("Label and direction", question_cell, "row", "wrapping"),
     TextColumn(
@@ -116,7 +112,9 @@ LABELS: Final = (
     TextColumn("Recall elsewhere", lambda row: Cell(percent(row["accuracy"]), sort=row["accuracy"])),
     TextColumn(
         "Minus the head selected there",
-        _below,
+        lambda row: Cell(
+            signed(row["difference"]), f"below in {row['below']} of {row['cases']}", sort=row["difference"]
+        ),
         tip="Mean difference of recall in points, and the cases in which its 95 % interval lies below 0.",
     ),
     TextColumn(

@@ -13,7 +13,7 @@ from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
 from reports.compare.across import kept_labels, label_table, pair_table, role_cases
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
-from reports.compare.atlas_shares import DOCUMENTS, ITEMS, LabelShares, label_shares, share_chart, share_table
+from reports.compare.atlas_shares import DOCUMENTS, ITEMS, label_shares, share_chart, share_table
 from reports.compare.atlas_summary import (
     AtlasRow,
     Group,
@@ -137,8 +137,6 @@ def graded(pooled: PooledHead) -> str:
 
 METHOD: Final = {
     **TERMS,
-    "Specialised": "A head with a stable grade in a linguistic role: in any probe but position, and in no label "
-    "that the answer defines. Runs correct p for all heads and labels of their own, not for the number of runs.",
     "Seeds": "Of controls, bootstrap and trained probes, and of the weights where they are random. Trained weights are "
     "the same in every seed, so seeds of one model and corpus are no independent samples.",
     "Grid": "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the "
@@ -236,7 +234,11 @@ def _sections(
 ) -> Iterator[Section]:
     yield Section("summary", "Summary", [*opening, Points(summary(record)[1:])])
     if shares := label_shares(record):
-        yield Section("shares", "More than words and rules", [Paragraph(SHARES), *_shares(shares)])
+        yield Section(
+            "shares",
+            "More than words and rules",
+            [Paragraph(SHARES), Charts([share_chart(shares)]), TableBlock(share_table(shares), sorts=True)],
+        )
     runs = TableBlock(run_table(record, linked), caption=False, sorts=True)
     yield Section("runs", "Runs", [runs, *(Paragraph(note, note=True) for note in record.notes)])
     yield Section("pairs", "Labels and directions", pairs)
@@ -256,11 +258,6 @@ SHARES: Final = (
     "position and controls too. Ahead and behind: labels whose selected head is above that baseline alone in a "
     "direction, or below it in all (95 % interval, not corrected). Pools and slices of other labels are left out."
 )
-
-
-def _shares(shares: Sequence[LabelShares]) -> Iterator[Block]:
-    yield Charts([share_chart(shares)])
-    yield TableBlock(share_table(shares), sorts=True)
 
 
 def _pairs(record: AtlasRecord) -> Iterator[Block]:

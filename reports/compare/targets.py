@@ -62,10 +62,6 @@ def _rival(row: Row) -> Cell:
     return Cell(percent(row["strongest_accuracy"]), row["strongest"], sort=float(row["strongest_accuracy"]))
 
 
-def _lead(row: Row) -> str:
-    return "up" if row["lead_low"] > 0 else "down" if row["lead_high"] < 0 else ""
-
-
 def _effect(record: TargetRecord, row: Row) -> Cell:
     effect = effect_of(record, row)
     if effect is None:
@@ -96,7 +92,9 @@ QUESTION: Final = (
     ),
     replace(_RECALL, write=_recall),
     ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
-    ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
+    ANSWERS["lead"].shown_beside(
+        "Margin over it", css=lambda row: "up" if row["lead_low"] > 0 else "down" if row["lead_high"] < 0 else ""
+    ),
     ANSWERS["precision"].shown(unit=False, folded=True),
     ANSWERS["lift"].shown(folded=True),
     ANSWERS["stability"].shown(unit=False, folded=True),
@@ -131,14 +129,12 @@ def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Ca
     return written
 
 
-def _behaviour(row: Row) -> Cell:
-    return Cell(behaviour_text(row), "" if row["own"] else "of any text", quiet="muted")
-
-
 EFFECT: Final = (
     EFFECTS["model"].shown(kind="row"),
     EFFECTS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
-    EFFECTS["behaviour"].shown(write=_behaviour),
+    EFFECTS["behaviour"].shown(
+        write=lambda row: Cell(behaviour_text(row), "" if row["own"] else "of any text", quiet="muted")
+    ),
     EFFECTS["unit"].shown(css="muted", write=lambda row: scale_of(row).unit),
     EFFECTS["cost"].shown(css="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
     EFFECTS["p_adjusted"].shown(),

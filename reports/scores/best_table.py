@@ -55,7 +55,10 @@ def _numbers(rule: RunThresholds | None) -> tuple[TextColumn, ...]:
 
 def every_head(rows: Sequence[BestHead], rule: RunThresholds) -> TextTable:
     """Return a line for each head: the role in which it is most clearly significant, or comes nearest to that."""
-    first, last = (TextColumn("Main role, or the nearest", does, "text"), TextColumn("Result", _result, "verdict"))
+    first, last = (
+        TextColumn("Main role, or the nearest", does, "text"),
+        TextColumn("Result", lambda row: _badge(row, result(vars(row))), "verdict"),
+    )
     return TextTable.of("Main roles of all heads", (replace(_HEAD, kind="row"), first, *_numbers(rule), last), rows)
 
 
@@ -104,10 +107,6 @@ def _verdict(row: BestHead) -> Cell:
     """Return the verdict in words, and what finds more than the head where that is a word table or a rule."""
     better = _better(row)
     return _badge(row, verdict(row), f"{', but' if row.grade else ';'} {better}" if better else "")
-
-
-def _result(row: BestHead) -> Cell:
-    return _badge(row, result(vars(row)))
 
 
 def _badge(row: BestHead, found: str, more: str = "") -> Cell:

@@ -60,15 +60,15 @@ def number_cell(number: Number) -> Cell:
     return Cell(f"{number.shown} {number.unit}", number.interval)
 
 
-def _number_said(row: JudgedStatement) -> str:
-    return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
-
-
 STATED: Final = (
     STATEMENTS["text"].shown(kind="row", css="wrapping"),
     STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
     STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
-    STATEMENTS["number"].shown("What the number is", write=_number_said, css="wrapping"),
+    STATEMENTS["number"].shown(
+        "What the number is",
+        write=lambda row: row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else ""),
+        css="wrapping",
+    ),
     STATEMENTS["rule"].shown(css="wrapping muted"),
 )
 

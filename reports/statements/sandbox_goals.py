@@ -134,10 +134,6 @@ def _rates(name: str, rows: Sequence[Row], wanted: Sequence[str], level: float) 
     yield _stated(f"{name} stay at {percent(level)} %", number, len(above), len(rates), "rates")
 
 
-def _where(row: Row) -> str:
-    return f"{row['where']}, {row['documents']} documents"
-
-
 def _null_coverage(nulls: Sequence[Row]) -> Iterator[JudgedStatement]:
     """Judge the coverage of margins under every null hypothesis, at every size."""
     rows, (low, high) = [row for row in nulls if row["held"].known], COVERAGE_GOAL
@@ -145,7 +141,7 @@ def _null_coverage(nulls: Sequence[Row]) -> Iterator[JudgedStatement]:
         return
     outside = sum(not low <= row["held"].value <= high for row in rows)
     ends = (pick(rows, key=lambda row: row["held"].value) for pick in (min, max))
-    number = " to ".join(f"{in_percent(row['held'])} % ({_where(row)})" for row in ends)
+    number = " to ".join(f"{in_percent(row['held'])} % ({row['where']}, {row['documents']} documents)" for row in ends)
     text = f"Intervals hold the true value in {percent(low)} to {percent(high)} % of cases where no head is specialised"
     yield _stated(text, number, outside, len(rows), "rows")
 

@@ -231,13 +231,13 @@ def false_finds(rows: Sequence[Row], title: str, first: str = "") -> TextTable:
         *([TextColumn(first, lambda row: row["where"], "row")] if first else []),
         *tables.FALSE.text_columns("documents", "runs"),
         *rates,
-        *([TextColumn("margins held", lambda row: rate_cell(row["held"]))] if _covered(rows) else []),
+        *(
+            [TextColumn("margins held", lambda row: rate_cell(row["held"]))]
+            if any(row["held"].known for row in rows)
+            else []
+        ),
     )
     return TextTable.of(title, columns, rows)
-
-
-def _covered(rows: Sequence[Row]) -> bool:
-    return any(row["held"].known for row in rows)
 
 
 def _rate(name: str, row: Row) -> Cell:
