@@ -93,7 +93,7 @@ def test_a_model_object_with_a_head_of_its_task_is_read_with_controls_and_stays_
     assert mine.config.to_dict() == config == mine.bert.config.to_dict()
     assert (model.name, Path(model.name).name[:5]) == (load(mine, tokenizer).name, "Mine-")
     assert [path.name for path in (tmp_path / "objects").iterdir()] == [Path(model.name).name]
-    assert any("left out: classifier" in note for note in model.notes)
+    assert any("leaves out: classifier" in note for note in model.notes)
     controls = {**SMALL["controls"], "permuted": 2}
     run = score(model, SPLITS[0], "position", report=SPLITS[1], **SMALL | {"controls": controls})
     same = score(str(tiny), SPLITS[0], "position", report=SPLITS[1], **SMALL | {"controls": controls})
