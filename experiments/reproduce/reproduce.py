@@ -96,7 +96,8 @@ def reproduce(
                     result["untrained"] = to_measure(finding, subject, reads, Invocation(out, changes, seed))
             runs = [run_of(name, read, subject) for name, read in reads.items()]
             record = updated(before, subject, results, runs, own_seed)
-            write_record(with_verdicts(record | {"requested": _asked(findings)}), out)
+            requested = [] if len(findings) == len(all_findings()) else [finding.id for finding in findings]
+            write_record(with_verdicts(record | {"requested": requested}), out)
             if subject in subjects:
                 page = write_findings_page(out, progress)
     return page
@@ -112,11 +113,6 @@ def rejudge(out: Path, progress: Progress = silent) -> Path:
         raise FindingError(f"--rejudge: no {RECORD} in {out}: expected the folder of an earlier 'headscope reproduce'")
     write_record(with_verdicts(today(record) | {"requested": []}), out)
     return write_findings_page(out, progress)
-
-
-def _asked(findings: Sequence[Finding]) -> list[str]:
-    """Return the ids that the page shows first and alone; none where all findings were asked."""
-    return [] if len(findings) == len(all_findings()) else [finding.id for finding in findings]
 
 
 def _runs(subjects: Sequence[Subject], seed: int, *, controls: bool) -> Iterator[tuple[Subject, int]]:

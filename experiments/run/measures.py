@@ -17,7 +17,6 @@ from experiments.run.scope import Scored
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer
 from reports.measures.registry import MeasureError, measures, write_measures
-from reports.tables.table import Table
 
 
 def measure_types() -> tuple[type[Measure], ...]:
@@ -74,14 +73,10 @@ class Measures:
                 frames = self.run.part(one.name, partial(one.measure, self.run, read))
             found[type(one)] = frames
             of_run = {name for name in frames if "model" in one.tables[name].dtypes}  # others name their models
-            filled = {name: _filled(one.tables[name], frame) for name, frame in frames.items()}
+            empty = {name: pd.DataFrame(columns=[*one.tables[name].names]) for name in frames}
+            filled = {name: frame if len(frame) else empty[name] for name, frame in frames.items()}
             rows = {name: self.run.complete(frame) if name in of_run else frame for name, frame in filled.items()}
             write_measures(rows, folder)
-
-
-def _filled(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table; a table of none has the columns that are declared."""
-    return frame if len(frame) else pd.DataFrame(columns=[*table.names])
 
 
 def _of_part(measure: Measure, scored: Scored) -> Frames:

@@ -102,7 +102,8 @@ class GoldArcs:
         for pieces, (_, arcs) in zip(align(vocabulary.tokenizer, [one for one, _ in parsed]), parsed, strict=True):
             digest.update(pieces.ids.tobytes() + repr(arcs).encode())
             for key, found in _parts(pieces, arcs, vocabulary, length):
-                ambiguous += not _same(known.setdefault(key, found), found)
+                first = known.setdefault(key, found)
+                ambiguous += not (np.array_equal(first.query, found.query) and np.array_equal(first.key, found.key))
         return cls(known, digest.hexdigest(), ambiguous)
 
     def batches(self, rows: Ints, vocabulary: Vocabulary, parts: Sequence[slice]) -> list[ArcBatch]:
@@ -129,10 +130,6 @@ class GoldArcs:
 
 def _key(pieces: Ints) -> bytes:
     return pieces.astype(np.int32).tobytes()
-
-
-def _same(one: _TextArcs, other: _TextArcs) -> bool:
-    return np.array_equal(one.query, other.query) and np.array_equal(one.key, other.key)
 
 
 def _parts(

@@ -54,7 +54,8 @@ class Marked:
         subject, *distractors = (
             tuple(range(first, last + 1))
             for column, many in ((columns[2], 2), (columns[3], None))
-            for first, last in _pairs(_numbers(column, len(words), many, where))
+            for numbers in [_numbers(column, len(words), many, where)]
+            for first, last in zip(numbers[::2], numbers[1::2], strict=True)
         )
         if empty := [group for group in (subject, *distractors) if not group]:
             raise CorpusError(f"{where}: expected spans whose first word is not after the last, got {empty!r}")
@@ -132,10 +133,6 @@ def _numbers(column: str, words: int, many: int | None, where: str) -> list[int]
     if outside := [number for number in numbers if number >= words]:
         raise CorpusError(f"{where}: index {outside[0]} is outside the sentence ({words} words, counted from 0)")
     return numbers
-
-
-def _pairs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    return zip(numbers[::2], numbers[1::2], strict=True)
 
 
 def _replaced(words: Sequence[str], place: int, word: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A model and corpora so small that a whole run takes a second, and configs that name them."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ from experiments.record.job import Job
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.statements.claim import Work
-from mha import Encoder, EncoderConfig, export_encoder, load_model
+from mha import Encoder, EncoderConfig, Model, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.grammar import generate
 from probes.records import Sentence
@@ -136,6 +137,18 @@ def base(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
     path.write_text(BASE.format(model=tiny), encoding="utf-8")
     yield path
     assert path.read_text(encoding="utf-8") == BASE.format(model=tiny), "a test has changed the config of all tests"
+
+
+@pytest.fixture
+def known(tiny: Path) -> list[str]:
+    """Return words that the tiny model has pieces for, one each."""
+    vocabulary = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
+    return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
+
+
+@pytest.fixture(scope="session")
+def model(tiny: Path) -> Model:
+    return load_model(str(tiny))
 
 
 @pytest.fixture(scope="session")

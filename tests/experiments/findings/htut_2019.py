@@ -1,4 +1,4 @@
-from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.planted import all_arcs, planted_run, scored
 
 RELATIONS = ("nsubj", "obj", "advmod", "amod")
 
@@ -7,11 +7,7 @@ def _relations(margin: float):
     return {"trees": planted_run([scored("dependency", label, margin=margin) for label in RELATIONS])}
 
 
-def _all(margin: float):
-    return {"trees": planted_run([scored("dependency", "all", margin=margin)])}
-
-
 PLANTED = {
     "htut-relations": (_relations(0.1), _relations(-0.1)),
-    "htut-no-generalist": (_all(0.05), _all(0.4)),
+    "htut-no-generalist": (all_arcs(0.05), all_arcs(0.4)),
 }

@@ -73,6 +73,11 @@ def planted_run(
     )
 
 
+def all_arcs(margin: float) -> dict[str, Run]:
+    """Return a run whose head has that margin over all arcs."""
+    return {"trees": planted_run([scored("dependency", "all", margin=margin)])}
+
+
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
     missing = {"str": "", "bool": False, "int64": 0}

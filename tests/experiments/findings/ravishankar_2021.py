@@ -1,8 +1,3 @@
-from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.planted import all_arcs
 
-
-def _all(margin: float):
-    return {"trees": planted_run([scored("dependency", "all", margin=margin)])}
-
-
-PLANTED = {"ravishankar-single-heads": (_all(0.1), _all(-0.1))}
+PLANTED = {"ravishankar-single-heads": (all_arcs(0.1), all_arcs(-0.1))}

@@ -25,13 +25,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Explained]:
     return seen
 
 
-@pytest.fixture
-def known(tiny: Path) -> list[str]:
-    """Return words that the tiny model has pieces for, one each."""
-    vocabulary = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
-    return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
-
-
 def test_the_page_shows_what_transformers_computes(
     tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
 ) -> None:

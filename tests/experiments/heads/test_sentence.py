@@ -14,11 +14,6 @@ TEXT = "The king saw the dogs ."
 
 
 @pytest.fixture(scope="module")
-def model(tiny: Path) -> Model:
-    return load(str(tiny))
-
-
-@pytest.fixture(scope="module")
 def masked(speaker: Path) -> Model:
     return load(str(speaker))
 

@@ -11,7 +11,7 @@ from experiments.heads.explain import explain_head
 from experiments.heads.flow import write_flow
 from experiments.heads.typed_text import TypedError, cut, find_word
 from experiments.heads.view import write_text_view
-from headscope import ablate, attention, load
+from headscope import ablate, attention
 from mha import Model
 
 READERS: dict[str, Callable[[Model, str, Path], Any]] = {
@@ -31,11 +31,6 @@ HEADS: dict[str, Callable[[Model, str, Path], Any]] = {
     "explain": lambda model, name, path: explain_head("a dog", model.name, name, path),
 }
 "Whatever takes the name of a head of a model."
-
-
-@pytest.fixture(scope="module")
-def model(tiny: Path) -> Model:
-    return load(str(tiny))
 
 
 def refusal(read: Callable[[Model, str, Path], Any], model: Model, typed: str, folder: Path) -> str:

@@ -1,5 +1,4 @@
 import io
-import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -85,13 +84,6 @@ def other(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     export_encoder(Encoder(load_encoder(tiny).config), folder)
     (folder / "tokenizer.json").write_bytes((tiny / "tokenizer.json").read_bytes())
     return str(folder)
-
-
-@pytest.fixture
-def known(tiny: Path) -> list[str]:
-    """Return words that the tiny model has pieces for, one each."""
-    vocabulary = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
-    return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
 
 
 def recorded(folder: Path, words: list[str]) -> np.ndarray:

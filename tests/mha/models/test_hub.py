@@ -42,12 +42,6 @@ def model(folder: Path) -> Any:
     return model
 
 
-@pytest.fixture
-def inputs(pieces: Tensor, mask: Tensor) -> dict[str, Tensor]:
-    """Return a padded batch."""
-    return {"input_ids": pieces, "attention_mask": mask.long()}
-
-
 def eager(model: Any, inputs: dict[str, Tensor]) -> tuple[Tensor, list[Tensor]]:
     """Return the model's own eager output and its maps in the order in which they are computed."""
     alone = deepcopy(model)

@@ -31,7 +31,6 @@ def test_excluded_leads_are_rounded_up_so_that_no_more_is_claimed_than_shown(exc
         ("distractors", ["all", "verb", "1 distractor", ">=3 distractors", "agr.4"], ["verb"]),
         ("same-atom", ["all", "amide", "token once", "neighbours kept", "token once, neighbours kept"], ["all"]),
         ("coordination", ["all", "noun", "later"], ["noun"]),
-        ("mine", ["all"], ["all"]),
         ("position", ["within=4"], ["within=4"]),
     ],
 )
