@@ -238,6 +238,16 @@ class ControlsSection(ConfigTable):
     """Of the models that read for controls, as in [model]. In bf16 they are read faster where the processor has
     instructions for it; accuracies of the model's heads stay, single grades may differ (docs/cost.md)."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _switched_off(cls, values: Any) -> Any:
+        """Take the switches of configs that users have: words = false is orders = 0; what arcs = false names is gone."""
+        if not isinstance(values, dict):
+            return values
+        off = {name for name in ("words", "arcs") if values.get(name) is False}
+        orders = {"orders": 0} if "words" in off else {}
+        return orders | {name: value for name, value in values.items() if name not in off}
+
     @model_validator(mode="after")
     def _enough(self) -> Self:
         for kind in ("random", "permuted", "orders"):

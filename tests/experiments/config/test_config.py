@@ -116,6 +116,12 @@ def test_what_cannot_be_used_is_said_in_one_line_with_file_and_key(change: str, 
     assert complaint(write(), change).startswith(message)
 
 
+def test_controls_that_a_config_of_an_earlier_version_switched_off_are_off(write: Any) -> None:
+    config = load_config(write(), ["controls={random=0, permuted=0, words=false, arcs=false}"])
+    assert config == load_config(write(), ["controls={random=0, permuted=0, orders=0}"])
+    assert load_config(write(), ["controls.arcs=false"]) == load_config(write())
+
+
 def test_for_a_missing_config_those_that_exist_are_named(tmp_path: Path) -> None:
     assert complaint(tmp_path / "quikstart.toml") == "no such config; did you mean 'quickstart'?"
     message = complaint(tmp_path / "mine.toml")
