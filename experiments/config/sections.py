@@ -241,7 +241,7 @@ class ControlsSection(ConfigTable):
     @model_validator(mode="before")
     @classmethod
     def _switched_off(cls, values: Any) -> Any:
-        """Take the switches of configs that users have: words = false is orders = 0; what arcs = false names is gone."""
+        """Take switches of earlier configs: words = false is orders = 0; what arcs = false names is gone."""
         if not isinstance(values, dict):
             return values
         off = {name for name in ("words", "arcs") if values.get(name) is False}
