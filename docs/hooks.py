@@ -96,8 +96,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         shown = sorted(path for path in folder.rglob("*") if path.suffix in SHOWN_FILES)
         linked = [path.name for path in shown if path.parent == folder]
         text = (folder / "report.md").read_text(encoding="utf-8")
-        if folder.name in EARLIER:
-            text = text.replace("\n", "\n\n> Of [earlier controls](../index.md).\n", 1)
+        text = text.replace("\n", "\n\n> Of [earlier controls](../index.md).\n", int(folder.name in EARLIER))
         text += f"\nFiles: {', '.join(f'[{name}]({name})' for name in linked)}.\n" if linked else ""
         files.append(File.generated(config, f"published/{folder.name}/report.md", content=NOT_SEARCHED + text))
         for path in shown:

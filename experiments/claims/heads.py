@@ -171,7 +171,7 @@ CLAIM = Claim(
         "The loss is that on held-out sentences.",
         "Agreement: the verb is masked, and the model has to prefer its correct form, in sentences with a noun of "
         "the other number between subject and verb. A head counts as specialised in a label as in every run of "
-        "headscope: it leads all baselines and controls by more than the margin (tested), on the report split.",
+        "headscope: by a stable grade in a linguistic role, a tested lead over all baselines and controls.",
     ),
     limits=(
         "A small encoder, a generated language and a short training: a larger model of real text may differ.",

@@ -39,7 +39,7 @@ FINDINGS = (
         statements=[
             Statement(
                 name=label,
-                text=f"One head finds {label} more often than the best of the baselines.",
+                text=f"One head finds {label} more often than the best fixed offset does.",
                 number="accuracy of the chosen head minus that of the strongest baseline",
                 rule=LearnedRule(above=0.0),
                 published=Published(text="above the positional baseline", provenance="second-hand"),

@@ -34,8 +34,8 @@ HEADS: Final = run_table(
         *ONE_HEAD,
         whole(
             "roles",
-            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) and areas of "
-            "position do not count.",
+            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) or slice "
+            "them, and areas of position, do not count.",
         ),
         Column("grade", "int64", "Highest grade in a linguistic role, 0 without one.", plain, (0, 3)),
         fraction(

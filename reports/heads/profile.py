@@ -104,8 +104,8 @@ class Profile:
 
 
 CRITERION: Final = (
-    "A label counts where the accuracy of a head is significantly above baselines of position and controls. "
-    "It counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
+    "A label counts where a head has a stable grade: its accuracy is significantly above baselines of position and "
+    "controls. It counts once for each corpus, in the direction whose interval lies highest above them; so stand heads."
 )
 
 

@@ -27,7 +27,7 @@ from reports.scores.controls import ComparedBaseline
 from reports.scores.plain_names import role
 from reports.scores.shortest_table import answers
 from reports.scores.verdicts import Verdicts
-from reports.tables.grades import POSITION
+from reports.tables.grades import POSITION, STABLE
 from reports.tables.text_table import TextTable
 
 Reason = tuple[str, str]
@@ -209,7 +209,8 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
             f"labels and directions is at most {points(alpha)} %.",
         )
     known = [row for row in tested if row.stability == row.stability]
-    stable = [[row.stability for row in known if row.grade >= grade] for grade in (1, 0)]
+    significant = [row for row in known if row.grade and row.holds >= STABLE]
+    stable = [[row.stability for row in some] for some in (significant, known)]
     if stable[0]:
         graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)
         yield (

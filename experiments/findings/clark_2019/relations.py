@@ -58,7 +58,7 @@ def _offset(label: str, evidence: Evidence) -> Measured:
 
 def _statement(row: PublishedRow) -> Statement:
     level = row.relation == LEVEL
-    text = "The best head is near the best fixed offset" if level else "One head is above all baselines"
+    text = f"{'The best head is near' if level else 'One head is above'} the best fixed offset"
     bar = round(row.accuracy - row.baseline, 3)
     return Statement(
         name=row.relation,
