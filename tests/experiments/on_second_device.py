@@ -151,7 +151,7 @@ def assert_alike(one: pd.DataFrame, other: pd.DataFrame, name: str) -> None:
             apart |= ~np.isclose(here, there, rtol=1e-4, atol=1e-5, equal_nan=True)
         else:
             apart |= np.array([*map(str, here)]) != np.array([*map(str, there)])
-    assert apart.sum() <= 0.02 * len(one), f"{name}: {apart.sum()} of {len(one)} rows differ"
+    assert apart.sum() <= 0.03 * len(one), f"{name}: {apart.sum()} of {len(one)} rows differ"
 
 
 LIVES = """

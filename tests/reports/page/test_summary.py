@@ -33,7 +33,7 @@ FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1
 def row(**more: Any) -> BestHead:
     known = {"probe": "dependency", "label": "obj", "variant": "dependent->head", "name": "3-1", "layer": 2, "head": 0}
     known |= {"n": 672, "clusters": 60, "effective_clusters": 48.5, "accuracy": 0.725}
-    known |= {"baseline": "offset", "baseline_accuracy": 0.354, "stability": 0.96}
+    known |= {"baseline": "offset", "baseline_accuracy": 0.354, "stability": 0.96, "holds": 1.0}
     known |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002}
     return best_head(known | {"specialised": True, "grade": 1, "verdict": "yes"} | more)
 
