@@ -21,7 +21,7 @@ PAPER = Paper(
 METRIC = (
     "Sieve bias score: mean attention in a sieve over mean attention to all tokens, mean over tokens and texts. Local: "
     "two tokens to either side; syntactic: pairs of words of an arc. A head has the role if a one-sided test says that "
-    "the score is above a threshold; the paper takes a t test over sentences, we a sign-flip test by document."
+    "the score is above a threshold; the paper takes a t test over sentences, we test by document."
 )
 
 DIFFERS = "The model is not fine-tuned, and the windows are longer than the sentences of GLUE."

@@ -56,10 +56,11 @@ TERMS: Final = {
     "that are its most probable ones (ties in part), and the logit of the gold label less the mean of the others; of a "
     "regression head minus the squared error. A head's name with a label: the accuracy of that head while heads below "
     "it are ablated.",
-    "Corrected p": "p of a sign-flip test of the costs of clusters, two-sided (heads can help and hurt), corrected for "
-    "all heads of the behaviour. Of few clusters that lose little, but a few of them much, costs below 0 are "
-    "significant too often. A sentence embedding can only move away from what it was, so there a head is tested "
-    "against the median head of each text, and a small p means that it costs more than that one.",
+    "Corrected p": "Two-sided p (heads can help and hurt) of a t test by cluster that allows for skewed costs (Hall "
+    "1992), corrected for all heads of the behaviour (Holm 1979). Where most clusters gain a little and few lose "
+    "much, a cost below 0 is still significant too often. A sentence embedding can only move away from what it was, "
+    "so there a head is tested against the median head of each text, and a small p means that it costs more than that "
+    "one.",
     "Selected against random": "Heads that a label of a probe selects are ablated together, and as many random heads "
     "of the same layers, repeatedly. With top = 0 in [ablation] they are those with a stable grade, which is of the "
     "report split: masked-LM loss and embedding are measured on sentences of that split too, so there selection and "

@@ -87,8 +87,8 @@ TERMS: Final = {
     "alone, and what the places of that role restore is added up. Attractors are nouns between subject and verb of "
     "another number than the clean subject; the verb is the masked piece. Only sentences that have the role count for "
     "it.",
-    "p": "Of a two-sided sign-flip test by document, corrected for all heads and all roles. Intervals are those of a "
-    "bootstrap over documents.",
+    "p": "Two-sided, of a t test by document that allows for skew (Hall 1992), corrected for all heads and all roles. "
+    "Intervals are those of a bootstrap over documents.",
     "estimate": "The same share to first order: the gradient of the answer at the head’s output in the corrupted run, "
     "times how far its clean output is from it; that is the gradient at what the head writes, times the difference of "
     "what it writes. It takes three passes for all heads and places together, and is wrong where the path bends.",

@@ -96,9 +96,9 @@ TERMS: Final = {
     "1 is uniform attention. Local: up to two tokens away. Delimiter: [CLS] and [SEP]. Syntactic: the head and the "
     "dependents of a word in the tree. Block: the words of the same sentence in windows of several, times the row’s "
     "entropy over log n, for a block is broad (the paper takes the entropy itself, which grows with the length of a "
-    "text). A head is significantly above the threshold by a one-sided sign-flip test by cluster at 5 %, corrected for "
-    "all heads (step-down maximum) and all sieves (Benjamini and Bogomolov 2014); the paper takes t tests and corrects "
-    "for nothing.",
+    "text). A head is significantly above the threshold by a one-sided t test by cluster that allows for skew (Hall "
+    "1992), at 5 %, corrected for all heads (Holm 1979) and all sieves (Benjamini and Bogomolov 2014); the paper takes "
+    "t tests and corrects for nothing.",
     "class": "Type of a map (Kovaleva et al. 2019, section 4.1), by rules. Shares of a map are given as an excess over "
     "uniform attention, so that all there is makes 1. A column is a line if it gets 0.1 more than its uniform share of "
     "each row on average. If lines, and outside of them each token with its two neighbours, have an excess of 0.5 "

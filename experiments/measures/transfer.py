@@ -80,9 +80,9 @@ TERMS: Final = {
     "the other. Both donors have the verb at the same place, so that what a head writes of the place alone cancels "
     "(arXiv 2606.08292).",
     "margin": "The log-odds, in nats, of the correct against the incorrect verb form.",
-    "over the mean": "The margin with the same answer, less that with the head’s mean output over masked verbs. A head "
-    "transfers where both differences are above 0 and significant: sign-flip tests by document, corrected for all "
-    "heads.",
+    "over the mean": "The margin with the same answer, less that with the head’s mean output over masked verbs. A "
+    "head transfers where both differences are above 0 and significant: t tests by document that allow for skew (Hall "
+    "1992), corrected for all heads.",
     "limits": "A head that transfers may know the number of the subject, or merely raise the forms of one number: both "
     "serve another sentence. A head that does not may still be needed, for what it writes of its own sentence or at "
     "other places. One head is changed at a time; what others write again is not seen.",

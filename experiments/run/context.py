@@ -103,9 +103,8 @@ class RunContext:
 
     @property
     def effort(self) -> Effort:
-        """How many resamples and signs are drawn, and from which seed."""
-        scoring = self.config.scoring
-        return Effort(scoring.replicates, scoring.flips, self.config.seed)
+        """How many resamples are drawn, and from which seed."""
+        return Effort(self.config.scoring.replicates, self.config.seed)
 
     def verdicts(self, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""

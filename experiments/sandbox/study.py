@@ -81,7 +81,7 @@ FULL = Scale(500, 200, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50,
 QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
 "A few of the runs."
 
-EFFORT = Effort(replicates=2, flips=999)
+EFFORT = Effort(replicates=2)
 "Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
 
 REAL = 5

@@ -13,8 +13,9 @@ import pandas as pd
 
 from probes.causal.ablation import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
 from probes.causal.behaviours import Behaviour
+from probes.evidence.leads import EXACT, Documents, holm, two_sided
 from probes.evidence.question import Effort
-from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
+from probes.evidence.statistics import Bootstrap, Resamples
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
 from reports.tables.effects import ABLATION_CONTRASTS
@@ -73,11 +74,15 @@ class AblatedMeasure:
         np.add.at(found, self.place, of_items.T)
         return found
 
+    @property
+    def counts(self) -> Numbers:
+        """Return [cluster], the number of items."""
+        return np.bincount(self.place).astype(np.float64)
+
     def resamples(self, effort: Effort) -> Resamples:
         """Return resamples of the clusters."""
-        n = np.bincount(self.place).astype(np.float64)
-        clusters = range(len(n))
-        return Bootstrap.draw(clusters, effort.replicates, effort.seed).of(clusters, n)
+        clusters = range(self.clusters)
+        return Bootstrap.draw(clusters, effort.replicates, effort.seed).of(clusters, self.counts)
 
     def interval(self, of_items: Numbers, effort: Effort) -> Numbers:
         """Return [2, set], the interval of the mean over items of differences, [set, item].
@@ -99,10 +104,17 @@ class AblatedMeasure:
         low, high = self.interval(of_items, effort)
         return {name: of_items.mean(1), f"{interval}_low": low, f"{interval}_high": high}
 
-    def two_sided(self, of_items: Numbers, effort: Effort) -> Numbers:
-        """Return [2, set], p and p_adjusted of whether [set, item] are different from 0 (`two_sided`)."""
-        clusters = range(self.clusters)
-        return two_sided(SignFlips.draw(clusters, effort.flips, effort.seed), clusters, self.sums(of_items))
+    def two_sided(self, of_items: Numbers) -> Numbers:
+        """Return [2, set], p and p_adjusted of whether [set, item] are different from 0."""
+        return two_sided(self.counts, self.sums(of_items), against=float(self.share))
+
+    def above_median(self, of_items: Numbers) -> Numbers:
+        """Return [2, set], p and p_adjusted of whether [set, item] are above their median in each item."""
+        documents, more = Documents.of(self.counts), of_items - np.median(of_items, axis=0)
+        if np.isnan(documents.freedom):
+            return np.full((2, len(of_items)), np.nan)
+        p = documents.measured(self.sums(more)).p_above(0, EXACT, 0)
+        return np.stack([p, holm(p)])
 
 
 def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
@@ -134,10 +146,9 @@ def ablation_table(
     """Return one row a measure and set of heads; `values` are [1 + set, item], the intact model's first.
 
     The cost is intact - ablated: above 0 where the model does worse without the heads, below 0 where it does better.
-    Its interval is paired: clusters of items are resampled, each with what it has both ways. p is of random signs for
-    the costs of clusters (`probes.evidence.statistics.SignFlips`), two-sided, for heads can help and hurt; p_adjusted
-    is corrected for all sets of a kind (all heads, all layers), in both directions at once, by the step-down maximum
-    (Westfall and Young 1993). Random sets are not tested.
+    Its interval is paired: clusters of items are resampled, each with what it has both ways. p is that of
+    `probes.evidence.leads.two_sided`, for heads can help and hurt; p_adjusted is corrected for all sets of a kind (all
+    heads, all layers; Holm 1979). Random sets are not tested.
 
     A behaviour that is a distance from what the intact model does can but get worse, by every head: there a head is
     tested against the median head of each item (a layer against the median layer), one-sided, and a small p says that
@@ -146,7 +157,7 @@ def ablation_table(
     """
     frames = []
     for measured in measures(behaviour, values):
-        p, p_adjusted = _tests(measured, sets, effort, against_median=behaviour.distance)
+        p, p_adjusted = _tests(measured, sets, against_median=behaviour.distance)
         numbers = {"intact": measured.values[0].mean(), "ablated": measured.values[1:].mean(1)}
         numbers |= measured.estimate(measured.cost, effort, "cost") | {"p": p, "p_adjusted": p_adjusted}
         told = {"way": way, "measure": measured.name, **measured.about}
@@ -160,33 +171,15 @@ def _about(one: HeadSet) -> dict[str, object]:
     return {"kind": one.kind, "name": one.name, "draw": one.draw, "heads": len(one.heads), **named}
 
 
-def _tests(measured: AblatedMeasure, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
+def _tests(measured: AblatedMeasure, sets: Sequence[HeadSet], *, against_median: bool) -> Numbers:
     """Return [2, set], p and p_adjusted; NaN for what is not tested."""
     found = np.full((2, len(sets)), np.nan)
     for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, SELECTED):
         family = np.flatnonzero([one.kind == kind for one in sets])
-        cost = measured.cost[family]
-        if against_median and len(family):
-            clusters, median = range(measured.clusters), measured.sums(np.median(cost, axis=0)[None])
-            flips = SignFlips.draw(clusters, effort.flips, effort.seed)
-            tested = flips.test(clusters, measured.sums(cost), median)
-            found[:, family] = np.stack([tested.p, tested.p_label])
-        elif len(family):
-            found[:, family] = measured.two_sided(cost, effort)
+        if len(family):
+            test = measured.above_median if against_median else measured.two_sided
+            found[:, family] = test(measured.cost[family])
     return found
-
-
-def two_sided(flips: SignFlips, clusters: Sequence[int], sums: Numbers) -> Numbers:
-    """Return [2, column], p and p_adjusted of whether sums by cluster, [cluster, column], are different from 0.
-
-    Both directions are tested as one family, so the corrected p of a column is that of its better direction; the
-    single one is twice that of its better direction, at most 1.
-    """
-    count = sums.shape[1]
-    found = flips.test(clusters, np.concatenate([sums, -sums], axis=1), np.zeros((len(sums), 1)))
-    p, p_label = (np.minimum(one[:count], one[count:]) for one in (found.p, found.p_label))
-    single = np.minimum(2 * p, 1)
-    return np.stack([single, np.maximum(p_label, single)])
 
 
 def contrast_table(

@@ -26,11 +26,11 @@ from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from mha.watches import Seen
-from probes.causal.ablation_table import two_sided
 from probes.causal.behaviours import BATCH_PIECES, text_batch
+from probes.evidence.leads import two_sided
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
-from probes.evidence.statistics import Bootstrap, Resamples, SignFlips, adjust, spearman
+from probes.evidence.statistics import Bootstrap, Resamples, adjust, spearman
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap
@@ -242,9 +242,9 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
 
     A share is the ratio of two sums over the items that have the role: what is gained, and the difference between clean
     and corrupted run; NaN where nothing is lost by the corruption. Intervals are those of a bootstrap over clusters;
-    NaN where it is not sure that something is lost, for a ratio then has no bounds (Fieller 1954). p
-    is that of a two-sided sign-flip test of what is gained, corrected for all heads and both directions (`p_label`) and
-    for all roles (`p_adjusted`).
+    NaN where it is not sure that something is lost, for a ratio then has no bounds (Fieller 1954). p is
+    that of `probes.evidence.leads.two_sided` of what is gained, corrected for all heads (`p_label`) and for all roles
+    (`p_adjusted`).
     """
     shape = (effects.whole.shape[1], effects.whole.shape[2])
     frames = []
@@ -254,9 +254,14 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
             continue
         gained, quick = (sums.ratio(one) for one in (sums.gained, sums.estimated))
         low, high = sums.interval(effort)
-        places = range(len(sums.clusters))
-        p, p_label = two_sided(SignFlips.draw(places, effort.flips, effort.seed), places, sums.gained)
-        told = {"role": role, "n": sums.items, "clusters": len(sums.clusters), "share": gained, "estimate": quick}
+        p, p_label = two_sided(sums.items, sums.gained)
+        told = {
+            "role": role,
+            "n": int(sums.items.sum()),
+            "clusters": len(sums.clusters),
+            "share": gained,
+            "estimate": quick,
+        }
         told |= {"ci_low": low, "ci_high": high, "p": p, "p_label": p_label}
         told |= {"direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan}
         frames.append(pd.DataFrame(named_heads(shape) | told))
@@ -282,8 +287,9 @@ def agreements(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> 
 class _Sums:
     """Sums over the items of each cluster."""
 
-    items: int
     clusters: Sequence[str]
+    items: Numbers
+    "[cluster]"
     gap: Numbers
     "[cluster]"
     gained: Numbers
@@ -332,9 +338,8 @@ def _sums(items: Sequence[PatchItem], effects: Effects, role: str) -> _Sums:
         return totals
 
     direct = summed(effects.direct) if role == ALL_PLACES and effects.direct is not None else None
-    return _Sums(
-        int(chosen.sum()), list(clusters), summed(effects.gap)[:, 0], summed(gained), summed(estimated), direct
-    )
+    gap, count = summed(effects.gap)[:, 0], np.bincount(member).astype(np.float64)
+    return _Sums(list(clusters), count, gap, summed(gained), summed(estimated), direct)
 
 
 def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> dict[str, float]:

@@ -250,18 +250,18 @@ def transfer_table(
 
     `transfer` is the mean margin with the output of a donor of the same answer less that with a donor of the other
     answer; `over_mean` is the former less that with the mean output; `points` the same difference of accuracies as
-    `transfer`. Intervals are those of resampled clusters of recipients, who keep their donors. p is of two-sided
-    sign-flip tests by cluster, `p_adjusted` corrected for all heads, `p_over_mean` the corrected one of `over_mean`. A
-    head `transfers` where both are above 0 and both corrected p below `alpha`; differences of a recipient up to NEAR
-    count as none there.
+    `transfer`. Intervals are those of resampled clusters of recipients, who keep their donors. p is of
+    `probes.evidence.leads.two_sided` by cluster, `p_adjusted` corrected for all heads, `p_over_mean` the corrected
+    one of `over_mean`. A head `transfers` where both are above 0 and both corrected p below `alpha`; differences of
+    a recipient up to NEAR count as none there.
     """
     asked = received(behaviour, donors)
     value, credit = (one for one in measures(asked, margins) if one.name in (VALUE, ACCURACY))
     patched, right = (one.values[1:].reshape(len(VERSIONS), -1, len(asked.prompts)) for one in (value, credit))
     same, other, mean = patched
     transfer, over_mean = same - other, same - mean
-    p, p_adjusted = value.two_sided(_beyond_rounding(transfer), effort)
-    _, p_over_mean = value.two_sided(_beyond_rounding(over_mean), effort)
+    p, p_adjusted = value.two_sided(_beyond_rounding(transfer))
+    _, p_over_mean = value.two_sided(_beyond_rounding(over_mean))
     columns = {
         **{**named_heads(shape), **value.about, "matched": donors.matched.mean()},
         **dict(zip(("intact", *VERSIONS), (margins[0].mean(), *patched.mean(2)), strict=True)),

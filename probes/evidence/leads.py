@@ -127,17 +127,17 @@ class Means:
         bound: Numbers = mean + sign * stdtrit(freedom, level) * error
         return bound
 
-    def p_above(self, margin: float, over: ControlLevel) -> Numbers:
+    def p_above(self, margin: float, over: ControlLevel, more: float = -1.0) -> Numbers:
         """Return the one-sided p of "the lead over `over` is at most `margin`".
 
-        One more item is added on which the head is wrong and its baseline right. Where few documents have a far smaller
-        lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
-        54:1). No p is below one in all choices of a sign for every document: fewer than five documents show nothing at
-        5 %.
+        One more item is added that has `more`: of leads, the head is wrong there and its baseline right. Where few
+        documents have a far smaller lead than the others, t is taken less their skewness (Hall 1992, Journal of the
+        Royal Statistical Society B 54:1). No p is below one in all choices of a sign for every document: fewer than
+        five documents show nothing at 5 %.
         """
         from scipy.special import stdtr
 
-        mean, error, freedom = self._guarded(-1.0, over)
+        mean, error, freedom = self._guarded(more, over)
         error = np.maximum(error, TINY)
         far = (mean - margin) / error
         skew = self.cubes / error**3
@@ -314,15 +314,29 @@ def holm(p: Numbers) -> Numbers:
     return corrected
 
 
+def two_sided(n: Numbers, totals: Numbers, against: float = 0.0) -> Numbers:
+    """Return [2, scored], p of "the mean is 0", each by itself and corrected for their number (Holm 1979).
+
+    Of `n` [cluster] items, whose sums are `totals` [cluster, scored]. p is twice that of the direction that was seen,
+    as of leads: Student's t by cluster, less its skewness (`Means.p_above`), with one more item that is `against` the
+    direction, 1 for shares; where values have no bounds what was never seen is not allowed for. NaN for one cluster.
+    """
+    documents = Documents.of(n)
+    if np.isnan(documents.freedom):
+        return np.full((2, totals.shape[1]), np.nan)
+    p = [documents.measured(sign * totals).p_above(0, EXACT, -against) for sign in (1, -1)]
+    single = np.minimum(2 * np.minimum(*p), 1)
+    return np.stack([single, holm(single)])
+
+
 def paired_difference(n: Numbers, first: Numbers, second: Numbers) -> tuple[Estimate, float]:
     """Return second minus first where both runs answered the same items, and its p; `n` and the hits are [document].
 
     Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """
-    documents, more = Documents.of(n), (second - first)[:, None]
-    low, high = documents.lead_interval(more)[:, 0].tolist()
-    p = 2 * np.fmin(documents.p_above(more, 0), documents.p_above(-more, 0))
-    return Estimate(float(more.sum() / n.sum()), low, high, int(n.sum())), float(np.minimum(p, 1)[0])
+    more = (second - first)[:, None]
+    low, high = Documents.of(n).lead_interval(more)[:, 0].tolist()
+    return Estimate(float(more.sum() / n.sum()), low, high, int(n.sum())), float(two_sided(n, more, 1)[0, 0])
 
 
 def independent_difference(first: Estimate, second: Estimate) -> tuple[Estimate, float]:

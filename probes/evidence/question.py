@@ -21,8 +21,6 @@ class Effort:
 
     replicates: int = 2000
     "Resamples of the bootstrap."
-    flips: int = 9999
-    "Random signs of sign-flip tests, which measures of shapes, ablation and patching make."
     seed: int = 0
 
     def resamples(self, clusters: Sequence[int], split: int) -> Bootstrap:

@@ -1,4 +1,4 @@
-"""The uncertainty of the numbers of heads: resamples, sign flips, corrections for many labels, and grades.
+"""The uncertainty of the numbers of heads: resamples, corrections for many labels, and grades.
 
 Everything is computed from sums by cluster (documents, or sentences where a corpus has none), never from single items.
 """
@@ -14,13 +14,8 @@ import numpy.typing as npt
 
 from probes.scoring.tally import Numbers
 
-Singles = npt.NDArray[np.float32]
-
 MARGIN = 0.05
 "A head leads a baseline if its accuracy is above the baseline's by more than this: five percentage points."
-
-TIE = 1e-5
-"Statistics that differ by no more than this, relative to the larger, are equal: single precision sums."
 
 
 @dataclass(frozen=True)
@@ -99,91 +94,6 @@ def _quantiles(means: Numbers, tail: float) -> Numbers:
     part = place - below
     bounds: Numbers = (rows[:, below] * (1 - part) + rows[:, above] * part).T
     return bounds
-
-
-@dataclass(frozen=True)
-class Significance:
-    """One-sided tests of heads against every baseline; small where a head is above all of them."""
-
-    p: Numbers
-    "[head] Of each head by itself."
-    p_label: Numbers
-    "[head] Corrected for all heads of the label (family-wise)."
-
-
-@dataclass(frozen=True)
-class SignFlips:
-    """Random signs for the clusters of one split, shared by all labels."""
-
-    clusters: tuple[int, ...]
-    signs: Singles
-    "[flip, cluster] 1 or -1."
-
-    @classmethod
-    def draw(cls, clusters: Sequence[int], flips: int, seed: int) -> SignFlips:
-        """Draw `flips` signs for every cluster."""
-        random = np.random.default_rng(seed)
-        signs = random.integers(0, 2, size=(flips, len(clusters)), dtype=np.int8)
-        return cls(tuple(sorted(clusters)), (2 * signs - 1).astype(np.float32))
-
-    def test(self, clusters: Sequence[int], hits: Numbers, beaten: Numbers) -> Significance:
-        """Test whether heads hit more than all baselines: `hits` [cluster, head], `beaten` [cluster, baseline].
-
-        Under the null hypothesis of a head and a baseline the difference of their hits in a cluster is as likely to be
-        positive as negative. That is more than equal accuracies: where long and short documents differ in who is
-        better, differences are skewed, and p is too small the more often. The statistic is the studentised sum of the
-        differences; a head's p is that of the baseline that it beats least (intersection-union, Berger 1982), which
-        needs no correction, for a head that is not above all baselines is not above the strongest one. Corrected
-        p-values come from the step-down maximum over heads (Westfall and Young 1993, algorithm 4.1). Where there are no
-        more possible signs than flips were drawn, all are tried and p is exact; otherwise it is
-        (1 + count) / (1 + flips) (Phipson and Smyth 2010).
-        """
-        if len(clusters) < 2 or not beaten.shape[1]:
-            nothing = np.full(hits.shape[1], np.nan)
-            return Significance(nothing, nothing)
-        every = all_signs(len(clusters)) if 2 ** min(len(clusters), 30) <= len(self.signs) else None
-        signs = self.signs[:, np.searchsorted(self.clusters, clusters)] if every is None else every
-        strongest = beaten[:, [beaten.sum(0).argmax()]]  # single precision is for differences, not for large sums
-        flipped = signs @ (np.concatenate([hits, beaten], axis=1) - strongest).astype(np.float32)
-        heads = hits.shape[1]
-        tests = [
-            _test(hits - beaten[:, [i]], flipped[:, :heads] - flipped[:, heads + i, None], exact=every is not None)
-            for i in range(beaten.shape[1])
-        ]
-        return Significance(np.max([one.p for one in tests], axis=0), np.max([one.p_label for one in tests], axis=0))
-
-
-@lru_cache(maxsize=16)
-def all_signs(clusters: int) -> Singles:
-    """Return [2**clusters, clusters], every choice of signs."""
-    bits = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
-    return (1 - 2 * bits).astype(np.float32)
-
-
-def _test(differences: Numbers, flipped: Singles, *, exact: bool) -> Significance:
-    """Return the tests against one baseline; `flipped` [flip, head] are sums of differences with random signs."""
-    spread = np.sqrt((differences**2).sum(0))
-    seen = np.divide(differences.sum(0), spread, out=np.zeros(len(spread)), where=spread > 0)
-    order = np.argsort(-seen, kind="stable")
-    least = (seen - TIE * np.maximum(np.abs(seen), 1)).astype(np.float32)[order]
-    with np.errstate(divide="ignore"):
-        scale = np.where(spread > 0, 1 / spread, 0).astype(np.float32)[order]
-    statistic = np.ascontiguousarray(flipped.T[order] * scale[:, None])
-    one = 0 if exact else 1
-    single = _share(statistic, least, one)
-    for row in range(len(order) - 2, -1, -1):  # the maximum over this head and those below it
-        np.maximum(statistic[row], statistic[row + 1], out=statistic[row])
-    family = _share(statistic, least, one)
-    p, p_label = np.empty(len(order)), np.empty(len(order))
-    p[order], p_label[order] = single, np.maximum.accumulate(family)
-    return Significance(p, p_label)
-
-
-def _share(statistic: Singles, least: Singles, one: int) -> Numbers:
-    """Return [head], the share of sign choices that reach what was seen, which is one of them, rounding or not."""
-    reached = np.maximum((statistic >= least[:, None]).sum(1), 1 - one)
-    share: Numbers = (reached + one) / (statistic.shape[1] + one)
-    return share
 
 
 def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:

@@ -20,13 +20,14 @@ from torch import Tensor
 from mha.batches import Batch
 from mha.models.model import Model
 from mha.pieces import CLS, SEP
+from probes.evidence.leads import EXACT, Documents, holm
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, named_heads, stacked
-from probes.evidence.statistics import Bootstrap, SignFlips, adjust
+from probes.evidence.statistics import Bootstrap, adjust
 from probes.maps.cells import ATTENTION, BETWEEN, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
-from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
+from probes.scoring.tally import BLOCKS, cluster_blocks
 from probes.targets import Items
 
 SMOOTHING = 1e-4
@@ -254,9 +255,9 @@ def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float
     """Return one row a measure, head and split, in the columns of the table `shapes`.
 
     PAIRED has rows where there are pairs. A value is the mean over the texts that have what is measured, its interval
-    95 % of resamples of clusters. On the report split sieves are tested: p is that of a one-sided sign-flip test by
-    cluster of a mean above `threshold` (Pande et al. 2021 take a t test over sentences), p_label is corrected for all
-    heads (step-down maximum, Westfall and Young 1993); what depends on all sieves of a run is left to `add_adjusted`.
+    95 % of resamples of clusters. On the report split sieves are tested: p is that of a mean above `threshold`, by
+    cluster, as that of leads (`probes.evidence.leads.Means`; Pande et al. 2021 take a t test over sentences), p_label
+    is corrected for all heads (Holm 1979); what depends on all sieves of a run is left to `add_adjusted`.
     """
     blocks: list[Mapping[str, object]] = []
     asked = [
@@ -267,17 +268,16 @@ def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float
     for number, (split, shapes) in enumerate(zip(SPLITS, (select, report), strict=True)):
         clusters = np.flatnonzero(shapes.n.any(1)).tolist()
         bootstrap = effort.resamples(clusters, number)
-        flips = SignFlips.draw(clusters, effort.flips if split == "report" else 0, effort.seed + number)
         for place, kind, measure in asked:
             limit = threshold if kind == "sieve" and split == "report" else np.nan
-            rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, bootstrap, flips, limit)
+            rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, bootstrap, limit)
             near_ties = shapes.near_ties if kind == "class" else 0
             told = {"kind": kind, "measure": measure, "split": split, "near_ties": near_ties}
             blocks.append(rows | told | {"p_adjusted": np.nan})
     return stacked(blocks, shapes.layers * shapes.heads, [*blocks[0]])
 
 
-def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips, threshold: float) -> dict[str, object]:
+def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, threshold: float) -> dict[str, object]:
     """Return the measured columns of one measure; NaN and n = 0 where no text has it."""
     clusters = np.flatnonzero(shapes.n[:, place])
     n, sums = shapes.n[clusters, place].astype(np.float64), shapes.sums[clusters, place]
@@ -287,9 +287,9 @@ def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips,
         return missing | {"n": 0, "clusters": 0}
     resamples = bootstrap.of(clusters.tolist(), n)
     low, high = resamples.interval(resamples.means(sums))
-    tested = not np.isnan(threshold)
-    baseline: Numbers = threshold * n[:, None] if tested else sums[:, :0]
-    found = flips.test(clusters.tolist(), sums, baseline)
+    p, documents = nothing, Documents.of(n)
+    if not np.isnan(threshold + documents.freedom):
+        p = documents.measured(sums - threshold * n[:, None]).p_above(0, EXACT, -threshold)
     return {
         "n": int(n.sum()),
         "clusters": len(clusters),
@@ -298,8 +298,8 @@ def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips,
         "ci_high": high,
         "even": shapes.even[clusters, place].sum() / n.sum(),
         "threshold": threshold,
-        "p": found.p,
-        "p_label": found.p_label,
+        "p": p,
+        "p_label": holm(p),
     }
 
 

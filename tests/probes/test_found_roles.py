@@ -123,7 +123,7 @@ def scores_of(corpora: Sequence[Corpus], probe: Probe, planted: Planted) -> pd.D
         for part in texts
     ]
     splits = [Split(*pooled_sums(outcome, [probe])) for outcome in outcomes]
-    scores = add_verdicts(score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(20, 1999)), VerdictRule())
+    scores = add_verdicts(score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(20)), VerdictRule())
     uniform = {key[1:]: sums.hits.sum() / sums.n.sum() for key, sums in splits[1].baselines["uniform"].items()}
     chance = [uniform.get(key) for key in zip(scores.variant, scores.label, strict=True)]
     return scores.assign(chance=chance)[scores.split == "report"]

@@ -73,7 +73,7 @@ TINY_CORPUS = SMALL_CORPUS.format(6)
 TEXT = "The keys to the old cabinet are on the table ."
 
 QUICKSTART = (
-    *(SMALL_CORPUS.format(8), "controls={random=2, permuted=0}", "scoring.replicates=50", "scoring.flips=99"),
+    *(SMALL_CORPUS.format(8), "controls={random=2, permuted=0}", "scoring.replicates=50"),
     *("probes.trained_pairs=20", "heads.texts=20", "heads.relations=2", "page.examples=2", "page.sentences=2"),
 )
 "What makes the quickstart take seconds."

@@ -23,7 +23,7 @@ TRAIN = (
     "train.rows=4", "train.warmup=1", "train.seeds=[0, 1]", "train.tokenizer.size=300", "train.held_out_share=0.1",
 )  # fmt: skip
 SCORED = (
-    "corpus.select.documents=4", "corpus.report.documents=4", "scoring.replicates=10", "scoring.flips=19",
+    "corpus.select.documents=4", "corpus.report.documents=4", "scoring.replicates=10",
     'probes.names=["dependency"]', "controls={random=2, permuted=0}",
 )  # fmt: skip
 TINY = {

@@ -27,7 +27,7 @@ from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
-FEW = ("corpus.select.documents=2", "corpus.report.documents=3", 'probes.names=["position"]', "scoring.flips=99")
+FEW = ("corpus.select.documents=2", "corpus.report.documents=3", 'probes.names=["position"]')
 
 
 @pytest.fixture

@@ -47,7 +47,6 @@ texts = 0
 relations = 0
 [scoring]
 replicates = 20
-flips = 19
 [controls]
 random = 0
 permuted = 0

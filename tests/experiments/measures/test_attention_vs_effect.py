@@ -15,7 +15,7 @@ from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 
 Scored = Callable[..., Run]
-ASKED = ('probes.names=["position"]', 'ablation.behaviours=["embedding"]', "ablation.items=20", "scoring.flips=99")
+ASKED = ('probes.names=["position"]', 'ablation.behaviours=["embedding"]', "ablation.items=20")
 
 
 @pytest.fixture(scope="module")

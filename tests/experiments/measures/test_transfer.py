@@ -21,7 +21,7 @@ from tests.experiments.measures.readers import whole_words
 
 Scored = Callable[..., Run]
 ASKED = (
-    *('probes.names=["agreement"]', "behaviour.first=120", "scoring.flips=99"),
+    *('probes.names=["agreement"]', "behaviour.first=120"),
     *('transfer.behaviours=["grammar"]', "transfer.items=100"),
 )
 COSTS = ('ablation.behaviours=["grammar"]', "ablation.items=100", "ablation.draws=0", "ablation.layers=false")

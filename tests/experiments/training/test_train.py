@@ -74,7 +74,6 @@ report = { name = "grammar", documents = 6, seed = 12 }
 names = ["position"]
 [scoring]
 replicates = 20
-flips = 19
 [controls]
 random = 2
 permuted = 0

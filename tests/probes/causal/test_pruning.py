@@ -41,7 +41,7 @@ from probes.scoring.tally import Sums
 ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos", "duck": "quacks"}
 LAYERS, HEADS = 2, 3
 HEAD = (1, 1)
-EFFORT = Effort(replicates=100, flips=19)
+EFFORT = Effort(replicates=100)
 
 
 def pairs(noise: float = 0.02) -> Predictions:

@@ -181,12 +181,12 @@ def test_of_heads_that_know_nothing_of_the_labels_one_is_significant_in_a_run_of
         model, rows = load(uniform(len(fast), seed), fast), every.sample(60, random_state=seed)
         right, wrong = (behaviour(model, rows.assign(label=label)) for label in ("right", "wrong"))
         same = measure(right, ablated, "uniform").numpy()
-        assert (ablation_table(right, "uniform", sets, same, Effort(50, 999, seed)).p_adjusted == 1).all()
+        assert (ablation_table(right, "uniform", sets, same, Effort(50, seed)).p_adjusted == 1).all()
         heads, tails = (by_text(one, ablated) for one in (right, wrong))
         random = np.random.default_rng(seed)
         for _ in range(runs):
             values = np.where(np.tile(random.integers(0, 2, 60), 3), heads, tails)
-            costs = ablation_table(right, "zero", sets, values, Effort(50, 999, seed))
+            costs = ablation_table(right, "zero", sets, values, Effort(50, seed))
             for name in found:
                 found[name] += bool((costs.p_adjusted[costs.measure == name] < 0.05).any())
     assert max(found.values()) <= 0.065 * 20 * runs, found

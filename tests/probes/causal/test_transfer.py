@@ -36,7 +36,7 @@ MARKS = {
 }
 READ, UNREAD = (1, 2), (0, 1)
 HEADS = [*product(range(2), range(3))]
-EFFORT = Effort(400, 999, 0)
+EFFORT = Effort(400, 0)
 
 
 def pairs() -> list[MinimalPair]:
@@ -183,7 +183,7 @@ def test_the_table_of_a_case_worked_out_by_hand(lm: MaskedLM) -> None:
     other = [[-1.0, -2, -3, -2], [0, 0, 0, -2]]
     mean = [[1.0, 0, -1, 0], [2, 0, 2, 0]]
     margins = np.array([[3.0, 3, 1, -1], *same, *other, *mean])
-    table = transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.2)
+    table = transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.3)
     first, second = table.to_dict("records")
     assert (first["name"], second["name"], first["n"], first["clusters"], first["matched"]) == (
         "1-1",
@@ -200,6 +200,6 @@ def test_the_table_of_a_case_worked_out_by_hand(lm: MaskedLM) -> None:
     accuracies = [f"accuracy_{version}" for version in VERSIONS]
     assert [first[name] for name in ("accuracy", *accuracies, "points")] == [0.75, 1, 0, 0.5, 1]
     assert [second[name] for name in (*accuracies, "points")] == [0.625, 0.375, 0.75, 0.25]
-    assert first["p"] == 2 / 16, "of the 16 choices of signs, both ways"
+    assert first["p"] == 2 / 16, "as small as it gets for four clusters"
     assert [first["transfers"], second["transfers"]] == [True, False]
     assert not transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.05)["transfers"].any()

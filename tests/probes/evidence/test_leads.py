@@ -18,6 +18,7 @@ from probes.evidence.leads import (
     p_of_leads,
     p_unseen,
     paired_difference,
+    two_sided,
 )
 from probes.scoring.tally import Numbers
 from reports.tables.estimate import Estimate
@@ -206,6 +207,46 @@ def test_what_one_document_decides_is_not_tested(n: list[float]) -> None:
 def test_holm_is_that_of_statsmodels() -> None:
     p = np.random.default_rng(1).random(12) ** 4
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1])
+
+
+def test_values_without_skew_have_the_p_of_a_t_test_with_one_more_zero_in_both_directions() -> None:
+    values = np.array([[1.0, 2, 3, 4, 5, 6, 7]]).T - [2.5, 5.5, 4, 4]
+    values[:, 3] = 0
+    p, adjusted = two_sided(np.ones(7), values)
+    mean = 1.5 * 7 / 8
+    error = math.hypot(math.sqrt((np.arange(-3, 4) ** 2).sum()) / 6, 1.5 / 8)
+    single = 2 * scipy.stats.t.sf(mean / error, 6)
+    assert p == pytest.approx([single, single, 1, 1])
+    np.testing.assert_allclose(adjusted, multipletests(p, method="holm")[1])
+
+
+def test_shares_allow_for_one_more_item_against_the_direction() -> None:
+    """A lost answer of 40 shows nothing, 14 do; as a share less than as a value that has no bounds."""
+    lost = np.zeros((40, 1))
+    lost[:14] = 1
+    p = [float(two_sided(np.ones(40), lost, against)[0, 0]) for against in (0, 1)]
+    documents = Documents.of(np.ones(40))
+    assert p[1] == pytest.approx(2 * documents.p_above(lost, 0)[0])
+    assert p[0] < p[1] < 0.01
+    lost[1:14] = 0
+    assert two_sided(np.ones(40), lost, 1)[0, 0] == 1
+
+
+def test_one_cluster_or_none_that_varies_alone_is_not_tested() -> None:
+    assert np.isnan(two_sided(np.ones(1), np.ones((1, 2)))).all()
+
+
+def test_skewed_values_of_mean_0_are_seldom_found_of_many_clusters() -> None:
+    """Eight heads whose costs are a little below 0 mostly, and far above in a few clusters; 1,000 samples."""
+    random, runs = np.random.default_rng(0), 1000
+    exponential = random.exponential(size=(runs, 30, 8)) - 1
+    heavy = [np.exp(random.normal(size=(runs, clusters, 8))) - math.exp(0.5) for clusters in (60, 200)]
+    found = []
+    for values in (exponential, *heavy):
+        p = [two_sided(np.ones(len(costs)), costs)[1] for costs in values]
+        signs = np.sign(values.mean(1))
+        found += [((np.array(p) < 0.05) & (signs == sign)).any(1).mean() for sign in (-1, 1)]
+    assert found == pytest.approx([0.03, 0, 0.09, 0, 0.05, 0], abs=0.02)
 
 
 def false_finds(slope: float, runs: int = 2000) -> tuple[float, float]:

@@ -59,7 +59,7 @@ def scores_of(model: Model, corpora: list[Corpus], **settings: object) -> pd.Dat
         score_corpus(model, corpus.sentences(), probes, baselines, Settings(**settings)) for corpus in corpora
     ]
     splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
-    return score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(50, 99))
+    return score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(50))
 
 
 def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:

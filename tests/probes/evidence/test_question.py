@@ -220,7 +220,7 @@ def test_where_no_test_is_wanted_there_is_none() -> None:
 
 
 def test_splits_have_resamples_of_their_own_that_follow_the_seed() -> None:
-    first, again, other = (Effort(50, 40, 7).resamples(range(9), split).weights for split in (0, 0, 1))
+    first, again, other = (Effort(50, 7).resamples(range(9), split).weights for split in (0, 0, 1))
     assert first.shape == (50, 9)
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)

@@ -50,7 +50,7 @@ def split(heads: Mapping[Question, Sums], **baselines: Sums) -> Split:
 
 
 def table(select: Split, report: Split, **changes: int) -> pd.DataFrame:
-    return score_table(select, report, shape=SHAPE, effort=Effort(**{"replicates": 200, "flips": 99, **changes}))
+    return score_table(select, report, shape=SHAPE, effort=Effort(**{"replicates": 200, **changes}))
 
 
 SELECT = sums_of([10, 10], [[4, 9, 1, 9], [4, 8, 2, 9]])
@@ -136,7 +136,7 @@ def test_leads_are_tested_on_the_report_split_over_every_baseline() -> None:
     assert report.p.iloc[0] == pytest.approx(documents.p_above(heads.hits[:, [0]] - uniform.hits, 0.05)[0])
     assert (report.p_label >= report.p).all()
     assert scores[["p_adjusted", "p_words", "p_rules"]].isna().all(axis=None)
-    wide = score_table(part, part, shape=SHAPE, effort=Effort(20, 9), margin=0.2)
+    wide = score_table(part, part, shape=SHAPE, effort=Effort(20), margin=0.2)
     assert wide[wide.split == "report"].p.iloc[0] > report.p.iloc[0]
 
 

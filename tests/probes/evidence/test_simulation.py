@@ -19,7 +19,7 @@ from probes.scoring.tally import Pooled, Question, Sums
 A: Question = ("dependency", "v", "a")
 B: Question = ("dependency", "v", "b")
 C: Question = ("position", "v", "c")
-EFFORT = Effort(replicates=200, flips=499, seed=3)
+EFFORT = Effort(replicates=200, seed=3)
 SHAPE = (2, 3)
 
 

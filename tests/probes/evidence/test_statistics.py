@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.multitest import multipletests
 
-from probes.evidence.statistics import Bootstrap, SignFlips, VerdictRule, adjust, all_signs, expanded_tail
+from probes.evidence.statistics import Bootstrap, VerdictRule, adjust, expanded_tail
 from probes.scoring.tally import Numbers
 
 REPLICATES = 20000
@@ -114,17 +114,12 @@ def test_a_margin_is_paired() -> None:
     np.testing.assert_allclose(resamples.interval(head - beaten)[:, 0], 0.1)
 
 
-def test_resamples_and_signs_follow_the_seed_and_have_as_many_clusters_as_there_are() -> None:
+def test_resamples_follow_the_seed_and_have_as_many_clusters_as_there_are() -> None:
     first, again, other = (Bootstrap.draw((0, 1, 2, 7), 100, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.weights, again.weights)
     assert not np.array_equal(first.weights, other.weights)
     assert first.weights.shape == (100, 4)
     assert bool((first.weights.sum(1) == 4).all())
-    signs, same, others = (SignFlips.draw((0, 1, 2, 7), 99, seed).signs for seed in (1, 1, 2))
-    assert np.array_equal(signs, same)
-    assert not np.array_equal(signs, others)
-    assert set(np.unique(signs)) == {-1, 1}
-    assert abs(SignFlips.draw(range(50), 999, 0).signs.mean()) < 0.01
 
 
 def test_without_clusters_nothing_is_drawn() -> None:
@@ -136,114 +131,6 @@ def test_wins_are_the_share_of_resamples_in_which_a_head_is_the_best() -> None:
     resamples = Bootstrap.draw((0, 1), REPLICATES, 0).of((0, 1), np.array([1.0, 1.0]))
     wins = resamples.wins(resamples.means(columns([1, 0], [0, 1], [0, 0])))
     assert wins == pytest.approx([0.75, 0.25, 0], abs=0.02)
-
-
-def enumerated_p(hits: Numbers, beaten: Numbers) -> tuple[list[float], list[float]]:
-    """p of every head by itself, and corrected within the label, from all choices of signs, written out."""
-    signs = np.array(list(product([1, -1], repeat=len(hits))))
-    single, corrected = [], []
-    for other in beaten.T:
-        differences = hits - other[:, None]
-        scale = np.sqrt((differences**2).sum(0))
-        seen, every = differences.sum(0) / scale, signs @ differences / scale
-        single.append([(every[:, h] >= seen[h] - 1e-9).mean() for h in range(hits.shape[1])])
-        order = np.argsort(-seen)
-        steps = [
-            (every[:, order[place:]].max(1) >= seen[head] - 1e-9).mean() for place, head in enumerate(order.tolist())
-        ]
-        down = np.empty(len(order))
-        down[order] = np.maximum.accumulate(steps)
-        corrected.append(down.tolist())
-    return np.max(single, 0).tolist(), np.max(corrected, 0).tolist()
-
-
-def test_p_is_exact_where_all_signs_can_be_tried() -> None:
-    random = np.random.default_rng(0)
-    hits, beaten = random.integers(0, 9, (8, 5)).astype(float), random.integers(0, 6, (8, 2)).astype(float)
-    found = SignFlips.draw(range(8), 300, 0).test(range(8), hits, beaten)
-    single, corrected = enumerated_p(hits, beaten)
-    np.testing.assert_allclose(found.p, single, rtol=1e-12)
-    np.testing.assert_allclose(found.p_label, corrected, rtol=1e-12)
-    assert (found.p_label >= found.p - 1e-12).all()
-
-
-def test_two_clusters_have_four_signs() -> None:
-    found = SignFlips.draw(range(2), 99, 0).test(range(2), np.ones((2, 1)), np.zeros((2, 1)))
-    assert found.p.tolist() == found.p_label.tolist() == [0.25]
-
-
-def test_p_of_one_head_is_the_paired_permutation_test_of_scipy() -> None:
-    random = np.random.default_rng(1)
-    head, other = random.integers(0, 20, 9).astype(float), random.integers(0, 15, 9).astype(float)
-    theirs = scipy.stats.permutation_test(
-        (head, other), lambda a, b: (a - b).sum(), permutation_type="samples", alternative="greater", n_resamples=np.inf
-    )
-    found = SignFlips.draw(range(9), 512, 0).test(range(9), columns(head.tolist()), columns(other.tolist()))
-    assert found.p[0] == pytest.approx(theirs.pvalue)
-    assert found.p_label[0] == found.p[0]
-
-
-def test_drawn_signs_come_close_to_all_signs_and_never_give_zero() -> None:
-    random = np.random.default_rng(2)
-    beaten = random.integers(0, 10, (12, 1)).astype(float)
-    hits = beaten + random.integers(-3, 5, (12, 4))
-    drawn = SignFlips.draw(range(12), 4000, 0).test(range(12), hits, beaten)
-    single, corrected = enumerated_p(hits, beaten)
-    np.testing.assert_allclose(drawn.p, single, atol=0.03)
-    np.testing.assert_allclose(drawn.p_label, corrected, atol=0.03)
-    sure = SignFlips.draw(range(40), 99, 0).test(range(40), np.ones((40, 1)), np.zeros((40, 1)))
-    assert sure.p.tolist() == [0.01]
-
-
-def test_p_is_that_of_the_differences_however_large_the_counts_are() -> None:
-    """Fractional hits of thousands that differ by halves: sums in single precision would not tell them apart."""
-    random = np.random.default_rng(4)
-    for _ in range(20):
-        beaten = random.uniform(2000, 2600, (10, 1))
-        hits = beaten + random.uniform(-0.4, 0.8, (10, 3))
-        found = SignFlips.draw(range(10), 2000, 0).test(range(10), hits, np.concatenate([beaten, beaten / 2], axis=1))
-        single, corrected = enumerated_p(hits, beaten)
-        np.testing.assert_allclose(found.p, single, atol=1.5 / 1024)
-        np.testing.assert_allclose(found.p_label, corrected, atol=1.5 / 1024)
-        assert found.p.min() >= 1 / 1024
-
-
-def test_a_head_must_beat_every_baseline() -> None:
-    """The head is far above one baseline and exactly at the other."""
-    flips, hits = SignFlips.draw(range(10), 2000, 0), np.full((10, 1), 5.0)
-    assert flips.test(range(10), hits, np.full((10, 1), 1.0)).p[0] == 1 / 1024
-    assert flips.test(range(10), hits, columns([1.0] * 10, [5.0] * 10)).p[0] == 1
-
-
-def test_a_head_that_never_differs_from_the_baseline_has_p_one() -> None:
-    same = np.arange(12.0)[:, None]
-    found = SignFlips.draw(range(12), 100, 0).test(range(12), same, same)
-    assert (found.p[0], found.p_label[0]) == (1, 1)
-
-
-def test_signs_belong_to_clusters_and_not_to_places() -> None:
-    flips = SignFlips.draw((3, 8, 1, 20, 11, 6, 7, 9, 30, 31), 50, 0)
-    some = (6, 8, 11, 20, 30, 31, 9)
-    places = [flips.clusters.index(cluster) for cluster in some]
-    hits = np.random.default_rng(0).random((7, 3))
-    found = flips.test(some, hits, np.full((7, 1), 0.5))
-    statistic = flips.signs[:, places] @ (hits - 0.5)
-    expected = [(1 + (statistic[:, h] >= (hits - 0.5)[:, h].sum() - 1e-6).sum()) / 51 for h in range(3)]
-    assert found.p.tolist() == pytest.approx(expected)
-
-
-def test_without_baseline_or_with_one_cluster_nothing_is_tested() -> None:
-    flips = SignFlips.draw(range(5), 99, 0)
-    for found in (
-        flips.test(range(5), np.ones((5, 2)), np.ones((5, 0))),
-        flips.test((2,), np.ones((1, 2)), np.zeros((1, 1))),
-    ):
-        assert bool(np.isnan(found.p).all())
-        assert bool(np.isnan(found.p_label).all())
-
-
-def test_all_signs_are_all_and_each_once() -> None:
-    assert sorted(all_signs(3).tolist()) == sorted([list(signs) for signs in product([-1.0, 1.0], repeat=3)])
 
 
 @pytest.mark.parametrize(("dependent", "method"), [(True, "fdr_by"), (False, "fdr_bh")])

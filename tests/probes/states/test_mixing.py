@@ -118,7 +118,7 @@ def test_states_that_are_turned_embeddings_are_found_again_and_states_without_th
     assert found[2].item() == pytest.approx(1 / 6, abs=0.05)
 
 
-EFFORT = Effort(replicates=200, flips=10)
+EFFORT = Effort(replicates=200)
 
 
 @pytest.fixture(scope="module")
