@@ -70,7 +70,7 @@ SHAPES: Final = run_table(
         replace(NEAR_TIES, meaning="Maps with a number within 0.00001 of a threshold that their class hangs on."),
         number("threshold", "Value that a sieve must exceed; missing where nothing was tested."),
         replace(P, meaning="One-sided p-value that the value exceeds the threshold; missing where nothing was tested."),
-        replace(P_LABEL, meaning="p corrected for all heads (step-down maximum); missing where nothing was tested."),
+        replace(P_LABEL, meaning="p corrected for all heads (Holm 1979); missing where nothing was tested."),
         replace(P_ADJUSTED, meaning="p corrected for all heads and sieves; missing where nothing was tested."),
     ),
     _check,

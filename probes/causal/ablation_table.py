@@ -79,6 +79,11 @@ class AblatedMeasure:
         """Return [cluster], the number of items."""
         return np.bincount(self.place).astype(np.float64)
 
+    @property
+    def documents(self) -> Documents:
+        """The clusters, as what a mean over them errs by."""
+        return Documents.of(self.counts)
+
     def resamples(self, effort: Effort) -> Resamples:
         """Return resamples of the clusters."""
         clusters = range(self.clusters)
@@ -87,17 +92,13 @@ class AblatedMeasure:
     def interval(self, of_items: Numbers, effort: Effort) -> Numbers:
         """Return [2, set], the interval of the mean over items of differences, [set, item].
 
-        The expanded percentile interval of `probes.evidence.statistics.Resamples`. Where the answers to no item at all
-        differ, resamples know no doubt: the interval of an accuracy then goes to the exact binomial bound for as many
-        clusters on both sides (Clopper and Pearson 1934), as in `probes.pairs.table.cluster_interval`.
+        The expanded percentile interval of `probes.evidence.statistics.Resamples`. Of few answers that change resamples
+        know too little, and of none nothing: the interval of a difference of accuracies is that of leads.
         """
+        if self.share:
+            return self.documents.lead_interval(self.sums(of_items))
         resamples = self.resamples(effort)
-        found = resamples.interval(resamples.means(self.sums(of_items)))
-        if self.share and resamples.clusters > 1:
-            bound = 1 - ((1 - resamples.level) / 2) ** (1 / resamples.clusters)
-            same = ~of_items.any(1)
-            found[:, same] = np.array([[-bound], [bound]])
-        return found
+        return resamples.interval(resamples.means(self.sums(of_items)))
 
     def estimate(self, of_items: Numbers, effort: Effort, name: str, interval: str = "ci") -> dict[str, Numbers]:
         """Return the mean of [set, item] as the column `name`, and its interval as two more."""
@@ -110,10 +111,10 @@ class AblatedMeasure:
 
     def above_median(self, of_items: Numbers) -> Numbers:
         """Return [2, set], p and p_adjusted of whether [set, item] are above their median in each item."""
-        documents, more = Documents.of(self.counts), of_items - np.median(of_items, axis=0)
-        if np.isnan(documents.freedom):
+        if np.isnan(self.documents.freedom):
             return np.full((2, len(of_items)), np.nan)
-        p = documents.measured(self.sums(more)).p_above(0, EXACT, 0)
+        more = self.sums(of_items - np.median(of_items, axis=0))
+        p = self.documents.measured(more).p_above(0, EXACT, 0)
         return np.stack([p, holm(p)])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import binom, t
 
 from mha import MaskedLM, Model
 from mha.pieces import Pieces
@@ -20,7 +20,6 @@ from probes.causal.ablation_table import (
     damaging_heads,
 )
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
-from probes.causal.downstream import HeadAccuracy, HeadPattern
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap
 from probes.minimal_pairs import Kind
@@ -129,17 +128,27 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
     assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
 
 
-def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
-    """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
-    asked = [Prompt(TEXT, i) for i in range(3)]
-    downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
-    values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
-    bound = 1 - 0.025 ** (1 / 3)
-    for behaviour, measure in ((downstream, VALUE), (pairs(lm, ("a", "b", "c"), (0, 0, 0)), ACCURACY)):
-        frame = ablation_table(behaviour, "zero", SETS, 2 * values - 1 if measure == ACCURACY else values, EFFORT)
-        same = row(frame, measure, "1-1")
-        assert (same.cost, same.ci_low, same.ci_high) == pytest.approx((0, -bound, bound))
-        assert row(frame, measure, "1-2").ci_low == 0
+def lost_answers(lm: MaskedLM, most: int, rows: int) -> pd.DataFrame:
+    """Return the accuracies of heads without which 0, 1, ... `most` of the rows are lost, each its own cluster."""
+    values = np.ones((2 + most, rows))
+    for lost in range(1, most + 1):
+        values[1 + lost, :lost] = -1
+    behaviour = pairs(lm, [f"{row:03}" for row in range(rows)], (0,) * rows)
+    told = ablation_table(behaviour, "zero", single_heads(1, most + 1), values, EFFORT)
+    return told[told.measure == ACCURACY].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("rows", [30, 60, 200])
+def test_intervals_of_accuracy_are_continuous_and_cover_as_often_as_they_say(lm: MaskedLM, rows: int) -> None:
+    """Coverage is a sum over all outcomes, weighed by their binomial probability."""
+    told = lost_answers(lm, {30: 10, 60: 16, 200: 36}[rows], rows)
+    for lost in (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1):
+        chances = binom.pmf(range(len(told)), rows, lost)
+        assert chances.sum() > 0.998, "outcomes that are left out hardly occur"
+        assert chances[(told.ci_low <= lost) & (lost <= told.ci_high)].sum() > 0.947, f"{lost} lost"
+    assert told.ci_low.diff().abs().max() <= 1.5 / rows
+    assert told.ci_high.diff().abs().max() <= 1.9 / rows
+    assert told.ci_low[0] == -told.ci_high[0] == pytest.approx(-3 / rows, abs=0.1 / rows)
 
 
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
