@@ -270,17 +270,20 @@ class VerdictSection(ConfigTable):
 
 
 class BehaviourSection(ConfigTable):
-    """Which of two sentences the model prefers; for models with a masked-LM head."""
+    """Which of two sentences a model with a masked-LM head prefers, and what is measured of a classifier's rows."""
 
     corpora: Annotated[tuple[str, ...], Placed((*GENERATED_PAIRS, *NAMED_PAIRS))] = ()
     """Names of minimal pairs of `headscope list corpora` ("grammar", "grammar-pronouns", "blimp"), or files and folders
     of such pairs, relative to the config file; none where behaviour is not asked for."""
     first: int | None = Field(default=None, ge=1)
-    "Take that many pairs of each file (BLiMP: of each paradigm) and of the grammar, which else gives 2,000."
+    "Take that many pairs of each paradigm of a file, and of the grammar, which else gives 2,000."
     method: Literal["auto", "masked", "pll"] = "auto"
     "How pairs are decided, see `probes.pairs.scores`."
     seed: int = 71
     "Seed of the grammar's pairs, which should be none of a grammar that the model was trained on."
+    score: Path | None = None
+    """A Python file, relative to the config, with a function `score(logits, gold)` that takes the place of the
+    log-probability of labelled rows, as `score` of `headscope.ablate` does."""
 
     @model_validator(mode="after")
     def _there(self) -> Self:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
 from pathlib import Path
-from typing import Self
+from typing import Final, Self, cast
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from experiments.config.section import EMBEDDING, LABELS, LOSS
 from experiments.run.context import RunContext
 from experiments.run.scope import Scored
 from mha import MaskedLM, Model, ModelError
+from mha.models.packages import sha256
 from probes.causal.ablation import ZERO, Heads, measure, single_heads
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
-from probes.causal.decisions import Choices, Labels
+from probes.causal.decisions import Choices, Labels, Score
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
-from probes.causal.labels import Classifier, has_labels, head_for, label_lead, labelled_rows, labels
+from probes.causal.labels import Classifier, LabelError, has_labels, head_for, label_lead, labelled_rows, labels
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Effort
 from probes.evidence.relations import choose_relations
@@ -31,6 +32,7 @@ from probes.scoring.aligned import Aligned, Dropped, sample_texts
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
 from reports.formats import percent, signed, signed_interval
+from reports.measures.registry import MeasureError, module_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ class Behaviours:
         if name in self.pairs or name in self.rows:
             behaviour = self._pairs(self.pairs[name]) if name in self.pairs else self.rows[name]
             if name in self.rows:
-                self.run.note(f"{behaviour.name}: {decided_by(behaviour, self.run.effort)}")
+                own = self.run.config.behaviour.score
+                measured = "" if own is None else f"; measured by score of {own.name}, sha256 {sha256([own])[:12]}"
+                self.run.note(f"{behaviour.name}: {decided_by(behaviour, self.run.effort)}{measured}")
             dropped = Dropped.of(behaviour.left_out)
         else:
             aligned = self._sentences()
@@ -102,6 +106,10 @@ class Behaviours:
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
 
 
+SCORE: Final = "a function score(logits, gold)"
+"What a file has that says what is measured of labelled rows."
+
+
 class Classifiers(dict[str, Classifier]):
     """What head decides rows -> the classifier that a study of the run has opened."""
 
@@ -112,7 +120,19 @@ def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     head = head_for(rows)
     if head not in opened:
         opened[head] = Classifier.of(run.model, head, run.config.seed)
-    return labels(opened[head], file.stem, rows, items)
+    own = run.config.behaviour.score
+    return labels(opened[head], file.stem, rows, items, None if own is None else own_score(own))
+
+
+def own_score(file: Path) -> Score:
+    """Return the function `score` of a Python file; raises LabelError where there is none."""
+    try:
+        found = getattr(module_of(file, "headscope_score_", SCORE), "score", None)
+    except MeasureError as error:
+        raise LabelError(f"behaviour.score: {error}") from error
+    if not callable(found):
+        raise LabelError(f"behaviour.score: {file}: no function called score in it; expected {SCORE}")
+    return cast(Score, found)
 
 
 def decided_by(behaviour: Behaviour, effort: Effort) -> str:

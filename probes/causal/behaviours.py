@@ -52,7 +52,7 @@ class Prompt:
     "Piece of the vocabulary whose log-probability is asked at each place."
     weights: tuple[float, ...] = ()
     "What each log-probability counts in the value of the item."
-    number: float = 0.0
+    numbers: tuple[float, ...] = ()
     "What a regression should answer."
 
 

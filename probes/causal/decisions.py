@@ -35,7 +35,7 @@ class Labels(Predictions):
         given = tuple(found.shape) if isinstance(found, Tensor) else found
         if given != (rows := (len(output) * len(wanted),)):
             raise BehaviourError(f"score: expected a tensor {rows}, a number for each gold label, got {given}")
-        return self._summed(batch, found.view(output.shape[:2]))
+        return self._summed(batch, found.view(output.shape[:2]).to(output))  # also of another dtype, such as bool
 
     def _summed(self, batch: Sequence[int], found: Tensor) -> Tensor:
         """Return sums over the words of each text, divided by the mean number of words of all texts that are asked."""
@@ -111,14 +111,14 @@ class Choices(Labels):
 
 @dataclass(frozen=True)
 class Regression(Behaviour):
-    """How near the number that a model gives to a text is to the right one."""
+    """How near the numbers that a model gives to a text, one or several, are to the right ones."""
 
     def values(self, batch: Sequence[int], texts: Any, output: Tensor, intact: Tensor) -> Tensor:
-        """Return minus the squared error of each text."""
-        gold = torch.tensor([self.prompts[i].number for i in batch]).to(output)
-        return -((output[..., 0] - gold) ** 2)
+        """Return minus the squared error of each text, the mean over its numbers."""
+        gold = torch.tensor([self.prompts[i].numbers for i in batch]).to(output)
+        return -((output - gold) ** 2).mean(-1)
 
     @property
     def rounding(self) -> float:
         """That of squares as large as the right numbers have."""
-        return super().rounding / 10 * max(one.number**2 for one in self.prompts)
+        return super().rounding / 10 * max(number**2 for one in self.prompts for number in one.numbers)

@@ -124,13 +124,13 @@ def _one_choice(forward: Callable[..., Any], **given: Tensor) -> Any:
 
 @dataclass(frozen=True)
 class Classifier:
-    """A model with the head of its folder for classes of texts or words, choices, or a number: a `ModelReader`."""
+    """A model with the head of its folder for classes of texts or words, choices, or numbers: a `ModelReader`."""
 
     model: Model
     module: nn.Module
     "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
     labels: tuple[str, ...]
-    "Names of the labels, in the order of the logits; of a regression the one of its number, of choices none."
+    "Names of the labels, in the order of the logits; of a regression those of its numbers, of choices none."
 
     @classmethod
     def of(cls, model: Model, kind: str, seed: int = 0) -> Classifier:
@@ -165,8 +165,15 @@ class Classifier:
     @property
     def described(self) -> str:
         """What the head is, in words."""
-        labels = f"labels {', '.join(self.labels)}" if len(self.labels) > 1 else "a number"
+        numbers = "a number" if len(self.labels) == 1 else f"{len(self.labels)} numbers"
+        labels = numbers if self.regression else f"labels {', '.join(self.labels)}"
         return f"the model's own head ({type(self.module).__name__}: {labels if self.labels else 'a choice'})"
+
+    @property
+    def regression(self) -> bool:
+        """Whether what it gives are numbers: one alone, or several where config.json says "regression"."""
+        config: Any = self.module.config
+        return len(self.labels) == 1 or (bool(self.labels) and config.problem_type == "regression")
 
     @property
     def several(self) -> bool:
@@ -291,13 +298,13 @@ def labels(
     if not asked:
         raise BehaviourError(f"{title}: no row can be read" + f" ({left_out[0].reason})" * bool(left_out))
     about: dict[str, Any] = {"clusters": tuple(clusters), "left_out": tuple(left_out)}
-    if score and (classifier.several or len(classifier.labels) < 2):
+    if score and (classifier.several or classifier.regression or not classifier.labels):
         raise LabelError(
             f"score: it takes rows with one label each, and {classifier.model.name} has {classifier.described}"
         )
     if not classifier.labels:
         return Choices(title, "nats a choice", classifier, asked, **about)
-    if len(classifier.labels) == 1:
+    if classifier.regression:
         return Regression(title, "squared error", classifier, asked, **about)
     if classifier.several:
         return SeveralLabels(title, "nats a label", classifier, asked, **about)
@@ -311,8 +318,8 @@ def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[
     cut = classifier.cut(row)
     if reasons := [*_unfit(classifier.model, row, cut)]:
         return [], reasons
-    if len(classifier.labels) == 1:
-        return [Prompt(cut, item, number=_number(row))], []
+    if classifier.regression:
+        return [Prompt(cut, item, numbers=_numbers(row, len(classifier.labels)))], []
     if classifier.several:
         return [Prompt(cut, item, wanted=classifier.labels_of(row))], []
     gold, reasons = _gold(classifier, row, cut)
@@ -352,11 +359,13 @@ def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[i
     return gold, ["a word has no piece of its own"] * len(lost) + ["no word has a label"] * (not known)
 
 
-def _number(row: LabelledRow) -> float:
-    number = pd.to_numeric(row.label, errors="coerce")
-    if not np.isfinite(number):
-        raise LabelError(f"{row.place}: {row.label!r}, expected the number that the model should give")
-    return float(number)
+def _numbers(row: LabelledRow, count: int) -> tuple[float, ...]:
+    """Return the numbers of a row, of which a string holds one, or several with blanks; raises LabelError."""
+    found = np.atleast_1d(pd.to_numeric(_several(row.label), errors="coerce"))
+    if len(found) != count or not np.isfinite(found).all():
+        wanted = "the number" if count == 1 else f"the {count} numbers"
+        raise LabelError(f"{row.place}: {row.label!r}, expected {wanted} that the model should give")
+    return tuple(found.tolist())
 
 
 def _unfit(model: Model, row: LabelledRow, cut: Pieces) -> Iterator[str]:

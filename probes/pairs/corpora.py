@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -86,9 +87,9 @@ class PairCorpus:
 def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCorpus:
     """Open one of GENERATED_PAIRS or NAMED_PAIRS, or a file or folder.
 
-    `first` takes that many items of each file (BLiMP: of each paradigm), and of the grammar, whose pairs `seed`
-    decides. A file's suffix says what it holds (`probes.pairs.readers.READERS`). Raises CorpusError for unknown names
-    and missing files, with what to do.
+    `first` takes that many items of each paradigm of a file, and of the grammar, whose pairs `seed` decides. A file's
+    suffix says what it holds (`probes.pairs.readers.READERS`). Raises CorpusError for unknown names and
+    missing files, with what to do.
     """
     if generate := GENERATED_PAIRS.get(name):
         return PairCorpus(name, lambda: islice(generate(seed), first or GRAMMAR_PAIRS))
@@ -99,10 +100,12 @@ def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCor
 
 def _read(files: list[Path], first: int | None) -> Iterator[Item]:
     for file in files:
-        empty, seen = True, set[tuple[str, ...]]()
-        for item in islice(read_pairs(file), first):
+        empty, seen, taken = True, set[tuple[str, ...]](), Counter[str]()
+        for item in read_pairs(file):
             empty = False
-            yield _checked(item, seen) if isinstance(item, MinimalPair) else item
+            taken[item.kind.paradigm] += 1
+            if first is None or taken[item.kind.paradigm] <= first:
+                yield _checked(item, seen) if isinstance(item, MinimalPair) else item
         if empty:
             raise CorpusError(f"{file}: no pair in the file ({file.stat().st_size} bytes)")
 

@@ -1,11 +1,12 @@
-"""Readers of files of minimal pairs: BLiMP, Linzen, Gulordava, open-sesame, CLAMS and Marvin and Linzen."""
+"""Readers of files of minimal pairs: BLiMP, MultiBLiMP, Linzen, Gulordava, open-sesame, CLAMS, Marvin and Linzen."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,13 @@ BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID
 PAIR_KEYS = ("pairID", "pair_id")
 "What the number of a pair is called in BLiMP's own files, and on the hub."
 
+SENTENCES = ("sen", "wrong_sen")
+FEATURES = ("grammatical_feature", "ungrammatical_feature")
+MULTIBLIMP_KEYS = (*SENTENCES, "lang", "phenomenon", *FEATURES, "wo")
+"Columns of MultiBLiMP that are read: its sentences, and what the pair is about."
+_BLIMP = f"keys of BLiMP are {', '.join((*BLIMP_KEYS, PAIR_KEYS[0]))}"
+_MULTIBLIMP = f"columns of MultiBLiMP are {', '.join(MULTIBLIMP_KEYS)}"
+
 
 def read_pairs(path: Path) -> Iterator[Item]:
     """Stream the pairs of a file, whose suffix says how it is written (READERS).
@@ -43,13 +51,17 @@ def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
     return READERS[suffix]
 
 
-def read_blimp(path: Path) -> Iterator[Item]:
-    """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space.
+def read_json(path: Path) -> Iterator[Item]:
+    """Read BLiMP, or MultiBLiMP where the first object has a key of SENTENCES: a JSON object a line."""
+    rows = _json_rows(path)
+    first = next(rows, None)
+    if first is None:
+        return iter(())
+    multilingual = any(key in first[1] for key in SENTENCES)
+    return (_multiblimp if multilingual else _blimp)(chain([first], rows), path)
 
-    A pair of sentences that is there a second time in its paradigm is left out.
-    """
-    ids = UniqueIds("pair")
-    seen: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
+
+def _json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in filled_lines(path):
         try:
             row = json.loads(line)
@@ -57,25 +69,64 @@ def read_blimp(path: Path) -> Iterator[Item]:
             raise CorpusError(f"{path}:{number}: not JSON ({error})") from None
         if not isinstance(row, dict):
             raise CorpusError(f"{path}:{number}: expected a JSON object, got {line[:40]!r}")
-        good, bad, field, phenomenon, paradigm = (_text(row, key, f"{path}:{number}") for key in BLIMP_KEYS)
-        source = f"{paradigm}-{_pair_id(row, f'{path}:{number}')}"
-        ids.add(source, f"{path}:{number}")
+        yield number, row
+
+
+def _blimp(rows: Iterable[tuple[int, Mapping[str, Any]]], path: Path) -> Iterator[Item]:
+    """Read a paradigm of BLiMP (Warstadt et al. 2020); words are divided at white space.
+
+    A pair of sentences that is there a second time in its paradigm is left out.
+    """
+    ids, seen = UniqueIds("pair"), _Seen()
+    for number, row in rows:
+        where = f"{path}:{number}"
+        good, bad, field, phenomenon, paradigm = (_text(row, key, where, _BLIMP) for key in BLIMP_KEYS)
+        source = f"{paradigm}-{_pair_id(row, where)}"
+        ids.add(source, where)
         kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
+        yield seen.item(source, kind, good, bad)
+
+
+def _multiblimp(rows: Iterable[tuple[int, Mapping[str, Any]]], path: Path) -> Iterator[Item]:
+    """Read MultiBLiMP 1.0 (Jumelet, Weissweiler, Nivre and Bisazza 2025); words are divided at white space.
+
+    The format is that of `deu/data.tsv` and its siblings on the hub (jumelet/multiblimp), read in copies of the Dutch,
+    Greek and Turkish files, and in `downsample.py` of github.com/jumelet/multiblimp, which writes them. A paradigm is
+    a language, a phenomenon as the authors write it ("SV-#": subject and verb agree in number; P is person, G gender),
+    and the values of the feature in the right and in the wrong sentence; its condition is the order of subject and
+    verb. Pairs with the same right sentence are one cluster. Attractors are not taken over: the authors count words of
+    any kind between subject and verb, determiners too, and `Kind.attractors` nouns.
+    """
+    sources: dict[str, str] = {}
+    seen = _Seen()
+    for number, row in rows:
+        texts = (_text(row, key, f"{path}:{number}", _MULTIBLIMP) for key in MULTIBLIMP_KEYS)
+        good, bad, language, phenomenon, right, wrong, order = texts
+        source = sources.setdefault(good, f"{language}:{number}")
+        shown = {"SG": SINGULAR, "PL": PLURAL}.get(right, "")
+        kind = Kind(f"{language} {phenomenon} {right} -> {wrong}", order, None, shown, phenomenon)
+        yield seen.item(source, kind, good, bad)
+
+
+class _Seen:
+    """The pairs of a file so far: one that is there a second time in its paradigm is left out."""
+
+    def __init__(self) -> None:
+        self.pairs: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
+
+    def item(self, source: str, kind: Kind, good: str, bad: str) -> Item:
         pair = tuple(good.split()), tuple(bad.split())
-        if (paradigm, *pair) in seen:
-            yield LeftOut(source, kind, "the same two sentences are a pair before it")
-        else:
-            yield MinimalPair(source, kind, *pair)
-        seen.add((paradigm, *pair))
+        if (kind.paradigm, *pair) in self.pairs:
+            return LeftOut(source, kind, "the same two sentences are a pair before it")
+        self.pairs.add((kind.paradigm, *pair))
+        return MinimalPair(source, kind, *pair)
 
 
-def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+def _text(row: Mapping[str, Any], key: str, where: str, known: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
         found = "is missing" if key not in row else f"is {value!r}"
-        raise CorpusError(
-            f"{where}: {key!r} {found}, expected text; keys of BLiMP are {', '.join((*BLIMP_KEYS, PAIR_KEYS[0]))}"
-        )
+        raise CorpusError(f"{where}: {key!r} {found}, expected text; {known}")
     if broken := re.search("[\0\ud800-\udfff]", value):
         what = "a NUL character" if broken[0] == "\0" else f"half of a character (the surrogate {broken[0]!a} alone)"
         raise CorpusError(f"{where}: {key!r} has {what}, which no text has")
@@ -86,7 +137,7 @@ def _pair_id(row: Mapping[str, Any], where: str) -> str:
     """Return the number of a pair, written as text or as a number under either of PAIR_KEYS."""
     key = next((key for key in PAIR_KEYS if key in row), PAIR_KEYS[0])
     value = row.get(key)
-    return str(value) if type(value) is int else _text(row, key, where)
+    return str(value) if type(value) is int else _text(row, key, where, _BLIMP)
 
 
 def read_gold(path: Path) -> Iterator[Item]:
@@ -160,7 +211,18 @@ def read_true_false(path: Path) -> Iterator[MinimalPair]:
         raise CorpusError(f"{path}:{right[0]}: the last True has no False after it")
 
 
-def read_open_sesame(path: Path) -> Iterator[Item]:
+def read_tsv(path: Path) -> Iterator[Item]:
+    """Read MultiBLiMP where the first line names one of its columns of SENTENCES, else open-sesame."""
+    lines = filled_lines(path)
+    names = next(lines, (1, ""))[1].split("\t")
+    if not any(name in names for name in SENTENCES):
+        return _open_sesame(path)
+    if lacks := [key for key in MULTIBLIMP_KEYS if key not in names]:
+        raise CorpusError(f"{path}:1: no column {lacks[0]!r}, expected a header; {_MULTIBLIMP}")
+    return _multiblimp(((number, _row(names, line, f"{path}:{number}")) for number, line in lines), path)
+
+
+def _open_sesame(path: Path) -> Iterator[Item]:
     """Read sentences with the spans of subject and distractors, parted by tabs (Lin, Tan and Frank 2019).
 
     What their pairs are says `probes.corpora.open_sesame`. Items with the same right sentence are one cluster.
@@ -190,17 +252,18 @@ def read_table(path: Path) -> Iterator[Item]:
     if lacks := [key for key in TABLE_KEYS if key not in names]:
         raise CorpusError(f"{path}:1: no column {lacks[0]!r}, expected a header with {', '.join(TABLE_KEYS)}")
     for number, line in lines:
-        right, wrong = (_row(names, text, f"{path}:{number}") for text in (line, next(lines, (0, ""))[1]))
+        pair = (line, next(lines, (0, ""))[1])
+        right, wrong = (_row(names, text, f"{path}:{number}", "two lines of ") for text in pair)
         yield _nonce(right, wrong, path.stem, f"{path}:{number}")
 
 
-def _row(names: list[str], line: str, where: str) -> dict[str, str]:
+def _row(names: list[str], line: str, where: str, lines: str = "") -> dict[str, str]:
     try:
         columns = next(csv.reader([line], delimiter="\t"), [])
     except csv.Error:  # a carriage return within a line, or a column without end
         columns = []
     if len(columns) != len(names):
-        raise CorpusError(f"{where}: expected two lines of {len(names)} columns, got {line[:40]!r}")
+        raise CorpusError(f"{where}: expected {lines}{len(names)} columns, got {line[:40]!r}")
     return dict(zip(names, columns, strict=True))
 
 
@@ -223,19 +286,19 @@ def _nonce(right: Mapping[str, str], wrong: Mapping[str, str], stem: str, where:
 
 
 READERS: Mapping[str, Callable[[Path], Iterator[Item]]] = {
-    ".jsonl": read_blimp,
+    ".jsonl": read_json,
     ".text": read_gold,
     ".tab": read_table,
-    ".tsv": read_open_sesame,
+    ".tsv": read_tsv,
     ".txt": read_true_false,
 }
 "Suffix of a file -> its reader."
 
 WRITTEN = {
-    ".jsonl": "BLiMP",
+    ".jsonl": "BLiMP, MultiBLiMP",
     ".text": "with .gold beside it",
     ".tab": "nonce sentences of Gulordava et al.",
-    ".tsv": "open-sesame",
+    ".tsv": "MultiBLiMP, open-sesame",
     ".txt": "True and False in turn",
 }
 "Suffix of a file -> how it is written, in words."

@@ -17,6 +17,7 @@ from experiments.compare.grid import load_atlas
 from experiments.config.file import find_config
 from experiments.run.config import load_config, load_training
 from experiments.run.run import run
+from probes import registry
 from tests.probes.causal.test_labels import opinions, planted
 from tests.probes.causal.test_labels import tokenizer as tokenizer_of
 
@@ -124,6 +125,9 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 CLASSIFIER = "hs.load(classifier"
 "Of the program that takes a classifier which the reader has."
 
+RULE = "rule_rows("
+"Of the program that trains one for a rule."
+
 
 def programs(commands: ModuleType) -> list[Any]:
     """Return the blocks of Python that pages show."""
@@ -147,7 +151,8 @@ def test_every_command_and_program_that_is_shown_runs_or_is_listed(
             where = {page for page, found in typed if found == command}
             pytest.fail(f"{command} (in {', '.join(sorted(where))}): {error}\n{capfd.readouterr().err}")
     assert (place / "view.html").is_file()
-    texts = {block.text: block.page for block in programs(commands) if CLASSIFIER not in block.text}
+    own = (CLASSIFIER, RULE)
+    texts = {block.text: block.page for block in programs(commands) if not any(one in block.text for one in own)}
     for text, page in texts.items():
         capfd.readouterr()
         exec(compile(text, page, "exec"), {})
@@ -170,6 +175,26 @@ def test_the_program_for_your_own_classifier_finds_the_planted_head(
     assert (costs.idxmax(), costs.max() > 0.2) == (f"{layer + 1}-{head + 1}", True)
     by = "labels of reviews: decided by the model's own head (BertForSequenceClassification: labels bad, good); correct"
     assert any(note.startswith(by) for note in there["run"].record.notes)
+
+
+@pytest.mark.slow
+def test_the_program_for_a_rule_names_the_head_that_learned_and_prints_what_the_page_shows(
+    commands: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    (program,) = (block for block in programs(commands) if RULE in block.text)
+    (shown,) = (block.text for block in commands.blocks(ROOT / "docs" / program.page) if block.language == "text")
+    exec(compile(program.text, program.page, "exec"), {})
+    printed, number = (
+        capfd.readouterr().out,
+        r" *(?<![\d.-])-?\d+(?:\.\d)?(?![\d.-])",
+    )  # not those of the name of a head
+    assert re.sub(number, " N", printed) == re.sub(number, " N", shown)
+    for rule in ("agreement", "reflexive"):
+        assert re.search(rf"{rule}: the head that learned is (\S+); needed by ablation: \1\n", printed)
+    for found, said in zip(*(re.findall(number, text) for text in (printed, shown)), strict=True):
+        assert abs(float(found) - float(said)) <= 3, "processors round differently"
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ _PAIR = {
     **{"linguistics_term": "agreement", "UID": "sea", "pairID": "1"},
 }
 BLIMP = "".join(json.dumps(_PAIR | {"pairID": str(number)}) + "\n" for number in range(3)).encode()
+MULTIBLIMP = (
+    b"sen\twrong_sen\tphenomenon\tlang\tgrammatical_feature\tungrammatical_feature\two\n"
+    b"Das Schiff sinkt.\tDas Schiff sinken.\tSV-#\tdeu\tSG\tPL\tSV\n"
+    b'"Dort ""sinke"" ich."\t"Dort ""sinkst"" ich."\tSV-P\tdeu\t1\t2\tVS\n'
+)
 GOLD = b"the ship sinks <eos>\nships near <unk> sink <eos>\n=====\n2\tsinks\tsink\t0\n3\tsink\tsinks\t1\n"
 TRUE_FALSE = b"True\tships sink\nFalse\tships sinks\nTrue\ta ship sinks\nFalse\ta ship sink\n"
 _NONCE = {

@@ -146,6 +146,7 @@ TARGETS = {
         corpus("corpus WinoBias", "a.txt", seeds.WINOBIAS),
         corpus("corpus word pairs", "a.txt", seeds.RATINGS),
         pairs("pairs BLiMP", "a.jsonl", seeds.BLIMP),
+        pairs("pairs MultiBLiMP", "a.tsv", seeds.MULTIBLIMP),
         pairs("pairs with .gold", "a.text", seeds.GOLD, _gold),
         pairs("pairs True and False", "a.txt", seeds.TRUE_FALSE),
         pairs("pairs open-sesame", "agr.tsv", seeds.OPEN_SESAME),

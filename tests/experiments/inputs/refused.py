@@ -307,6 +307,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "BLiMP: a line that is not JSON": file("a.jsonl", b"{\n", read_pairs),
         "BLiMP: a missing key": changed("a.jsonl", seeds.BLIMP, b'"UID"', b'"uid"', read_pairs),
         "BLiMP: two pairs with one id": changed("a.jsonl", seeds.BLIMP, b'"pairID": "1"', b'"pairID": "0"', read_pairs),
+        "MultiBLiMP: a column is missing": changed("a.tsv", seeds.MULTIBLIMP, b"wrong_sen", b"bad", read_pairs),
         "no `.gold` beside the sentences": file("a.text", b"ships sink\n", read_pairs),
         "True and False that do not alternate": file("a.txt", b"False\tships sinks\n", read_pairs),
         "nonce table: a column is missing": changed("a.tab", seeds.TABLE, b"len_prefix", b"prefix", read_pairs),

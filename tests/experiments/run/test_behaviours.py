@@ -19,6 +19,7 @@ from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
+from probes.causal.labels import LabelError
 from reports import Run
 from reports.progress import silent
 from tests.probes.causal.test_labels import opinions, planted, tokenizer
@@ -127,3 +128,22 @@ def test_labels_of_a_file_are_a_behaviour_of_every_measure_and_named_on_the_page
     page = (run.folder / "report" / "index.html").read_text("utf-8")
     for text in ("labels of reviews", "accuracy, points", "BertForSequenceClassification: labels bad, good"):
         assert text in page
+
+
+def test_a_score_of_a_file_takes_the_place_of_the_log_probability(base: Path, tmp_path: Path) -> None:
+    module, (layer, head) = planted(5)
+    for part in (module, tokenizer()):
+        part.save_pretrained(tmp_path / "reviewer")
+    opinions(60, 5).to_csv(tmp_path / "reviews.csv", index=False)
+    own = tmp_path / "own.py"
+    own.write_text("def score(logits, gold):\n    return (logits.argmax(1) == gold).double() * 7\n", encoding="utf-8")
+    asked = (f'model.name="{tmp_path / "reviewer"}"', f'ablation.behaviours=["{tmp_path / "reviews.csv"}"]')
+    run = Run.open(run_config(load_config(base, [*asked, f'behaviour.score="{own}"']), tmp_path / "runs"))
+    costs = run.tables["ablations"].query("kind == 'head'").set_index(["measure", "name"])["cost"]
+    assert costs["value"].to_numpy() == pytest.approx(7 * costs["accuracy"].to_numpy())
+    assert costs["value"].idxmax() == f"{layer + 1}-{head + 1}"
+    assert any("; measured by score of own.py, sha256 " in note for note in run.record.notes)
+    for text, wrong in (("points = 1", "own.py: no function called score in it"), ("score =", "it cannot be loaded")):
+        own.write_text(text, encoding="utf-8")
+        with pytest.raises(LabelError, match=f"behaviour.score: .*{wrong}"):
+            run_config(load_config(base, [*asked, f'behaviour.score="{own}"', "name=again"]), tmp_path / "runs")

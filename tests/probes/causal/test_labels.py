@@ -201,6 +201,21 @@ def test_of_numbers_the_value_is_minus_the_squared_error() -> None:
     assert means(behaviour) == {VALUE: pytest.approx(-np.mean(np.square(error)), rel=1e-4)}
 
 
+def test_of_several_numbers_it_is_the_mean_and_a_row_has_as_many() -> None:
+    torch.manual_seed(2)
+    config = ModernBertConfig(num_labels=3, problem_type="regression", **SIZE, **BERT)
+    module, fast = ModernBertForSequenceClassification(config), tokenizer()
+    gold = np.random.default_rng(0).normal(size=(20, 3))
+    model, table = load(module, fast), pd.DataFrame({"text": texts(20), "label": [*gold]})
+    given = np.stack([logits(module, fast, text).numpy() for text in texts(20)])
+    assert means(decided(model, table)) == {VALUE: pytest.approx(-np.mean((given - gold) ** 2), rel=1e-4)}
+    written = table.assign(label=[" ".join(map(str, row)) for row in gold])
+    assert means(decided(model, written)) == means(decided(model, table))
+    for label in ([0.5, 1.5], 0.5, [0.5, "high", 1.0]):
+        with pytest.raises(LabelError, match=r"row 1: .*, expected the 3 numbers that the model should give"):
+            decided(model, pd.DataFrame({"text": ["good film"], "label": [label]}))
+
+
 def test_a_head_that_reads_the_last_piece_reads_no_padding() -> None:
     torch.manual_seed(3)
     config = XLNetConfig(**SIZE, d_model=32, n_layer=2, n_head=4, d_inner=32)

@@ -56,6 +56,21 @@ def test_escapes_in_pairs_are_read_and_a_pair_the_other_way_round_is_left_out(tm
     assert (pair.good, again.reason[:35]) == (("(", "it", "sinks"), "the same two sentences, the other w")
 
 
+def test_first_takes_so_many_of_each_paradigm_of_a_file(tmp_path: Path) -> None:
+    names = ("sen", "wrong_sen", "phenomenon", "lang", "grammatical_feature", "ungrammatical_feature", "wo")
+    rows = [
+        (f"{word} singt", f"{word} {wrong}", "SV-#", "deu", "SG", other, "SV")
+        for other, wrong in (("PL", "singen"), ("DU", "singten"))
+        for word in ("Kind", "Hund", "Mann")
+    ]
+    lines = "".join("\t".join(row) + "\n" for row in (names, *rows))
+    (tmp_path / "deu").mkdir()
+    (tmp_path / "deu" / "data.tsv").write_text(lines, encoding="utf-8")
+    corpus = open_pairs(str(tmp_path / "deu"), first=2)
+    kinds = [item.kind.paradigm for item in corpus.stream()]
+    assert (corpus.name, kinds) == ("deu", ["deu SV-# SG -> PL"] * 2 + ["deu SV-# SG -> DU"] * 2)
+
+
 @pytest.mark.parametrize(
     ("name", "items", "lost"),
     [

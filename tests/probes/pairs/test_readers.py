@@ -27,6 +27,25 @@ def blimp(**changes: object) -> str:
     return json.dumps({key: value for key, value in (row | changes).items() if value is not None})
 
 
+COLUMNS = ("sen", "child", "wrong_sen", "phenomenon", "lang", "grammatical_feature", "ungrammatical_feature", "wo")
+"Some of MultiBLiMP's, as they stand in its files."
+
+
+def multiblimp(*row: str) -> dict[str, str]:
+    return dict(zip(COLUMNS, row, strict=True))
+
+
+SINGS = multiblimp("Das Kind singt.", "Kind", "Das Kind singen.", "SV-#", "deu", "SG", "PL", "SV")
+GOES = multiblimp('Dort "ging" ich.', "ich", 'Dort "gingst" ich.', "SV-P", "deu", "1", "2", "VS")
+
+
+def tabbed(*rows: dict[str, str]) -> list[str]:
+    """Lines of a table as pandas writes it: a cell with quotation marks stands in such marks, which are doubled."""
+    cells = [COLUMNS, *(row.values() for row in rows)]
+    quoted = [['"' + cell.replace('"', '""') + '"' if '"' in cell else cell for cell in row] for row in cells]
+    return ["\t".join(row) for row in quoted]
+
+
 def swapped(pair: MinimalPair) -> list[tuple[str, str]]:
     """Right and wrong word where the two sentences differ."""
     return [(one, other) for one, other in zip(pair.good, pair.bad, strict=True) if one != other]
@@ -48,6 +67,21 @@ def test_pairs_of_the_hub_are_numbered_and_those_that_come_again_are_left_out(wr
         ("harbour_1-1", LeftOut),
         ("other-2", MinimalPair),
     ]
+
+
+@pytest.mark.parametrize("written", [("deu.tsv", tabbed), ("deu.jsonl", lambda *rows: map(json.dumps, rows))])
+def test_a_row_of_multiblimp_is_a_pair_of_a_language_a_phenomenon_and_two_values(
+    written: tuple[str, Callable[..., list[str]]], write: Write
+) -> None:
+    name, lines = written
+    other = SINGS | {"wrong_sen": "Das Kind singst.", "phenomenon": "SV-P", "grammatical_feature": "3"}
+    first, again, second, third = read_pairs(write(name, *lines(SINGS, SINGS, other, GOES)))
+    kind = Kind("deu SV-# SG -> PL", "SV", None, "singular", "SV-#")
+    line = 2 if name == "deu.tsv" else 1
+    assert first == MinimalPair(f"deu:{line}", kind, ("Das", "Kind", "singt."), ("Das", "Kind", "singen."))
+    assert again == LeftOut(f"deu:{line}", kind, "the same two sentences are a pair before it")
+    assert (second.source, second.kind.paradigm, second.kind.number) == (first.source, "deu SV-P 3 -> PL", "")
+    assert (third.kind, swapped(third)) == (Kind("deu SV-P 1 -> 2", "VS", None, "", "SV-P"), [('"ging"', '"gingst"')])
 
 
 def test_blank_lines_between_true_and_false_change_nothing(write: Write) -> None:
@@ -115,6 +149,22 @@ FAULTS = [
     ("a.jsonl", (blimp(), blimp(UID=None)), "a.jsonl:2: 'UID' is missing, expected text; keys of BLiMP are"),
     ("a.jsonl", (blimp(sentence_bad="half \ud83d"),), r":1: 'sentence_bad' has half of a character \(the surrogate"),
     ("a.jsonl", (blimp(pairID=[7]),), r":1: 'pairID' is \[7\], expected text"),
+    (
+        "a.jsonl",
+        (json.dumps(SINGS | {"wo": ""}),),
+        "a.jsonl:1: 'wo' is '', expected text; columns of MultiBLiMP are sen, ",
+    ),
+    ("a.tsv", [*tabbed(SINGS)[:1], "Das Kind singt."], "a.tsv:2: expected 8 columns, got 'Das Kind singt.'"),
+    (
+        "a.tsv",
+        ["sen\twrong_sen\tlang"],
+        "a.tsv:1: no column 'phenomenon', expected a header; columns of MultiBLiMP are",
+    ),
+    (
+        "a.tsv",
+        ["sen\tphenomenon"],
+        "a.tsv:1: no column 'wrong_sen', expected a header; columns of MultiBLiMP are sen, ",
+    ),
     ("a.txt", ("False\tships sinks",), r"a.txt:1: expected 'True', a tab and a sentence, got 'False\\tships sinks'"),
     ("a.txt", ("True\tships sink", "True\tships sink"), "a.txt:2: expected 'False', a tab and a sentence"),
     ("a.txt", ("True\tships sink",), "a.txt:1: the last True has no False after it"),
@@ -132,7 +182,7 @@ FAULTS = [
     ("a.tab", (HEADER, *[nonce("paint", "wrong")] * 2), "a.tab:2: expected one sentence in two lines"),
     ("a.tab", (HEADER, nonce("is", "correct", "30"), nonce("are", "wrong")), "a.tab:2: expected the verb's place"),
     ("a.tab", (HEADER, nonce("is", "correct", number="x"), nonce("are", "wrong")), ":2: .* got '5', '1' and 'x'"),
-    ("a.csv", (), r"ending in '.csv'; known are .jsonl \(BLiMP\), .text \("),
+    ("a.csv", (), r"ending in '.csv'; known are .jsonl \(BLiMP, MultiBLiMP\), .text \("),
 ]
 
 
