@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from probes.evidence.question import GRADED
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
 from reports.statements.sandbox_record import ANY, FDR, LABEL, RIGHT_NO, WRONG_NO
+from reports.tables.estimate import Estimate
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."
@@ -51,13 +51,11 @@ class RunCounts:
         """Return the mean over runs with its 95 % Monte-Carlo interval: Wilson's for shares of runs, else normal."""
         values = np.array(self.values[key])
         count, mean = len(values), float(values.mean()) if len(values) else float("nan")
-        if not count:
-            return {"rate": mean, "low": mean, "high": mean}
-        if set(np.unique(values)) <= {0.0, 1.0}:
-            bounds = stats.binomtest(int(values.sum()), count).proportion_ci(method="wilson")
-            return {"rate": mean, "low": float(bounds.low), "high": float(bounds.high)}
-        error = 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else float("nan")
-        return {"rate": mean, "low": max(mean - error, 0), "high": min(mean + error, 1)}
+        found = Estimate.share(mean, count)
+        if not {*values.tolist()} <= {0.0, 1.0}:
+            error = 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else float("nan")
+            found = Estimate(mean, mean - error, mean + error).within(0, 1)
+        return {"rate": found.value, "low": found.low, "high": found.high}
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,9 @@ class SandboxCell:
     "The grade whose lead was planted."
 
 
-Count = Callable[[SandboxCell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], RunCounts], None]
+Truths = Mapping[Question, Truth]
+Judged = Mapping[Question, SimulatedQuestion]
+Count = Callable[[SandboxCell, Truths, Judged, RunCounts], None]
 
 
 def simulate(
@@ -98,24 +98,30 @@ def simulate_all(
     progress: Callable[[int, int], None],
 ) -> dict[Any, RunCounts]:
     """Simulate all cells, several tasks side by side; numbers do not depend on how many."""
-    from joblib import Parallel, delayed
-
-    names = list(cells)
-    tasks = [(name, range(first, min(first + CHUNK, runs))) for name in names for first in range(0, runs, CHUNK)]
-    parallel = Parallel(n_jobs=workers, return_as="generator")
-    work: Iterable[RunCounts] = parallel(
-        delayed(simulate)(cells[name], part, rule, (*seed, names.index(name)), counts) for name, part in tasks
-    )
-    found = {name: RunCounts() for name in names}
-    for done, ((name, _), counted) in enumerate(zip(tasks, work, strict=True), start=1):
+    parts = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
+    tasks = [
+        (cell, part, rule, (*seed, number), counts) for number, cell in enumerate(cells.values()) for part in parts
+    ]
+    names = [name for name in cells for _ in parts]
+    found = {name: RunCounts() for name in cells}
+    for name, counted in zip(names, side_by_side(simulate, tasks, workers, progress), strict=True):
         found[name].update(counted)
-        progress(done, len(tasks))
     return found
 
 
-def count_power(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
+def side_by_side(
+    work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], workers: int, progress: Callable[[int, int], None]
+) -> Iterator[Any]:
+    """Yield what `work` makes of every task, in their order, of several at a time; `progress` is told how many."""
+    from joblib import Parallel, delayed
+
+    made = Parallel(n_jobs=workers, return_as="generator")(delayed(work)(*task) for task in tasks)
+    for done, one in enumerate(made, start=1):
+        yield one
+        progress(done, len(tasks))
+
+
+def count_power(cell: SandboxCell, truths: Truths, judged: Judged, counts: RunCounts) -> None:
     """Count how often planted heads have the grade of the cell, and how often intervals hold the true values."""
     for role, (question, head) in cell.planted.items():
         one, truth = judged.get(question), truths[question]
@@ -130,9 +136,7 @@ def count_power(
                 counts.add((name, role), low[head] <= true <= high[head])
 
 
-def count_false(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
+def count_false(cell: SandboxCell, truths: Truths, judged: Judged, counts: RunCounts) -> None:
     """Count what is claimed of heads whose true lead is no more than the margin that is tested, for every grade."""
     nulls = {question: truths[question].leads <= MARGIN + NULL for question in judged}
     for grade in GRADES:
@@ -150,9 +154,7 @@ def count_false(
         counts.add(("per head, uncorrected",), np.concatenate(singles).mean())
 
 
-def _count_finds(
-    tested: Mapping[Question, SimulatedQuestion], nulls: Mapping[Question, Flags], grade: int, counts: RunCounts
-) -> None:
+def _count_finds(tested: Judged, nulls: Mapping[Question, Flags], grade: int, counts: RunCounts) -> None:
     """Count false finds after all corrections, where a run tests the grade at all."""
     if not tested:
         return
@@ -163,9 +165,7 @@ def _count_finds(
     counts.add((f"{FDR}, grade {grade}",), sum(false.values()) / max(found, 1))
 
 
-def count_equivalence(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
+def count_equivalence(cell: SandboxCell, truths: Truths, judged: Judged, counts: RunCounts) -> None:
     """Count how often questions are answered by no: wrongly where some head's true lead reaches the margin."""
     answers: dict[bool, list[bool]] = {True: [], False: []}
     for question, one in judged.items():
@@ -176,9 +176,7 @@ def count_equivalence(
             counts.add((name,), float(np.mean(answers[wrong])))
 
 
-def count_coverage(
-    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
-) -> None:
+def count_coverage(cell: SandboxCell, truths: Truths, judged: Judged, counts: RunCounts) -> None:
     """Count which share of all heads has a margin interval that holds the true value."""
     held = []
     for question, one in judged.items():

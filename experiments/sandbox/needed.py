@@ -47,15 +47,12 @@ def _most(by_role: Mapping[str, Crossing | None]) -> dict[str, Any]:
         missed = next(role for role in by_role if role not in found)
         return {"items": None, "documents": None, "role": missed, "at_most": False}
     crossed = {role: crossing for role, crossing in found.items() if crossing.crosses}
-    at_most = not crossed
-    considered = found if at_most else crossed
-    role = (
-        min(considered, key=lambda name: considered[name].items)
-        if at_most
-        else max(considered, key=lambda name: considered[name].documents)
-    )
-    one = considered[role]
-    return {"items": _whole(one.items), "documents": _whole(one.documents), "role": role, "at_most": at_most}
+    if crossed:
+        role = max(crossed, key=lambda name: crossed[name].documents)
+    else:
+        role = min(found, key=lambda name: found[name].items)
+    items, documents = _whole(found[role].items), _whole(found[role].documents)
+    return {"items": items, "documents": documents, "role": role, "at_most": not crossed}
 
 
 def _whole(items: float) -> int:
@@ -72,8 +69,5 @@ def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> Crossing | N
                 return Crossing(items, documents, crosses=False)
             fewer, less, lower = points[number - 1]
             part = (wanted - lower) / (rate - lower)
-            between = [
-                np.exp(np.log(a) + part * (np.log(b) - np.log(a))) for a, b in ((fewer, items), (less, documents))
-            ]
-            return Crossing(float(between[0]), float(between[1]), crosses=True)
+            return Crossing(fewer * (items / fewer) ** part, less * (documents / less) ** part, crosses=True)
     return None

@@ -212,13 +212,7 @@ def _named(pool: Pool) -> Pool:
     def renamed(pooled: Pooled) -> Pooled:
         return {(question[0].partition(",")[0], *question[1:]): sums for question, sums in pooled.items()}
 
-    return Pool(
-        pool.documents,
-        renamed(pool.heads),
-        {name: renamed(pooled) for name, pooled in pool.baselines.items()},
-        {name: renamed(pooled) for name, pooled in pool.controls.items()},
-        pool.sampled,
-    )
+    return pool.mapped(renamed)
 
 
 def _joined(pools: Sequence[Pool]) -> Pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from experiments.sandbox.cells import (
     count_equivalence,
     count_false,
     count_power,
+    side_by_side,
     simulate_all,
 )
 from experiments.sandbox.needed import needed_items
@@ -98,35 +99,26 @@ class SandboxStudy:
         """Prepare the study; nothing is computed yet."""
         self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
 
-    def parts(self) -> dict[str, tuple[str, Make]]:
-        """Return every part of the record: its title, and what makes it; rows of `false-25` and the like are joined."""
+    def parts(self) -> Iterator[tuple[str, str, Make]]:
+        """Yield every part of the record: the name of what it belongs to, its title, and what makes it."""
         corpora = null_corpora() if self.scale.null_runs else []
-        treebanks = [corpus for corpus in corpora if corpus in TREEBANKS]
-        return {
-            "population": ("large pass", self.population),
-            "power": ("power", self.power),
-            **{
-                f"false-{size}": (f"false positives, {size} documents", partial(self.false, size))
-                for size in self.scale.null_documents
-            },
-            **{
-                f"false-{corpus}": (f"false positives, {corpus}", partial(self.false_in_real_runs, corpus))
-                for corpus in treebanks
-            },
-            "weights": ("heads planted by weights", self.weights),
-            "whole": ("whole runs", self.whole),
-            **{
-                f"null_runs-{corpus}": (f"models without knowledge, {corpus}", partial(self.null_runs, corpus))
-                for corpus in corpora
-            },
-        }
+        yield "population", "large pass", self.population
+        yield "power", "power", self.power
+        for size in self.scale.null_documents:
+            yield "false", f"false positives, {size} documents", partial(self.false, size)
+        for corpus in (corpus for corpus in corpora if corpus in TREEBANKS):
+            yield "false", f"false positives, {corpus}", partial(self.false_in_real_runs, corpus)
+        yield "weights", "heads planted by weights", self.weights
+        yield "whole", "whole runs", self.whole
+        for corpus in corpora:
+            yield "null_runs", f"models without knowledge, {corpus}", partial(self.null_runs, corpus)
 
     def record(self, made: Callable[[str, Make], Any]) -> dict[str, Any]:
-        """Return the record; `made` is given the title of each part, and what makes it."""
+        """Return the record; `made` is given the title of each part, and what makes it. Rows of one name are joined."""
         record: dict[str, Any] = {"null_runs": []}
-        for part, (title, make) in self.parts().items():
-            name, result = part.partition("-")[0], made(title, make)
-            record[name] = record.get(name, []) + result if "-" in part else result
+        for name, title, make in self.parts():
+            found = made(title, make)
+            record[name] = record[name] + found if name in record else found
         return record
 
     @cached_property
@@ -240,7 +232,7 @@ class SandboxStudy:
         cell, heads = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS), self._kept(1, CHECKED_MARGIN)
         seeds = range(10_000 + self.seed, 10_000 + self.seed + 2 * self.scale.whole_runs, 2)
         tasks = [(self.box, heads, CHECKED_DOCUMENTS, seed, EFFORT, self.rule) for seed in seeds]
-        frames = self._side_by_side(whole_run, tasks, progress)
+        frames = [*side_by_side(whole_run, tasks, self.workers, progress)]
         cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
         simulated = self._simulate(cells, self.scale.power_runs, (count_power,), (2,), lambda done, of: None)
         counts = simulated["simulated"]
@@ -284,15 +276,6 @@ class SandboxStudy:
     ) -> dict[Any, RunCounts]:
         seed = (self.seed, *part)
         return simulate_all(cells, runs, self.rule, seed, counts, workers=self.workers, progress=progress)
-
-    def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:
-        from joblib import Parallel, delayed
-
-        results = []
-        for result in Parallel(n_jobs=self.workers, return_as="generator")(delayed(work)(*task) for task in tasks):
-            results.append(result)
-            progress(len(results), len(tasks))
-        return results
 
 
 def _power_row(cell: SandboxCell, role: str, margin: float, counts: RunCounts) -> dict[str, Any]:

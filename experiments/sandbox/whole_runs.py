@@ -76,28 +76,21 @@ def real_split(corpus: str, sentences: int) -> Split:
     return Part(run, run.scopes[0]).score().splits[1]
 
 
-@dataclass
-class Shared:
-    """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
-
-    heads: dict[tuple[str, int], Pooled] = field(default_factory=dict)
-    "Kind and seed of a control -> sums of its heads."
-
-
 @dataclass(frozen=True)
 class SharingPart(Part):
     """The part of a run that takes what it can from runs of other seeds."""
 
-    shared: Shared = field(default_factory=Shared)
+    shared: dict[tuple[str, int], Pooled] = field(default_factory=dict)
+    "Kind and seed of a control -> sums of its heads on the texts of the scope."
 
     def control_heads(self, one: Control, observers: Sequence[RelationAttention]) -> Pooled:
         """Return the sums of a control's heads, read once for all runs but for words in another order."""
         if one.places is not None:
             return super().control_heads(one, ())
         key = (one.kind, one.seed)
-        if key not in self.shared.heads:
-            self.shared.heads[key] = super().control_heads(one, ())
-        return self.shared.heads[key]
+        if key not in self.shared:
+            self.shared[key] = super().control_heads(one, ())
+        return self.shared[key]
 
 
 @dataclass
@@ -107,8 +100,8 @@ class NullRuns:
     corpus: str
     sentences: int
     corpora: tuple[Corpus, Corpus] = field(init=False)
-    shared: dict[str, Shared] = field(default_factory=dict)
-    "Scope -> what runs share."
+    shared: dict[str, dict[tuple[str, int], Pooled]] = field(default_factory=dict)
+    "Scope -> what runs of several seeds share."
 
     def __post_init__(self) -> None:
         """Open the corpus."""
@@ -121,8 +114,7 @@ class NullRuns:
         run = RunContext(config, LoadedModel(model, config), self.corpora, Journal(""), silent)
         frames: list[pd.DataFrame] = []
         for scope in run.scopes:
-            shared = self.shared.setdefault(scope, Shared())
-            part = SharingPart(run, scope, shared=shared)
+            part = SharingPart(run, scope, shared=self.shared.setdefault(scope, {}))
             frames += part.score().frames
         return run.verdicts(frames)
 

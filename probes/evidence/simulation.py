@@ -47,9 +47,9 @@ class Pool:
 
     def only(self, questions: Sequence[Question]) -> Pool:
         """Return the pool of a run that asks these questions only."""
-        return self._mapped(lambda pooled: {question: pooled[question] for question in questions if question in pooled})
+        return self.mapped(lambda pooled: {question: pooled[question] for question in questions if question in pooled})
 
-    def _mapped(self, change: Callable[[Pooled], Pooled]) -> Pool:
+    def mapped(self, change: Callable[[Pooled], Pooled]) -> Pool:
         """Return the pool with all its sums changed."""
         baselines, controls = (
             {name: change(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
@@ -93,7 +93,7 @@ class Pool:
         random = np.random.default_rng(seed)
         sizes = np.ceil(np.exp(random.normal(0, spread, self.documents))).astype(np.int64)
         group = np.repeat(np.arange(len(sizes)), sizes)[: self.documents]
-        joined = self._mapped(lambda pooled: _joined(pooled, group))
+        joined = self.mapped(lambda pooled: _joined(pooled, group))
         return replace(joined, documents=int(group.max()) + 1)
 
     def tilted(self, slope: float) -> Pool:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from reports.blocks.block import Block, Fold, Heading, Paragraph, Section, Terms
 from reports.formats import count, day, duration, escaped
+from reports.progress import Step, silent
 from reports.run.replacing import replace_text
 from reports.tables.table import Table
 from reports.templates.environment import asset, assets, environment
@@ -104,10 +105,15 @@ class Page:
         return [Markup("<span>{}</span>").format(one) for one in made]
 
 
-def write_page(folder: Path, page: Page) -> Path:
-    """Write report.md and index.html into `folder`, and return the path of the latter."""
+def write_page(folder: Path, page: Page, step: Step = silent) -> Path:
+    """Write report.md and index.html into `folder`, and return the path of the latter.
+
+    `step` is told how far it is. Where anything fails, an older page stays as it was.
+    """
+    step("page: texts", 0, 1)
     for file, text in {"report.md": page.markdown, "index.html": page.html}.items():
         replace_text(folder / file, text)
+    step("page: texts", 1, 1)
     return folder / "index.html"
 
 

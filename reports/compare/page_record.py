@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from reports.blocks.page import Page, write_page
 from reports.messages import one_line
-from reports.progress import Step, each, silent
+from reports.progress import Step, silent
 from reports.run.replacing import replace_text
 from reports.tables.files import replace_file
 from reports.tables.table import Table
@@ -66,9 +66,7 @@ class RecordPage(Generic[Record]):
 
     def write_page(self, folder: Path, step: Step = silent) -> Path:
         """Make index.html and report.md from the record in `folder`; ValueError says what is wrong with that."""
-        page = self.page(self.read(folder), folder)
-        (path,) = (write_page(folder, one) for one in each("page", (page,), step))
-        return path
+        return write_page(folder, self.page(self.read(folder), folder), step)
 
     def read(self, folder: Path) -> Record:
         """Return the record in `folder`; ValueError says what is wrong with it."""

@@ -107,7 +107,7 @@ def _statements() -> Iterator[FolderKind]:
     )
     yield FolderKind(
         *(claim, claim_page.write_claims_page),
-        lambda folder: claim_page.claims_page(claim_record.ordered(claim_record.read_claims(folder), claim_page.ORDER)),
+        lambda folder: claim_page.claims_page(claim_record.read_claims(folder)),
         lambda folder: claim_record.claim_tables(claim_record.read_claims(folder)),
         (claim,),
     )

@@ -13,22 +13,21 @@ from reports.blocks.page import Page, columns_fold, made_facts, write_page
 from reports.blocks.short import CHARTS, linked, short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import count, day
-from reports.progress import Step, each, silent
+from reports.progress import Step, silent
 from reports.statements.claim_record import (
     CLAIM_TABLES,
     MEANS,
     MEASURES,
+    RECORD,
     ClaimMeasure,
     ClaimRecord,
     ConditionMean,
-    ordered,
     read_claims,
 )
-from reports.statements.claim_record import RECORD as RECORD
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import SCALE, Figure, Point
 from reports.statements.statement import FAILS, HOLDS, OPEN, STATEMENTS, JudgedStatement, Number
-from reports.tables.cells import Cell, TextColumn
+from reports.tables.cells import Cell
 from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
 
@@ -80,11 +79,6 @@ UNCOUNTED: Final = (
 )
 
 
-def uncounted(claim: ClaimRecord) -> TextTable:
-    """Return every identity and measurement of a claim."""
-    return TextTable.of("Identities and measurements, not counted", UNCOUNTED, claim.uncounted)
-
-
 def _where(row: tuple[ClaimMeasure, ConditionMean]) -> str:
     measure, mean = row
     return "" if mean.at is None else f"{measure.axis} {mean.at:g}"
@@ -104,21 +98,10 @@ NUMBERS: Final = (
 )
 
 
-def statement_table(title: str, rows: Iterable[JudgedStatement], columns: Sequence[TextColumn] = STATED) -> TextTable:
-    """Return statements, each with its verdict, number and rule, or with fewer columns."""
-    return TextTable.of(title, columns, rows)
-
-
 def telling_first(statements: Iterable[JudgedStatement]) -> list[JudgedStatement]:
     """Return statements that do not hold first, then those that are not decided."""
     order = (FAILS, OPEN, HOLDS)
     return sorted(statements, key=lambda one: order.index(one.verdict))
-
-
-def numbers(claim: ClaimRecord) -> TextTable:
-    """Return all means of a claim."""
-    rows = ((measure, cell) for measure in claim.measures for cell in measure.cells)
-    return TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)
 
 
 def claim_charts(measures: Sequence[ClaimMeasure]) -> list[Chart]:
@@ -157,20 +140,17 @@ def _dots(measure: ClaimMeasure) -> Figure:
 def write_claims_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html and report.md into `folder` from the claims in its folders; return the page's path.
 
-    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
-    there is no claim, ValueError where one cannot be understood.
+    Raises FileNotFoundError where there is no claim, ValueError where one cannot be understood.
     """
-    folder = Path(folder)
-    claims = ordered(read_claims(folder), ORDER)
+    claims = read_claims(folder)
     if not claims:
         raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
-    for page in each("page: texts", (claims_page(claims),), step):
-        write_page(folder, page)
-    return folder / "index.html"
+    return write_page(folder, claims_page(claims), step)
 
 
 def claims_page(claims: Sequence[ClaimRecord]) -> Page:
-    """Return the page of claims: their verdicts, then a section each."""
+    """Return the page of claims: their verdicts, then a section each, in ORDER; unknown ones stand at the end."""
+    claims = sorted(claims, key=lambda one: ([*ORDER, one.claim].index(one.claim), one.name))
     version = ", ".join(sorted({str(one.record.get("headscope", "")) for one in claims} - {""}))
     newest = max((str(one.record.get("started", "")) for one in claims), default="")
     opening = tuple(_opening(claims))
@@ -209,7 +189,7 @@ def _opening(claims: Sequence[ClaimRecord]) -> Iterator[Block]:
     yield Paragraph(f"{RULE} {_beforehand(claims)}")
     by_place = zip_longest(*(one.counted for one in claims))
     rows = telling_first(statement for several in by_place for statement in several if statement)
-    yield short_table(statement_table("Verdicts", rows, STATED[:3]), f"the {RECORD} of each claim")
+    yield short_table(TextTable.of("Verdicts", STATED[:3], rows), f"the {RECORD} of each claim")
 
 
 def _answer(claims: Sequence[ClaimRecord]) -> str:
@@ -248,15 +228,17 @@ def _claim(claim: ClaimRecord) -> Iterator[Block]:
     """Yield the section of one claim."""
     yield Paragraph(claim.sentence)
     yield Paragraph(f"After {claim.source}", note=True)
-    yield TableBlock(statement_table(f"Statements: {claim.title}", claim.counted), caption=False)
+    yield TableBlock(TextTable.of(f"Statements: {claim.title}", STATED, claim.counted), caption=False)
     if claim.uncounted:
-        yield TableBlock(uncounted(claim))
+        yield TableBlock(TextTable.of("Identities and measurements, not counted", UNCOUNTED, claim.uncounted))
     yield from map(Paragraph, claim.noticed)
     yield Heading("How it was measured")
     yield from map(Paragraph, claim.about)
     if charts := claim_charts(claim.measures):
         yield Charts(charts)
-    yield Fold("All numbers", [TableBlock(numbers(claim), caption=False, sorts=True)])
+    rows = ((measure, cell) for measure in claim.measures for cell in measure.cells)
+    numbers = TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)
+    yield Fold("All numbers", [TableBlock(numbers, caption=False, sorts=True)])
     yield Heading("Limits")
     yield Points(claim.limits)
     yield Fold("Config, machine and commit", [Facts(made_facts(claim.record, _command(claim))), Code(claim.config)])

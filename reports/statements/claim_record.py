@@ -213,8 +213,3 @@ def _claim(record: dict[str, Any]) -> ClaimRecord:
     claim_frames(record, "wrong row")
     measures, statements = map(ClaimMeasure.of, record["measures"]), map(JudgedStatement.of, record["statements"])
     return ClaimRecord(tuple(measures), tuple(statements), record["noticed"], record)
-
-
-def ordered(claims: Sequence[ClaimRecord], order: Sequence[str]) -> list[ClaimRecord]:
-    """Return the claims in the order of their names in `order`, unknown ones at the end."""
-    return sorted(claims, key=lambda one: (order.index(one.claim) if one.claim in order else len(order), one.name))

@@ -12,24 +12,11 @@ from reports.blocks.page import Page, write_page
 from reports.blocks.short import short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import day, names
-from reports.progress import Step, each, silent
+from reports.progress import Step, silent
+from reports.statements import finding_text as texts
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import Figure, beside_published
-from reports.statements.finding_record import RECORD as RECORD
 from reports.statements.finding_record import REPRODUCED, VERDICTS, WEAKER, Findings, read_findings
-from reports.statements.finding_text import (
-    all_findings,
-    common,
-    counted_words,
-    exceptions,
-    provenance,
-    requested_findings,
-    runs,
-    statements,
-    verdict_counts,
-    with_network,
-    without_untrained,
-)
 from reports.tables.files import replace_file
 
 TABLE = "findings.csv"
@@ -71,15 +58,12 @@ UNEXPLAINED: Final = "not explained: the finding, or its rule, does not separate
 def write_findings_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html, report.md and findings.csv into `folder` from its record; return the page's path.
 
-    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
-    there is no record, ValueError where it cannot be understood.
+    Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
     """
-    folder = Path(folder)
     findings = read_findings(folder)
-    for page in each("page: texts", (findings_page(findings),), step):
-        write_page(folder, page)
+    path = write_page(folder, findings_page(findings), step)
     replace_file(findings.table(), folder / TABLE)
-    return folder / "index.html"
+    return path
 
 
 def findings_page(findings: Findings) -> Page:
@@ -110,12 +94,14 @@ def _opening(findings: Findings) -> Iterator[Block]:
     """Yield how many findings are reproduced, by which rule, and the verdicts."""
     yield Paragraph(_answer(findings))
     yield Paragraph(CRITERION)
-    yield short_table(requested_findings(findings) if findings.requested else verdict_counts(findings), TABLE)
+    yield short_table(
+        texts.requested_findings(findings) if findings.requested else texts.verdict_counts(findings), TABLE
+    )
 
 
 def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
     rules = Fold("How to read this", [Points(RULES)])
-    counted = [Paragraph(counted_words(findings))] * (len(findings.counted) < len(findings.findings))
+    counted = [Paragraph(texts.counted_words(findings))] * (len(findings.counted) < len(findings.findings))
     yield Section("summary", "Summary", (*opening, *counted, rules))
     if findings.requested:
         asked = [block for paper in _papers(findings, requested=True) for block in _paper(paper, findings)]
@@ -125,7 +111,7 @@ def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]
     others = [
         Fold(_tally(paper, findings), tuple(_paper(paper, findings))) for paper in _papers(findings, requested=False)
     ]
-    every = all_findings(findings)
+    every = texts.all_findings(findings)
     listed = Fold(f"{len(every)} findings with their verdicts", [TableBlock(every, False)])
     if findings.requested:
         folded = Fold(f"{len(others)} papers, and the list of all findings", (listed, *others))
@@ -133,7 +119,7 @@ def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]
     else:
         yield Section("all", "All findings", (listed, *others))
     about = Paragraph("The hash is the sha256 of a run's config and of all its tables.")
-    yield Section("runs", "Runs", (about, TableBlock(runs(findings), False)))
+    yield Section("runs", "Runs", (about, TableBlock(texts.runs(findings), False)))
 
 
 def _papers(findings: Findings, *, requested: bool) -> list[dict[str, Any]]:
@@ -218,11 +204,11 @@ def _finding(finding: Mapping[str, Any], findings: Findings) -> Iterator[Block]:
     for key, said in (("uncounted", "Not counted"), ("weaker", "A weaker version is tested")):
         if finding.get(key):
             yield Paragraph(f"{said}: {finding[key]}.")
-    if rule := common(finding):
-        yield Paragraph(rule + " A rule given with a statement takes precedence." * exceptions(finding))
+    if rule := texts.common(finding):
+        yield Paragraph(rule + " A rule given with a statement takes precedence." * texts.exceptions(finding))
     if finding["statements"]:
-        yield TableBlock(statements(finding), caption=False)
-    for sentence in filter(None, (*without_untrained(finding), with_network(finding, findings))):
+        yield TableBlock(texts.statements(finding), caption=False)
+    for sentence in filter(None, (*texts.without_untrained(finding), texts.with_network(finding, findings))):
         yield Paragraph(sentence, note=True)
     if charts := _charts(finding, findings):
         yield Charts(charts)
@@ -240,7 +226,7 @@ def _verdict(model: str, finding: Mapping[str, Any]) -> str:
     why = f", {result['why']}" if result["why"] else ""
     if not result["runs"]:
         return f"{model}: {result['verdict']}{why}"
-    read = f" ({provenance(finding)})" if provenance(finding) else ""
+    read = f" ({texts.provenance(finding)})" if texts.provenance(finding) else ""
     made = ", ".join(f"{name} {sha256[:12]}" for name, sha256 in result["runs"].items())
     return f"{model}: {result['verdict']}{why}{read}; from {made}"
 

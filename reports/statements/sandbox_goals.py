@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,12 +19,11 @@ from reports.statements.sandbox_record import (
     Row,
     alpha,
     coverage_rows,
+    held,
     in_percent,
     kind,
     mixed_rows,
-    null_rows,
     power_rows,
-    rate_of,
     tested_margin,
 )
 from reports.statements.statement import HOLDS, JudgedStatement, Number, Rule
@@ -62,7 +61,7 @@ def _stated(text: str, number: str, exceptions: int, of: int, unit: str) -> Judg
 
 def goals(record: Record) -> list[JudgedStatement]:
     """Return the statements that the record says something about; every row of the record is in them."""
-    nulls, level = null_rows(record), alpha(record)
+    nulls, level = record.get("false", ()), alpha(record)
     return [
         *(
             one
@@ -130,18 +129,18 @@ def _rates(name: str, rows: Sequence[Row], wanted: Sequence[str], level: float) 
     above = [found for found in rates if found[0].value > allowed(level, found[1]["runs"])]
     number = f"largest {in_percent(max((rate for rate, _ in rates), key=lambda rate: rate.value))} %"
     if above:
-        number += f"; above it: {'; '.join(dict.fromkeys(row['where'] for _, row in above))}"
+        number += f"; above it: {'; '.join(dict.fromkeys(row['null'] for _, row in above))}"
     yield _stated(f"{name} stay at {percent(level)} %", number, len(above), len(rates), "rates")
 
 
 def _null_coverage(nulls: Sequence[Row]) -> Iterator[JudgedStatement]:
     """Judge the coverage of margins under every null hypothesis, at every size."""
-    rows, (low, high) = [row for row in nulls if row["held"].known], COVERAGE_GOAL
+    rows, (low, high) = [row for row in nulls if held(row).known], COVERAGE_GOAL
     if not rows:
         return
-    outside = sum(not low <= row["held"].value <= high for row in rows)
-    ends = (pick(rows, key=lambda row: row["held"].value) for pick in (min, max))
-    number = " to ".join(f"{in_percent(row['held'])} % ({row['where']}, {row['documents']} documents)" for row in ends)
+    outside = sum(not low <= held(row).value <= high for row in rows)
+    ends = (pick(rows, key=lambda row: held(row).value) for pick in (min, max))
+    number = " to ".join(f"{in_percent(held(row))} % ({row['null']}, {row['documents']} documents)" for row in ends)
     text = f"Intervals hold the true value in {percent(low)} to {percent(high)} % of cases where no head is specialised"
     yield _stated(text, number, outside, len(rows), "rows")
 
@@ -189,8 +188,8 @@ def _models(record: Record) -> Iterator[JudgedStatement]:
 
 def _shortcut(record: Record) -> Iterator[JudgedStatement]:
     """Judge whether whole runs differ from simulated ones, every p corrected for all comparisons."""
-    ps = ps_of(comparisons(record))
-    if ps:
+    found = (row[name] for row in comparisons(record) for name in ("p_share", "p_mean", "p_sd"))
+    if ps := [p for p in found if not math.isnan(p)]:
         number = f"smallest p {min(ps):.3f}, {min(1.0, min(ps) * len(ps)):.3f} corrected for their number"
         apart = sum(p * len(ps) <= 0.05 for p in ps)
         yield _stated("Simulated runs agree with whole runs", number, apart, len(ps), "comparisons")
@@ -207,16 +206,10 @@ def comparisons(record: Record) -> list[dict[str, Any]]:
     return [_comparison(row, simulated_runs, population) for row in record.get("whole", ())]
 
 
-def ps_of(rows: Iterable[Mapping[str, Any]]) -> list[float]:
-    """Return the p-values of comparisons that could be computed."""
-    found = (row[name] for row in rows for name in ("p_share", "p_mean", "p_sd"))
-    return [p for p in found if not math.isnan(p)]
-
-
 def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> dict[str, Any]:
     whole, simulated, runs = row["accuracy"], row["simulated"]["accuracy"], int(row["runs"])
     sd, simulated_sd = (_sample_sd(one["sd"], n) for one, n in ((whole, runs), (simulated, simulated_runs)))
-    share, simulated_share = rate_of(row["graded"]), rate_of(row["simulated"]["graded"])
+    share, simulated_share = row["graded"], row["simulated"]["graded"]
     error = _error(simulated_sd, runs, simulated_runs, int(row["documents"]), population)
     difference, p_mean = _difference(whole["mean"] - simulated["mean"], error, simulated_runs)
     found = {name: row[name] for name in ("role", "margin", "documents", "runs")}
@@ -243,9 +236,7 @@ def _error(sd: float, runs: int, simulated_runs: int, documents: int, population
 
 
 def _difference(difference: float, error: float, simulated_runs: int) -> tuple[tuple[float, float, float], float]:
-    """Return a difference with its interval, and its p by Student's t."""
-    if math.isnan(error):
-        return (difference, math.nan, math.nan), math.nan
+    """Return a difference with its interval, and its p by Student's t; NaN where the error is."""
     if not error:
         return (difference, difference, difference), float(difference == 0)
     far = float(scipy.stats.t.ppf(0.975, simulated_runs - 1)) * error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +11,9 @@ from reports.blocks.page import Page, columns_fold, listed, made_facts, write_pa
 from reports.blocks.short import short_form, short_table
 from reports.drawing.charts import Chart
 from reports.formats import count, day, duration, percent, points, signed
-from reports.progress import Step, each, silent
-from reports.statements.claim_page import STATED, statement_table, telling_first
+from reports.progress import Step, silent
+from reports.statements import sandbox_text as texts
+from reports.statements.claim_page import STATED, telling_first
 from reports.statements.drawn import figure_chart
 from reports.statements.figure import Figure, Point
 from reports.statements.sandbox_goals import (
@@ -35,35 +36,15 @@ from reports.statements.sandbox_record import (
     drawn_rates,
     kind,
     mixed_rows,
-    null_rows,
     power_rows,
     rate_names,
     read_record,
     tested_margin,
-)
-from reports.statements.sandbox_text import (
-    ABOUT,
-    BESIDE_TEXT,
-    COVERAGE_TEXT,
-    CRITERION,
-    DIFFERENT,
-    FALSE_TEXT,
-    NEEDED_TEXT,
-    NULL_RUNS_TEXT,
-    NULLS,
-    POWER_TEXT,
-    RATES,
-    RULE,
-    SHORTCUT_TEXT,
-    WEIGHTS_TEXT,
-    by_model,
-    conservative,
-    false_finds,
-    needed_words,
-    shown,
+    with_estimates,
 )
 from reports.statements.statement import STATEMENTS
 from reports.tables.estimate import Estimate
+from reports.tables.text_table import TextTable
 
 KEPT: Final = (
     *STATED[:2],
@@ -75,32 +56,32 @@ KEPT: Final = (
 def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html and report.md into `folder` from its sandbox.json; return the path of the page.
 
-    `step` is told how far it is. Where anything fails, an older page stays as it was. Raises FileNotFoundError where
-    there is no record, ValueError where it cannot be understood.
+    Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
     """
-    folder = Path(folder)
-    for page in each("page: texts", (read_record(folder, sandbox_page),), step):
-        write_page(folder, page)
-    return folder / "index.html"
+    return write_page(folder, read_record(folder, sandbox_page), step)
 
 
 def sandbox_page(record: Record) -> Page:
-    """Return the page of a record; what it lacks is said to be missing."""
-    power, nulls, opening = power_rows(record), null_rows(record), tuple(_opening(record))
-    sections = {
-        ("claims", "Summary"): opening,
-        ("power", "Power"): _power(power, record),
-        ("needed", "Scored words needed"): _needed(record),
-        ("false", "False positives"): _false(nulls, record),
-        ("coverage", "Coverage of the 95 % intervals"): _coverage(power),
-        ("shortcut", "The shortcut checked"): _shortcut(record),
-        ("models", "Heads planted by weights, and models without knowledge"): _models(record),
-        ("made", "How it was made"): _made(record),
-    }
+    """Return the page of what sandbox.json holds; what it lacks is said to be missing."""
+    record = with_estimates(record)
+    power, nulls, opening = power_rows(record), record.get("false", ()), tuple(_opening(record))
+    sections: Sequence[tuple[str, str, Iterable[Block], str]] = (
+        ("claims", "Summary", opening, ""),
+        ("power", "Power", _power(power, record), "no power"),
+        ("needed", "Scored words needed", _needed(record), "no such numbers"),
+        ("false", "False positives", _false(nulls, record), ""),
+        ("coverage", "Coverage of the 95 % intervals", _coverage(power), "no coverage"),
+        ("shortcut", "The shortcut checked", _shortcut(record), "no whole runs"),
+        ("models", "Heads planted by weights, and models without knowledge", _models(record), "none"),
+        ("made", "How it was made", _made(record), ""),
+    )
     version = str(record.get("headscope", ""))
     return Page(
         title="Sandbox: the statistics where the truth is known",
-        sections=[Section(*name, tuple(blocks)) for name, blocks in sections.items()],
+        sections=[
+            Section(name, title, tuple(blocks) or [Paragraph(f"The record holds {absent}.")])
+            for name, title, blocks, absent in sections
+        ],
         byline=(day(record.get("started")), ("headscope", version)),
         kicker="headscope sandbox",
         version=version,
@@ -120,9 +101,9 @@ def _opening(record: Record) -> Iterator[Block]:
     """Yield how many statements hold, how that was tested, and the statements, those that do not hold first."""
     made = goals(record)
     yield Paragraph(" ".join(answer(made, record)) or "The record holds nothing that a statement could be tested on.")
-    yield Paragraph(CRITERION)
+    yield Paragraph(texts.CRITERION)
     if made:
-        yield short_table(statement_table("Statements", telling_first(made), KEPT), "sandbox.json")
+        yield short_table(TextTable.of("Statements", KEPT, telling_first(made)), "sandbox.json")
 
 
 def _measured(record: Record) -> Iterator[str]:
@@ -144,11 +125,11 @@ def _telling_charts(power: Sequence[Row], nulls: Sequence[Row], record: Record) 
 
 def _power(power: Sequence[Row], record: Record) -> Iterator[Block]:
     if not power:
-        yield Paragraph("The record holds no power.")
         return
-    yield Paragraph(POWER_TEXT.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
+    yield Paragraph(texts.POWER_TEXT.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
     yield from _charts(power_figures(power, tested_margin(record)))
-    yield Fold(f"All cells: {len(power)}", [TableBlock(shown("power", power), caption=False, sorts=True)])
+    table = TextTable.of("Power", texts.POWER, power)
+    yield Fold(f"All cells: {len(power)}", [TableBlock(table, caption=False, sorts=True)])
 
 
 def _charts(figures: Iterator[Figure]) -> Iterator[Block]:
@@ -176,8 +157,8 @@ def power_figures(power: Sequence[Row], tested: float) -> Iterator[Figure]:
 
 def false_figures(nulls: Sequence[Row], level: float) -> Iterator[Figure]:
     """Yield for each null hypothesis the rates of false positives, a bar a size, beside the nominal level."""
-    for where in dict.fromkeys(row["where"] for row in nulls):
-        rows = [row for row in nulls if row["where"] == where]
+    for where in dict.fromkeys(row["null"] for row in nulls):
+        rows = [row for row in nulls if row["null"] == where]
         names = drawn_rates(rows)
         series = {
             f"{count(row['documents'])} documents": [
@@ -193,8 +174,8 @@ def coverage_figures(coverage: Sequence[Row]) -> Iterator[Figure]:
     for quantity in dict.fromkeys(row["quantity"] for row in coverage):
         series: dict[str, list[Point]] = {"all cells": [], "lowest cell": [], "highest cell": []}
         for row in (row for row in coverage if row["quantity"] == quantity):
-            ordered = sorted((rate for _, rate in row["cells"]), key=lambda rate: float(rate.value))
-            for points_of, rate in zip(series.values(), (row["pooled"], ordered[0], ordered[-1]), strict=True):
+            ends = row["cells"][0][1], row["cells"][-1][1]
+            for points_of, rate in zip(series.values(), (row["pooled"], *ends), strict=True):
                 points_of.append(_point(row["documents"], rate))
         up = "intervals that cover, %"
         yield Figure("lines", quantity, "documents", up, series, level=95.0, level_name="95 %", log="x")
@@ -205,82 +186,74 @@ def _point(place: float, rate: Estimate) -> Point:
 
 
 def _needed(record: Record) -> Iterator[Block]:
-    if not record.get("needed"):
-        yield Paragraph("The record holds no such numbers.")
-        return
-    yield Paragraph(NEEDED_TEXT)
-    yield TableBlock(needed_words(record["needed"]), caption=False)
+    if record.get("needed"):
+        yield Paragraph(texts.NEEDED_TEXT)
+        yield TableBlock(texts.needed_words(record["needed"]), caption=False)
 
 
 def _false(nulls: Sequence[Row], record: Record) -> Iterator[Block]:
     mixed, level = mixed_rows(record), alpha(record)
     if nulls:
         goal = allowed(level, min(row["runs"] for row in nulls))
-        yield Paragraph(FALSE_TEXT.format(level=percent(level), goal=percent(goal)))
+        yield Paragraph(texts.FALSE_TEXT.format(level=percent(level), goal=percent(goal)))
         yield Terms([(name, _counted(name)) for name in rate_names([*nulls, *mixed])], folded=False)
         yield from _charts(false_figures(nulls, level))
     else:
         yield Paragraph("The record holds no null hypothesis.")
-    for name in dict.fromkeys(row["where"] for row in nulls):
-        rows = [row for row in nulls if row["where"] == name]
+    for name in dict.fromkeys(row["null"] for row in nulls):
+        rows = [row for row in nulls if row["null"] == name]
         yield Heading(name)
-        yield Paragraph(f"{NULLS.get(name, '')} {conservative(rows, level)}".strip())
+        yield Paragraph(f"{texts.NULLS.get(name, '')} {texts.conservative(rows, level)}".strip())
         yield Paragraph(f"{count(rows[0]['heads'])} heads, {count(rows[0]['labels'])} labels.", note=True)
-        yield TableBlock(false_finds(rows, f"Rates: {name}"), caption=False, sorts=True)
+        yield TableBlock(texts.false_finds(rows, f"Rates: {name}"), caption=False, sorts=True)
     if mixed:
         yield Heading("Beside real finds")
-        yield Paragraph(BESIDE_TEXT)
-        table = false_finds(mixed, "All cells of mixed runs", "Planted at")
+        yield Paragraph(texts.BESIDE_TEXT)
+        table = texts.false_finds(mixed, "All cells of mixed runs", "Planted at")
         yield Fold(f"All cells of mixed runs: {len(mixed)}", [TableBlock(table, caption=False, sorts=True)])
 
 
 def _counted(name: str) -> str:
     """Say what a rate counts, and whether it is claimed to stay at the level."""
     unclaimed = "" if kind(name) in (*PROMISED, *PROMISED_ALONE) else "; not claimed to stay at the level"
-    return RATES.get(kind(name), "") + unclaimed
+    return texts.RATES.get(kind(name), "") + unclaimed
 
 
 def _coverage(power: Sequence[Row]) -> Iterator[Block]:
     rows = coverage_rows(power)
     if not rows:
-        yield Paragraph("The record holds no coverage.")
         return
     low, high = map(percent, COVERAGE_GOAL)
-    yield Paragraph(COVERAGE_TEXT.format(low=low, high=high))
+    yield Paragraph(texts.COVERAGE_TEXT.format(low=low, high=high))
     yield from _charts(coverage_figures(rows))
-    yield TableBlock(shown("coverage", rows), caption=False)
+    yield TableBlock(TextTable.of("Coverage", texts.COVERAGE, rows), caption=False)
 
 
 def _shortcut(record: Record) -> Iterator[Block]:
-    rows = comparisons(record)
-    if not rows:
-        yield Paragraph("The record holds no whole runs.")
-        return
-    yield Paragraph(SHORTCUT_TEXT)
-    yield TableBlock(shown("compared", rows), caption=False, sorts=True)
+    if rows := comparisons(record):
+        yield Paragraph(texts.SHORTCUT_TEXT)
+        yield TableBlock(TextTable.of("Whole and simulated runs", texts.COMPARED, rows), caption=False, sorts=True)
 
 
 def _models(record: Record) -> Iterator[Block]:
-    weights, runs = record.get("weights", ()), record.get("null_runs", ())
-    if weights:
-        yield Paragraph(WEIGHTS_TEXT)
-        yield TableBlock(shown("weights", weights), caption=False)
-    if runs:
-        yield Paragraph(NULL_RUNS_TEXT)
-        yield TableBlock(shown("null_runs", by_model(runs)), caption=False)
-    if not weights and not runs:
-        yield Paragraph("The record holds none.")
+    if weights := record.get("weights"):
+        yield Paragraph(texts.WEIGHTS_TEXT)
+        yield TableBlock(TextTable.of("Heads planted by weights", texts.WEIGHTS, weights), caption=False)
+    if runs := record.get("null_runs"):
+        yield Paragraph(texts.NULL_RUNS_TEXT)
+        table = TextTable.of("Runs on models without knowledge", texts.NULL_RUNS, texts.by_model(runs))
+        yield TableBlock(table, caption=False)
 
 
 def _command(record: Record) -> str:
     scale = record.get("scale", {})
     quick = " --quick" if scale and scale.get("runs", 0) < ROUGH else ""
-    return str(record.get("command", f"headscope sandbox{quick} --seed {record.get('seed', 0)}"))
+    return f"headscope sandbox{quick} --seed {record.get('seed', 0)}"
 
 
 def _made(record: Record) -> Iterator[Block]:
-    yield from map(Paragraph, ABOUT)
-    yield Paragraph(RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
+    yield from map(Paragraph, texts.ABOUT)
+    yield Paragraph(texts.RULE.format(margin=percent(tested_margin(record)), level=percent(alpha(record))))
     facts = made_facts(
         record,
         _command(record),
@@ -291,5 +264,5 @@ def _made(record: Record) -> Iterator[Block]:
     )
     yield Facts(facts)
     yield Heading("What differs from a real run")
-    yield Points(DIFFERENT)
+    yield Points(texts.DIFFERENT)
     yield columns_fold(SANDBOX_TABLES, "the record")

@@ -201,6 +201,7 @@ _NAMED: Final = {"coverage": ("quantity", "held"), "false": ("rate", "share"), "
 "Part of a row with several rates -> the columns with the name, and with the rate, of each."
 
 Record = Mapping[str, Any]
+"What sandbox.json holds, its rates as estimates: see `with_estimates`."
 
 ANY = "any false find in a run"
 "The rate of false finds after all corrections; its grade stands behind it."
@@ -215,8 +216,8 @@ QUANTITIES = ("accuracy", "mass", "margin")
 "What has a 95 % interval."
 
 
-Row = dict[str, Any]
-"A row of the record; its rates are estimates."
+Row = Mapping[str, Any]
+"A row of the record."
 
 
 def sandbox_tables(record: Mapping[str, Any], where: str = "wrong row") -> dict[str, pd.DataFrame]:
@@ -242,9 +243,19 @@ def _rows(record: Mapping[str, Any], path: list[str]) -> list[JsonRow]:
     return [{**row, name: one, rate: value} for row in found for one, value in row.get(path[1], {}).items()]
 
 
-def rate_of(entry: Mapping[str, Any] | None) -> Estimate:
-    """Read a share with its 95 % Monte-Carlo interval, fractions of 1; one that is missing is NaN."""
-    return Estimate(float(entry["rate"]), float(entry["low"]), float(entry["high"])) if entry else Estimate()
+def with_estimates(part: Any) -> Any:
+    """Return a part of sandbox.json in which every rate, a fraction of 1 with the ends of its interval, is an estimate.
+
+    >>> with_estimates({"runs": 9, "graded": {"rate": 0.5, "low": 0.25, "high": 0.75}})
+    {'runs': 9, 'graded': Estimate(value=0.5, low=0.25, high=0.75, n=0)}
+    """
+    if isinstance(part, list):
+        return [with_estimates(one) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    if "rate" in part:
+        return Estimate(float(part["rate"]), float(part["low"]), float(part["high"]))
+    return {name: with_estimates(one) for name, one in part.items()}
 
 
 def in_percent(rate: Estimate) -> str:
@@ -274,71 +285,47 @@ def tested_margin(record: Record) -> float:
 
 def power_rows(record: Record) -> list[Row]:
     """Return the cells of the power curves: by grade, role, margin and size."""
-    rows = [
-        {**row, "graded": rate_of(row.get("graded")), "coverage": _rates(row.get("coverage", {}))}
-        for row in record.get("power", ())
-    ]
+    rows = record.get("power", ())
     roles = list(dict.fromkeys(row["role"] for row in rows))
     return sorted(rows, key=lambda row: (row["grade"], roles.index(row["role"]), row["margin"], row["documents"]))
 
 
-def null_rows(record: Record) -> list[Row]:
-    """Return what is found where there is nothing to find, in the order of the record.
-
-    Each row says `where`, has its `rates`, and how often margins' intervals hold the true values of all heads, `held`.
-    """
-    return [
-        {
-            **row,
-            "where": row["null"],
-            "rates": _rates(row["rates"]),
-            "held": rate_of(row.get("coverage", {}).get("margin")),
-        }
-        for row in record.get("false", ())
-    ]
-
-
 def mixed_rows(record: Record) -> list[Row]:
-    """Return what is falsely found beside planted heads, like `null_rows`; all roles of a run share these counts."""
+    """Return what is falsely found beside planted heads, as the record has null hypotheses; all roles share a row."""
     cells: dict[tuple[int, float, int], Row] = {}
     for row in record.get("power", ()):
         if row.get("false"):
             where = f"grade {row['grade']}, margin {percent(row['margin'])}"
-            made = {**row, "where": where, "rates": _rates(row["false"]), "held": Estimate()}
+            made = {**row, "null": where, "rates": row["false"], "coverage": {}}
             cells.setdefault((row["grade"], row["margin"], row["documents"]), made)
     return [cells[place] for place in sorted(cells)]
 
 
-def _rates(found: Mapping[str, Any]) -> dict[str, Estimate]:
-    return {name: rate_of(entry) for name, entry in found.items()}
+def held(row: Row, quantity: str = "margin") -> Estimate:
+    """Return how often intervals of a quantity hold the true values; NaN where that was not counted."""
+    found: Estimate = row.get("coverage", {}).get(quantity, Estimate())
+    return found
 
 
 def coverage_rows(power: Sequence[Row]) -> list[Row]:
     """Return how often the intervals of every quantity hold the true value at every size, all cells `pooled`.
 
     The interval of the mean is that of `runs` runs, for the heads of one run are not independent. `cells` have each
-    row with its own rate.
+    row with its own rate, from the lowest to the highest.
     """
-    rows = []
+    rows: list[Row] = []
     for quantity in QUANTITIES:
-        for documents in sizes(power):
+        for documents in sorted({row["documents"] for row in power}):
             cells = [
-                (row, rate)
-                for row in power
-                if row["documents"] == documents and (rate := row["coverage"].get(quantity, Estimate())).known
+                (row, rate) for row in power if row["documents"] == documents and (rate := held(row, quantity)).known
             ]
             if cells:
                 runs_of = {(row["grade"], row["margin"]): row["runs"] for row, _ in cells}  # roles share them
                 runs = sum(runs_of.values())
                 pooled = Estimate.share(sum(rate.value for _, rate in cells) / len(cells), runs)
-                found = {"quantity": quantity, "documents": documents, "runs": runs, "pooled": pooled, "cells": cells}
-                rows.append(found)
+                found = {"quantity": quantity, "documents": documents, "runs": runs, "pooled": pooled}
+                rows.append(found | {"cells": sorted(cells, key=lambda cell: cell[1].value)})
     return rows
-
-
-def sizes(rows: Iterable[Row]) -> list[int]:
-    """Return the sizes that occur, in documents of either split."""
-    return sorted({row["documents"] for row in rows})
 
 
 def rate_names(rows: Iterable[Row]) -> list[str]:

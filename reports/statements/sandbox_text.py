@@ -9,7 +9,7 @@ from typing import Any, Final
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
 from reports.statements import sandbox_record as tables
 from reports.statements.sandbox_goals import needed_text
-from reports.statements.sandbox_record import ANY, RIGHT_NO, WRONG_NO, Row, rate_names
+from reports.statements.sandbox_record import ANY, RIGHT_NO, WRONG_NO, Row, held, rate_names
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.estimate import Estimate
 from reports.tables.text_table import TextTable
@@ -227,26 +227,14 @@ def _hardest(found: Needed, power: float, margin: float) -> str:
 def false_finds(rows: Sequence[Row], title: str, first: str = "") -> TextTable:
     """Return the rates of false finds; `first` is the title of a column that says where, "" for none."""
     rates = (TextColumn(name, partial(_rate, name)) for name in rate_names(rows))
-    columns = (
-        *([TextColumn(first, lambda row: row["where"], "row")] if first else []),
-        *tables.FALSE.text_columns("documents", "runs"),
-        *rates,
-        *(
-            [TextColumn("margins held", lambda row: rate_cell(row["held"]))]
-            if any(row["held"].known for row in rows)
-            else []
-        ),
-    )
-    return TextTable.of(title, columns, rows)
+    where = [TextColumn(first, lambda row: row["null"], "row")] if first else []
+    known = any(held(row).known for row in rows)
+    last = [TextColumn("margins held", lambda row: rate_cell(held(row)))] if known else []
+    return TextTable.of(title, (*where, *tables.FALSE.text_columns("documents", "runs"), *rates, *last), rows)
 
 
 def _rate(name: str, row: Row) -> Cell:
     return rate_cell(row["rates"].get(name, Estimate()))
-
-
-def _lowest(row: Row) -> tuple[Row, Estimate]:
-    cells: list[tuple[Row, Estimate]] = row["cells"]
-    return min(cells, key=lambda cell: cell[1].value)
 
 
 COVERAGE: Final = (
@@ -255,9 +243,9 @@ COVERAGE: Final = (
     TextColumn("Cells", lambda row: len(row["cells"])),
     tables.POWER["runs"].shown(),
     TextColumn("All cells", lambda row: rate_cell(row["pooled"])),
-    TextColumn("Lowest cell", lambda row: rate_cell(_lowest(row)[1])),
-    TextColumn("which", lambda row: cell_name(_lowest(row)[0]), "text", "muted"),
-    TextColumn("Highest cell", lambda row: rate_cell(max((one for _, one in row["cells"]), key=lambda one: one.value))),
+    TextColumn("Lowest cell", lambda row: rate_cell(row["cells"][0][1])),
+    TextColumn("which", lambda row: cell_name(row["cells"][0][0]), "text", "muted"),
+    TextColumn("Highest cell", lambda row: rate_cell(row["cells"][-1][1])),
 )
 
 
@@ -322,19 +310,3 @@ def by_model(runs: Runs) -> list[Runs]:
     """Return whole runs on models without knowledge by corpus and source of weights."""
     kinds = dict.fromkeys((run["corpus"], run["source"]) for run in runs)
     return [[run for run in runs if (run["corpus"], run["source"]) == one] for one in kinds]
-
-
-TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
-    "power": ("Power", POWER),
-    "coverage": ("Coverage", COVERAGE),
-    "compared": ("Whole and simulated runs", COMPARED),
-    "weights": ("Heads planted by weights", WEIGHTS),
-    "null_runs": ("Runs on models without knowledge", NULL_RUNS),
-}
-"Name of a table -> its title and columns."
-
-
-def shown(name: str, rows: Sequence[Any]) -> TextTable:
-    """Return one of the tables."""
-    title, columns = TABLES[name]
-    return TextTable.of(title, columns, rows)

@@ -462,3 +462,11 @@ def more_than_a_screen() -> Callable[[Path], list[str]]:
         return found + [f"the page opens with {shown}"] * bool(tables and len(shown) != columns)
 
     return faults
+
+
+@pytest.fixture(scope="session")
+def page_faults(
+    more_than_a_screen: Callable[[Path], list[str]], too_wide: Callable[[Path], list[str]]
+) -> Callable[[Path], list[str]]:
+    """Returns what is too large of the pages of a folder: of report.md, and of the tables of both."""
+    return lambda folder: [*more_than_a_screen(folder), *too_wide(folder)]

@@ -199,23 +199,14 @@ def test_numbers_stand_beside_those_of_untrained_weights_and_memory_beside_the_v
     assert found.counts["minilm"] == dict.fromkeys(VERDICTS, 0) | {"not testable here": 1}, "facts are not counted"
 
 
-def test_verdicts_of_each_model_are_on_one_screen(
-    folder: Path, more_than_a_screen: Callable[[Path], list[str]]
-) -> None:
+def test_verdicts_of_each_model_are_on_one_screen(folder: Path, page_faults: Callable[[Path], list[str]]) -> None:
     write_findings_page(folder)
-    assert more_than_a_screen(folder) == []
-    text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "Of 2 findings from 1 paper at least one trained model reproduces 0" in text
-    assert "the negative control, reproduce 1 of them." in text
-    assert "| minilm | 0 | 0 | 1 | 0 | 0 | 1 |" in text
-    assert "| random (negative control) | 1 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert page_faults(folder) == []
+    assert "the negative control, reproduce 1 of them." in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_tables_fit_and_axe_finds_no_serious_fault(
-    too_wide: Callable[[Path], list[str]], serious_faults: Callable[[Path], list[str]], folder: Path
-) -> None:
+def test_axe_finds_no_serious_fault(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
     assert serious_faults(write_findings_page(folder)) == []
-    assert too_wide(folder) == []
 
 
 def test_what_was_found_says_the_verdicts_that_are_published():
