@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,10 @@ VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
 """What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
 is preferred, ties half, of all pairs and of those with at least one attractor; of labels the share that is right, and
 the logit of the gold label less the mean of the others."""
+
+ADDED = 2
+"""Clusters that lose, and that gain, beside those of an accuracy, as Agresti and Coull 1998 (The American Statistician
+52:2) add two successes and two failures; with one of each 30 to 200 rows cover 93.2 % at the least, with two 95.0 %."""
 
 FEWEST = 3
 "Heads that one is compared with in what its damage explains, at least."
@@ -75,24 +79,27 @@ class AblatedMeasure:
 
     def resamples(self, effort: Effort) -> Resamples:
         """Return resamples of the clusters."""
-        n = np.bincount(self.place).astype(np.float64)
-        clusters = range(len(n))
-        return Bootstrap.draw(clusters, effort.replicates, effort.seed).of(clusters, n)
+        return _resamples(np.bincount(self.place).astype(np.float64), effort)
 
     def interval(self, of_items: Numbers, effort: Effort) -> Numbers:
         """Return [2, set], the interval of the mean over items of differences, [set, item].
 
-        The expanded percentile interval of `probes.evidence.statistics.Resamples`. Where the answers to no item at all
-        differ, resamples know no doubt: the interval of an accuracy then goes to the exact binomial bound for as many
-        clusters on both sides (Clopper and Pearson 1934), as in `probes.pairs.table.cluster_interval`.
+        The expanded percentile interval of `probes.evidence.statistics.Resamples`. Of few answers that change resamples
+        know too little, and of none nothing: so ADDED clusters that lose and as many that gain are added to those of an
+        accuracy. A row that is its own cluster loses or gains wholly; larger clusters by the mean change of those that
+        change, with one that changes wholly among them.
         """
-        resamples = self.resamples(effort)
-        found = resamples.interval(resamples.means(self.sums(of_items)))
-        if self.share and resamples.clusters > 1:
-            bound = 1 - ((1 - resamples.level) / 2) ** (1 / resamples.clusters)
-            same = ~of_items.any(1)
-            found[:, same] = np.array([[-bound], [bound]])
-        return found
+        sums, n = self.sums(of_items), np.bincount(self.place).astype(np.float64)
+        added = self.share and len(n) > 1
+        if added:
+            rates = np.abs(sums / n[:, None])
+            size = (1 + rates.sum(0)) / (1 + (rates > 0).sum(0)) * n.mean()
+            sums = np.vstack([sums, *[size] * ADDED, *[-size] * ADDED])
+            n = np.append(n, [n.mean()] * 2 * ADDED)
+        resamples = replace(_resamples(n, effort), clusters=self.clusters)
+        found = resamples.interval(resamples.means(sums))
+        mean = of_items.mean(1)
+        return np.clip([np.minimum(found[0], mean), np.maximum(found[1], mean)], -1, 1) if added else found
 
     def estimate(self, of_items: Numbers, effort: Effort, name: str, interval: str = "ci") -> dict[str, Numbers]:
         """Return the mean of [set, item] as the column `name`, and its interval as two more."""
@@ -103,6 +110,12 @@ class AblatedMeasure:
         """Return [2, set], p and p_adjusted of whether [set, item] are different from 0 (`two_sided`)."""
         clusters = range(self.clusters)
         return two_sided(SignFlips.draw(clusters, effort.flips, effort.seed), clusters, self.sums(of_items))
+
+
+def _resamples(n: Numbers, effort: Effort) -> Resamples:
+    """Return resamples of clusters that have `n` items each."""
+    clusters = range(len(n))
+    return Bootstrap.draw(clusters, effort.replicates, effort.seed).of(clusters, n)
 
 
 def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:

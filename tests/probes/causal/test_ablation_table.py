@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import binom, t
 
 from mha import MaskedLM, Model
 from mha.pieces import Pieces
@@ -22,7 +22,6 @@ from probes.causal.ablation_table import (
     two_sided,
 )
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
-from probes.causal.downstream import HeadAccuracy, HeadPattern
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, SignFlips
 from probes.minimal_pairs import Kind
@@ -152,17 +151,56 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
     assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
 
 
-def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
-    """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
-    asked = [Prompt(TEXT, i) for i in range(3)]
-    downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
-    values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
-    bound = 1 - 0.025 ** (1 / 3)
-    for behaviour, measure in ((downstream, VALUE), (pairs(lm, ("a", "b", "c"), (0, 0, 0)), ACCURACY)):
-        frame = ablation_table(behaviour, "zero", SETS, 2 * values - 1 if measure == ACCURACY else values, EFFORT)
-        same = row(frame, measure, "1-1")
-        assert (same.cost, same.ci_low, same.ci_high) == pytest.approx((0, -bound, bound))
-        assert row(frame, measure, "1-2").ci_low == 0
+def gained_and_lost(lm: MaskedLM, lost: Sequence[int], gained: Sequence[int], rows: int) -> pd.DataFrame:
+    """Return the accuracies of heads without which so many of the rows, each its own cluster, are lost and gained."""
+    values = np.ones((1 + len(lost), rows))
+    values[0, rows // 2 :] = -1  # wrong with all heads
+    for number, (worse, better) in enumerate(zip(lost, gained, strict=True), 1):
+        values[number] = values[0]
+        values[number, :worse] = -1
+        values[number, rows - better :] = 1
+    behaviour = pairs(lm, [f"{row:03}" for row in range(rows)], (0,) * rows)
+    told = ablation_table(behaviour, "zero", single_heads(1, len(lost)), values, Effort(4000, 99, 1))
+    return told[told.measure == ACCURACY].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("rows", [30, 60, 200])
+def test_intervals_of_accuracy_are_continuous_and_cover_as_often_as_they_say(lm: MaskedLM, rows: int) -> None:
+    """Coverage is a sum over all outcomes, weighed by their binomial probability."""
+    most = {30: 10, 60: 16, 200: 36}[rows]
+    told = gained_and_lost(lm, range(most), [0] * most, rows)
+    for lost in (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1):
+        chances = binom.pmf(range(len(told)), rows, lost)
+        assert chances.sum() > 0.998, "outcomes that are left out hardly occur"
+        assert chances[(told.ci_low <= lost) & (lost <= told.ci_high)].sum() > 0.947, f"{lost} lost"
+    assert told.ci_low.diff().abs().max() <= 1.3 / rows, "one answer more moves no end by much more than itself"
+    assert told.ci_high.diff().abs().max() <= 2.2 / rows
+    bound = 1 - 0.025 ** (1 / rows)  # of Clopper and Pearson, where none changes
+    assert (told.ci_low[0], told.ci_high[0]) == pytest.approx((-bound, bound), abs=0.6 / rows)
+
+
+def test_an_interval_of_accuracy_is_near_the_normal_one_of_two_more_answers_lost_and_gained(lm: MaskedLM) -> None:
+    lost, gained = (0, 1, 3, 10, 2), (0, 0, 1, 2, 8)
+    told = gained_and_lost(lm, lost, gained, rows=60)
+    worse, better = np.array(lost) + 2, np.array(gained) + 2
+    mean = (worse - better) / 64
+    half = 1.96 * np.sqrt((worse + better) / 64 - mean**2) / 8
+    assert told.ci_low.to_numpy() == pytest.approx(mean - half, abs=0.016)
+    assert told.ci_high.to_numpy() == pytest.approx(mean + half, abs=0.016)
+
+
+def test_what_documents_change_by_is_learned_from_them(lm: MaskedLM) -> None:
+    """Where each of ten documents loses two of twenty answers the interval is narrow; where none does it is wide."""
+    place = np.repeat(np.arange(10), 20)
+    values = np.ones((3, 200))
+    values[1, np.arange(200) % 20 < 2] = -1
+    behaviour = pairs(lm, [str(one) for one in place], (0,) * 200)
+    told = ablation_table(behaviour, "zero", single_heads(1, 2), values, EFFORT)
+    every, none = row(told, ACCURACY, "1-1"), row(told, ACCURACY, "1-2")
+    assert every.cost == pytest.approx(0.1)
+    assert 0 <= every.ci_low < 0.1 < every.ci_high < 0.21
+    assert none.ci_low < -0.15
+    assert none.ci_high > 0.15
 
 
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
