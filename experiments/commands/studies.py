@@ -70,7 +70,8 @@ def reproduce(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Findings or papers from 'headscope list findings'. Default: all.",
+            help="Findings or papers from 'headscope list findings' (default: all), and finished runs, [TITLE=]FOLDER, "
+            "that are judged as they are, without a new run.",
             autocompletion=named("findings"),
         ),
     ] = None,
@@ -100,21 +101,29 @@ def reproduce(
 ) -> None:
     """Test published findings on models: the published number, ours with its interval, and a verdict.
 
-    Needs ids of findings or papers, and models.
+    Needs ids of findings or papers, and models or finished run folders.
     Makes OUT/findings.json, its page and all runs behind it.
     Takes about 11 minutes for all findings on minilm.
 
     Example: headscope reproduce htut-2019
     """
     with loading():
+        from experiments.reproduce.own_runs import is_run, judge_runs
         from experiments.reproduce.registry import print_summary, select_findings, use
         from experiments.reproduce.reproduce import Invocation, before_the_run, leaving, rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
+        from experiments.statements.finding import FindingError
         from experiments.statements.subject import Subject
 
-    subjects = [Subject.of(name) for name in models or ["minilm"]]
     own = [name for file in files or () for name in use(file)]
-    names = [*own, *(ids or ())]
+    runs = [name for name in ids or () if is_run(name)]
+    if runs and (models or changes or fresh or controls or again or seed):
+        raise FindingError(
+            f"{runs[0]}: a finished run is judged as it is: leave out --model, --set, --seed, --fresh, --controls and "
+            "--rejudge"
+        )
+    subjects = [] if runs else [Subject.of(name) for name in models or ["minilm"]]
+    names = [*own, *(name for name in ids or () if name not in runs)]
     asked = [] if again else select_findings(names)
     unmeasured = () if controls else before_the_run(asked, subjects, Invocation(out, changes or (), seed), names)
     for line in (*leaving(out), *unmeasured):
@@ -123,6 +132,8 @@ def reproduce(
     with going_on(how), shown() as progress:
         if again:
             page = rejudge(out, progress)
+        elif runs:
+            page = judge_runs(asked, runs, out, progress)
         else:
             page = do_reproduce(
                 asked, subjects, out, changes or (), seed=seed, fresh=fresh, controls=controls, progress=progress

@@ -104,7 +104,7 @@ def _published(record: AtlasRecord) -> Iterator[list[str]]:
         _counted(rows, "lexical_accuracy", LEXICAL),
         _counted(rows, "rule_accuracy", RULE),
         f"In {easier} of {len(rows)} relations our position or control is above the published best offset, so that our "
-        "texts may be easier; “as hard” takes off what it has more.",
+        "texts may be easier; “at equal baselines” takes off what it has more.",
     ]
     columns = (POSITION, "lexical_accuracy", "rule_accuracy", "accuracy")
     heads = (OFFSET, LEXICAL, RULE, "MiniLM's head")
@@ -128,7 +128,7 @@ def _counted(rows: Sequence[Beside], column: str, rival: str) -> str:
     (above, below), (hard_above, hard_below) = beyond(as_hard=False), beyond(as_hard=True)
     return (
         f"The published head is more than 5 points above our {rival} in {above} of {len(asked)} relations, and more "
-        f"than 5 points below it in {below} (as hard: {hard_above} and {hard_below})."
+        f"than 5 points below it in {below} (at equal baselines: {hard_above} and {hard_below})."
     )
 
 

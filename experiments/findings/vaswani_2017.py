@@ -246,6 +246,7 @@ FINDINGS = (
         ],
         readings=("trees",),
         measure=_one_relation,
+        graded=True,
         unclaimed="the paper says that heads learn different tasks; one relation a head is said by textbooks",
     ),
     of_claim(

@@ -147,6 +147,7 @@ FINDINGS = (
             )
         ],
         measure=_survivors,
+        graded=True,
     ),
     tested(
         id="voita-functions-kept",
@@ -163,6 +164,7 @@ FINDINGS = (
             )
         ],
         measure=_kept,
+        graded=True,
     ),
     finding(
         id="voita-migration",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from experiments.reproduce.record import Entry
@@ -193,14 +193,21 @@ def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, An
     """Return a result with its verdict."""
     model = next(one for one in record["models"] if one["model"] == result["model"])
     if result["untestable"] or finding.missing:
-        found = untestable(finding, finding.missing or result["untestable"])
+        found = _in_own_run(untestable(finding, finding.missing or result["untestable"]), model)
         return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
     if model["control"]:
         return _untrained(finding, result)
     controls = {one.name: _controls(finding, one.name, one.number, model, record) for one in finding.statements}
     original = model["known_as"] in finding.original
-    found = judge(finding, numbers_of(finding, result["statements"]), controls=controls, original=original)
+    numbers = numbers_of(finding, result["statements"])
+    found = _in_own_run(judge(finding, numbers, controls=controls, original=original), model)
     return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
+
+
+def _in_own_run(found: Judgement, model: Mapping[str, Any]) -> Judgement:
+    """Return a verdict as a finished run has it: another run can measure what it lacks."""
+    lacks = model.get("own_run") and found.verdict == UNTESTABLE and not found.finding.missing
+    return replace(found, verdict=UNMEASURED) if lacks else found
 
 
 def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:

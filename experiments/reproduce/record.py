@@ -78,9 +78,15 @@ def measured(
 
 
 def _drawn(finding: Finding, evidence: Evidence, numbers: Sequence[Entry]) -> Figure | None:
-    """Return the figure of a finding, or bars of its numbers beside the published ones where it asks for them."""
+    """Return the figure of a finding, or bars of its numbers beside the published ones where it asks for them.
+
+    None where the figure asks for more than a run of one's own has.
+    """
     if finding.figure is not None:
-        return finding.figure(evidence)
+        try:
+            return finding.figure(evidence)
+        except Missing:
+            return None
     said = {"statements": [_statement(one) for one in finding.statements]}
     beside = beside_published(said, {"statements": numbers}) if finding.bars else None
     return replace(beside, title=finding.bars) if beside else None
@@ -99,6 +105,7 @@ def subject_of(subject: Subject) -> dict[str, Any]:
     originals = {name for finding in all_findings().values() for name in finding.original}
     known = subject.name.partition("@")[0] if subject.original(tuple(originals)) else ""
     kind = {"trained_here": subject.trained_here, "control": subject.control, "of": subject.of_model, "known_as": known}
+    kind |= {"own_run": True} if subject.own_run else {}
     return {"model": subject.spoken, "source": "trained" if subject.trained_here else subject.source} | kind
 
 

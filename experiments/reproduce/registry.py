@@ -128,8 +128,14 @@ def _asked(found: Findings) -> Iterator[tuple[str, str]]:
     """Yield each finding that was asked, with its verdict on every model that it was compared with."""
     for finding in found.findings:
         if finding["id"] in found.requested:
-            told = [f"{model}: {result['verdict']}" for model, result in finding["results"].items()]
+            told = [f"{model}: {_verdict(result)}" for model, result in finding["results"].items()]
             yield finding["id"], "; ".join(told)
+
+
+def _verdict(result: Mapping[str, Any]) -> str:
+    """Return a verdict, with what is missing where nothing could be measured."""
+    lacks = result["verdict"] == UNMEASURED and result["untestable"]
+    return f"{result['verdict']}, {result['untestable']}" if lacks else str(result["verdict"])
 
 
 def _counted(found: Findings) -> Iterator[tuple[str, str]]:

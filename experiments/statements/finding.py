@@ -183,6 +183,8 @@ class Finding:
     "What of the claim is not tested: then it is a weaker version that holds, and not the claim."
     original: tuple[str, ...] = ()
     "Names of the paper's own models; on these, published values are compared with ours within `tolerance`."
+    graded: bool = False
+    "Whether its numbers are of heads with grades, which hang on a run's controls and thresholds."
     missing: str = ""
     "What is missing to test it here at all."
 

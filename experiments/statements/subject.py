@@ -34,6 +34,8 @@ class Subject:
     source: str = "pretrained"
     of_model: str = ""
     "Of untrained weights: the trained model that they are compared with, as pages call it."
+    own_run: bool = False
+    "Whether it is a finished run of one's own, whose folder is its name."
 
     @classmethod
     def of(cls, spoken: str) -> Self:

@@ -178,14 +178,17 @@ def _load(auto: Any, folder: str, config: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _quiet(kind: Any, folder: str | None, **more: Any) -> tuple[Any, dict[str, Any]]:
-    from transformers.utils.logging import get_verbosity, set_verbosity
+    from transformers.utils import logging as theirs
 
     settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
     report = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # wrong shapes are refused by name
-    before = get_verbosity()
-    set_verbosity(logging.ERROR)  # what is missing and what is left over is looked through by who called
+    before, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    theirs.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    theirs.set_verbosity(logging.ERROR)  # what is missing and what is left over is looked through by who called
     try:
         model, info = kind.from_pretrained(folder, **settings, **report, **more)
     finally:
-        set_verbosity(before)
+        theirs.set_verbosity(before)
+        if bars:
+            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
     return model, info

@@ -43,8 +43,8 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     rivals = "baseline and control" if rule.controlled else "baseline"
     note = (
         f"Selected on {select}, evaluated on {report}; brackets: 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, after correction. Specialised: the same in a linguistic "
-        "role."
+        f"{points(rule.margin)} points above every {rivals}, after correction. Specialised: significant in a "
+        "linguistic role."
     )
     said = {verdict(row) for row in rows}
     note += " Undecided: too little text to tell." * ("undecided" in said)

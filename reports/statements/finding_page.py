@@ -39,6 +39,11 @@ RULES: Final = (
     "Published numbers from memory or at second hand are marked beside the verdict.",
 )
 
+OF_RUNS: Final = (
+    "Of a run of your own a finding is also not measured where the run lacks what it needs; what that is stands beside "
+    "the verdict. The texts are those of the run, not those that stand in elsewhere."
+)
+
 CRITERION: Final = (
     "A finding is reproduced where all of its statements hold: the whole 95 % interval of each number lies in the "
     "range that the paper sets. It differs where some hold and others do not. A claim about what training adds "
@@ -100,7 +105,8 @@ def _opening(findings: Findings) -> Iterator[Block]:
 
 
 def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
-    rules = Fold("How to read this", [Points(RULES)])
+    own = [OF_RUNS] if any(one.get("own_run") for one in findings.record["models"]) else []
+    rules = Fold("How to read this", [Points([*RULES, *own])])
     counted = [Paragraph(texts.counted_words(findings))] * (len(findings.counted) < len(findings.findings))
     yield Section("summary", "Summary", (*opening, *counted, rules))
     if findings.requested:

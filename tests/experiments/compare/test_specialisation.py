@@ -44,10 +44,13 @@ def test_it_is_above_or_below_by_more_than_the_margin_of_the_stronger_corpus(rec
     """
     text = blocks(record)["published heads"]
     assert (
-        "table of words and distances in 1 of 2 relations, and more than 5 points below it in 0 (as hard: 2 and 0)."
+        "table of words and distances in 1 of 2 relations, and more than 5 points below it in 0 (at equal baselines: 2 and 0)."
         in text
     )
-    assert "best rule of grammar in 0 of 1 relations, and more than 5 points below it in 1 (as hard: 0 and 0)." in text
+    assert (
+        "best rule of grammar in 0 of 1 relations, and more than 5 points below it in 1 (at equal baselines: 0 and 0)."
+        in text
+    )
 
 
 def test_labels_are_counted_by_model_and_corpus(record: AtlasRecord) -> None:

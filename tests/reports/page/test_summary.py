@@ -51,7 +51,7 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
         "Selected on one (1,000 sentences), evaluated on two (500 sentences, 64 documents); brackets: 95 % intervals. "
-        "Significant: over 5 points above every baseline and control, after correction. Specialised: the same in a "
+        "Significant: over 5 points above every baseline and control, after correction. Specialised: significant in a "
         "linguistic role."
     )
     assert said.controls == "Controls: random weights."
