@@ -68,8 +68,8 @@ def judge_runs(findings: Sequence[Finding], names: Sequence[str], out: Path, pro
     """
     runs = opened(names)
     with locked(out / RECORD):
-        for one in runs:
-            progress("findings", runs.index(one), len(runs))
+        for number, one in enumerate(runs):
+            progress("findings", number, len(runs))
             asked = [finding for finding in findings if not (one.subject.control and finding.fact)]
             before, results = read_record(out), list[Entry]()
             used: dict[str, None] = {}
@@ -163,7 +163,7 @@ def reading_of(finding: Finding, reading: Reading, one: OwnRun) -> Run:
         for table in kind.tables
     }
     graded = [key for key in asked if finding.graded and _table(key) in ("controls", "verdict")]
-    found = replace(one.run, tables=Tables(one.run.tables, withheld))
+    found = replace(one.run, tables=JudgedTables(one.run.tables, withheld))
     other = _unlike(asked, own, ["probes.baselines", *graded])
     scores: Any = Withheld(_needs(other)) if other else found.scores
     return replace(found, scores=scores)
@@ -182,7 +182,7 @@ class Withheld:
         raise Missing(self.why)
 
 
-class Tables(dict[str, pd.DataFrame]):
+class JudgedTables(dict[str, pd.DataFrame]):
     """Tables of a run by name, but for those that are withheld: who asks for one of them is told why."""
 
     def __init__(self, tables: Mapping[str, pd.DataFrame], withheld: Mapping[str, str]) -> None:

@@ -43,10 +43,7 @@ def test_it_is_above_or_below_by_more_than_the_margin_of_the_stronger_corpus(rec
     50 and 51.7 %, so that 1.7 points are added.
     """
     text = blocks(record)["published heads"]
-    assert (
-        "table of words and distances in 1 of 2 relations, and more than 5 points below it in 0 (at equal baselines: 2 and 0)."
-        in text
-    )
+    assert "in 1 of 2 relations, and more than 5 points below it in 0 (at equal baselines: 2 and 0)." in text
     assert (
         "best rule of grammar in 0 of 1 relations, and more than 5 points below it in 1 (at equal baselines: 0 and 0)."
         in text

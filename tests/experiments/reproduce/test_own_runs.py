@@ -11,6 +11,7 @@ from experiments.reproduce.own_runs import OwnRun, judge_runs, opened, reading_o
 from experiments.reproduce.readings import FinishedReading, get_reading
 from experiments.reproduce.registry import all_findings
 from experiments.statements.finding import Finding, FindingError, Missing
+from experiments.statements.rule import CONTROLS, SEEDS
 from experiments.statements.subject import Subject
 from reports import Run
 from reports.run.record import ModelFacts, RunRecord
@@ -52,13 +53,17 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_finding_holds_in_one_run_and_not_in_another(judged):
-    runs = [own(arcs(-0.2), title="below"), own(arcs(0.01), title="above")]
+    runs = [own(arcs(-0.2), title="below"), own(arcs(0.04), title="above")]
+    untrained = [(kind, seed) for kind in CONTROLS for seed in range(SEEDS)]
+    for kind, seed in untrained:
+        subject = Subject(f"above, {kind}", f"{kind} {seed}", kind, "above", own_run=True)
+        runs.insert(0, replace(own(arcs(-0.3), source=kind), subject=subject, seed=seed))
     found = judged(runs, "clark-no-parse")
-    words = {name: one["statements"][0]["verdict"] for name, one in found.items()}
-    assert set(words) == {"below clark-no-parse", "above clark-no-parse"}
+    words = {name: one["statements"][0]["verdict"] for name, one in found.items() if "," not in name}
+    assert words == {"below clark-no-parse": "does not hold", "above clark-no-parse": "holds"}
     assert found["below clark-no-parse"]["runs"] == {"trees": "sha of below"}
     numbers = [found[f"{name} clark-no-parse"]["statements"][0]["decides"]["value"] for name in ("below", "above")]
-    assert numbers == pytest.approx([-0.2, 0.01]), "the numbers are those of the run"
+    assert numbers == pytest.approx([-0.2, 0.04]), "the numbers are those of the run"
 
 
 def test_scores_beside_other_baselines_are_not_measured_and_attention_is(judged):
