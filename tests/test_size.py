@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 85943,
-    "lines of tests": 50192,
-    "files of Python": 547,
+    "lines of source": 86112,
+    "lines of tests": 50325,
+    "files of Python": 548,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,

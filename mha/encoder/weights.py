@@ -66,10 +66,10 @@ def _setting(path: Path, found: dict[str, Any], family: Family, ours: str) -> An
         if ours in SIZES:
             raise WeightsError(f"{path}: {theirs} is missing{_hint(theirs, found)}")
         return family.defaults.get(ours, DEFAULTS[ours])
-    kind = str if ours == "activation" else (int, float) if "dropout" in ours or ours == "eps" else int
-    if isinstance(value, bool) or not isinstance(value, kind):
+    kind = str if ours == "activation" else float if "dropout" in ours or ours == "eps" else int
+    if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
         raise WeightsError(f"{path}: {theirs} is {value!r}, expected {'a name' if kind is str else 'a number'}")
-    return value
+    return kind(value)
 
 
 def load_encoder(folder: Path) -> Encoder:
