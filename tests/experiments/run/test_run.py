@@ -421,7 +421,7 @@ def test_a_run_of_the_same_numbers_is_replaced_and_one_of_another_config_is_not(
     assert not (folder / "left over").exists()
     assert len(Run.open(folder).examples) == 0
     before, config = contents(folder), folder / "config.toml"
-    changes = ["verdict.alpha=0.01", "scoring.maps=norms", "seed=1", "verdict.margin=0.2"]
+    changes = ["verdict.alpha=0.01", "scoring.maps=norms", "seed=1", "verdict.margin=0.2", "scoring.replicates=99"]
     with pytest.raises(ConfigError, match=r"another config \(seed: 0 there, 1 here; .*and 1 more\); .*--overwrite"):
         quick(*changes, "page.examples=1")
     assert contents(folder) == before
