@@ -133,7 +133,7 @@ FINDINGS = (
         data="WMT English-French (newstest)",
         metric="BLEU without a head, its output times 0, with a paired bootstrap test (p < 0.01).",
         stands_in=GRAMMAR,
-        differs="Minimal pairs and the loss in the place of translations; random signs in that of the bootstrap test.",
+        differs="Minimal pairs and the loss in the place of translations; a t test in that of the bootstrap test.",
         statements=[
             *(
                 Statement(
