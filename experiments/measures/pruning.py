@@ -123,7 +123,7 @@ TERMS: Final = {
     "there), or at random. Orders are decided on one half of the documents, curves are of the other half; a curve has "
     "every head of the order before it off as well, by zero.",
     "area": "Under the curve of the value against the share of heads left: the mean value over all sizes. Gain: less "
-    "the mean area of the random orders, with an interval of resampled clusters.",
+    "the mean area of the random orders, with an interval as that of a cost.",
     "roles after pruning": "Heads are scored once more by the probes with the least important ones ablated. Best "
     "before, best before of those that stay, and best of these after: each is selected on the selection split and "
     "evaluated on the report split.",

@@ -205,7 +205,7 @@ def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, An
 
 
 def _in_own_run(found: Judgement, model: Mapping[str, Any]) -> Judgement:
-    """Return a verdict as a finished run has it: another run can measure what it lacks."""
+    """Return a verdict as a finished run has it: what it lacks is not measured, whether or not another run can."""
     lacks = model.get("own_run") and found.verdict == UNTESTABLE and not found.finding.missing
     return replace(found, verdict=UNMEASURED) if lacks else found
 

@@ -15,7 +15,7 @@ from experiments.config.config import flat_keys, resolved
 from experiments.reproduce.judge import with_verdicts
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading, opened_run
 from experiments.reproduce.record import Entry, measured, read_record, run_of, unmeasured, updated, write_record
-from experiments.reproduce.registry import all_findings
+from experiments.reproduce.registry import all_findings, papers
 from experiments.reproduce.reproduce import RUNS, hangs_on_untrained
 from experiments.run.config import load_config
 from experiments.run.measures import measure_types
@@ -31,13 +31,23 @@ from reports.statements.finding_record import RECORD
 WHOLE = ("scoring.maps", "scoring.reduce")
 "Keys that a run shares with the reading that it stands in for, whatever is read in it."
 
-APART = ("name", "seed", "model", "page", "controls", "shapes", "heads")
-"Tables of configs in which a run of untrained weights may differ from that of its model."
+APART = ("name", "seed", "model", "page", "controls", "shapes", "heads", "scoring.batch_pieces", "scoring.kept_mb")
+"Tables and keys of configs in which a run of untrained weights may differ from that of its model."
+
+AMOUNTS = ("items", "texts", "sentences", "words", "questions", "examples", "draws", "permutations", "directions")
+"Keys that say how much is read or drawn."
 
 
 def is_run(name: str) -> bool:
-    """Return whether an argument names a folder, as [TITLE=]FOLDER."""
-    return Path(name.rpartition("=")[2]).is_dir()
+    """Return whether an argument names a folder, as [TITLE=]FOLDER, and no finding or paper."""
+    known = name in all_findings() or any(name == told.paper.key for told in papers())
+    return not known and bool(name) and _titled(name)[1].is_dir()
+
+
+def _titled(name: str) -> tuple[str, Path]:
+    """Return title and folder of [TITLE=]FOLDER; a folder may have = in its own name."""
+    title, equals, folder = name.partition("=")
+    return (title, Path(folder)) if equals and folder and not Path(name).is_dir() else ("", Path(name))
 
 
 @dataclass(frozen=True)
@@ -88,8 +98,7 @@ def judge_runs(findings: Sequence[Finding], names: Sequence[str], out: Path, pro
 
 def opened(names: Sequence[str]) -> list[OwnRun]:
     """Open runs, those of untrained weights first, each as the control of the run of its model."""
-    found = [(name.rpartition("=")[0], Path(name.rpartition("=")[2])) for name in names]
-    reads = [(title, folder, opened_run(folder)) for title, folder in found]
+    reads = [(title, folder, opened_run(folder)) for title, folder in map(_titled, names)]
     trained = [one for one in reads if one[2].record.model.source not in CONTROLS]
     own = [
         OwnRun(
@@ -104,6 +113,10 @@ def opened(names: Sequence[str]) -> list[OwnRun]:
         if titles.count(title) > 1:
             raise FindingError(f"two runs are called {title!r}: name them apart, TITLE=FOLDER")
     controls = [_control(folder, read, own) for _, folder, read in reads if read.record.model.source in CONTROLS]
+    drawn = [(one.subject.spoken, one.seed) for one in controls]
+    for spoken, seed in drawn:
+        if drawn.count((spoken, seed)) > 1:
+            raise FindingError(f"two runs are of {spoken} with seed {seed}: expected other seeds")
     return [*controls, *own]
 
 
@@ -119,7 +132,7 @@ def _control(folder: Path, read: FinishedReading, own: Sequence[OwnRun]) -> OwnR
     settings = read.evidence.settings
     mine, theirs = (dict(flat_keys(one)) for one in (settings, whose[0].run.settings))
     for key in sorted({*mine, *theirs}):
-        if _table(key) not in APART and mine.get(key) != theirs.get(key):
+        if not {key, _table(key)} & {*APART} and mine.get(key) != theirs.get(key):
             raise FindingError(
                 f"{folder}: {key} is {mine.get(key)!r}, but {theirs.get(key)!r} in {whose[0].run.folder}: untrained "
                 "weights are compared on the same texts, asked in the same way"
@@ -214,13 +227,13 @@ def _table(key: str) -> str:
 def _unlike(asked: Mapping[str, Any], own: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
     """Say of each key that decides what a number means, and differs, what is asked and what the run has.
 
-    Whole numbers above 0 say how much is read: these may differ.
+    AMOUNTS may differ where neither is 0, which switches off.
     """
     other = []
     for key in keys:
         here, there = own.get(key), asked.get(key)
-        sizes = all(type(one) is int and one > 0 for one in (here, there))
-        if here != there and not sizes:
+        amounts = key.rpartition(".")[2] in AMOUNTS and here and there
+        if here != there and not amounts:
             other.append(f"{key} = {_said(there)} (this run: {_said(here)})")
     return other
 
@@ -235,11 +248,11 @@ def _needs(other: Sequence[str]) -> str:
 
 def _untrained(names: Sequence[str], one: OwnRun, out: Path) -> str:
     """Return the command lines that run untrained weights as a run was run, and judge it beside them."""
-    folder, name = one.run.folder, f"{one.run.folder.name}-$w-$s"
-    config, into = shlex.quote(str(folder / "config.toml")), shlex.quote(str(folder.parent))
+    folder = one.run.folder
+    config, into, called = (shlex.quote(str(one)) for one in (folder / "config.toml", folder.parent, folder.name))
     seeds = " ".join(map(str, range(SEEDS)))
-    runs = f"headscope run {config} --out {into} --set name={name} --set model.source=$w --set seed=$s --fast"
-    every = [f"{into}/{shlex.quote(folder.name)}-{kind}-{seed}" for kind in CONTROLS for seed in range(SEEDS)]
+    runs = f"headscope run {config} --out {into} --set name={called}-$w-$s --set model.source=$w --set seed=$s --fast"
+    every = [f"{into}/{called}-{kind}-{seed}" for kind in CONTROLS for seed in range(SEEDS)]
     judge = ["headscope reproduce", *map(shlex.quote, names), *every, "--out", shlex.quote(str(out))]
     return f"for w in {' '.join(CONTROLS)}; do for s in {seeds}; do {runs}; done; done; {' '.join(judge)}"
 

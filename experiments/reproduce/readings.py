@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.claims.study import load_claim, run_claim
-from experiments.config.config import Config, ConfigError
 from experiments.config.file import read_toml
 from experiments.run.config import load_config
-from experiments.run.folder import CONFIG
+from experiments.run.folder import CONFIG, is_done
 from experiments.run.run import resume_or_run, run
 from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
@@ -84,17 +83,6 @@ class Reading:
             do_run = run if fresh else resume_or_run
             do_run(config, folder, overwrite=True, progress=progress)
         return opened_run(folder / self.name)
-
-
-def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config."""
-    path = folder / CONFIG
-    if not (path.is_file() and (folder / "scores.parquet").is_file()):
-        return False
-    try:
-        return load_config(path) == config
-    except ConfigError:
-        return False
 
 
 def opened_run(folder: Path) -> FinishedReading:

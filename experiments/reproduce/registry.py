@@ -90,7 +90,7 @@ def select_findings(names: Sequence[str]) -> list[Finding]:
     for name in names or every:
         if name not in every and name not in by_paper:
             hint = nearest_name(name, [*every, *by_paper], "'headscope list findings' names them")
-            raise FindingError(f"no finding or paper {name!r}; {hint}")
+            raise FindingError(f"no finding, paper or run folder {name!r}; {hint}")
         for finding in by_paper.get(name) or [every[name]]:
             found[finding.id] = finding
     return list(found.values())

@@ -147,7 +147,7 @@ def ablation_table(
     """Return one row a measure and set of heads; `values` are [1 + set, item], the intact model's first.
 
     The cost is intact - ablated: above 0 where the model does worse without the heads, below 0 where it does better.
-    Its interval is paired: clusters of items are resampled, each with what it has both ways. p is that of
+    Its interval is paired, see `AblatedMeasure.interval`. p is that of
     `probes.evidence.leads.two_sided`, for heads can help and hurt; p_adjusted is corrected for all sets of a kind (all
     heads, all layers; Holm 1979). Random sets are not tested.
 
@@ -189,8 +189,8 @@ def contrast_table(
     """Return chosen heads against random ones, one row a measure and chosen set, as in ABLATION_CONTRASTS.
 
     `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with. The
-    difference is the cost of the chosen heads less the mean cost of the random sets, item by item, with an interval of
-    resampled clusters. p is the share of sets, the chosen one among them, that cost at least as much as it:
+    difference is the cost of the chosen heads less the mean cost of the random sets, item by item, with its
+    interval. p is the share of sets, the chosen one among them, that cost at least as much as it:
     (1 + count) / (1 + draws) (Phipson and Smyth 2010). `elsewhere` counts the heads of a random set that are of other
     layers than the chosen ones.
     """

@@ -25,7 +25,7 @@ from mha.hooks import watch
 from mha.pieces import CLS, SEP
 from mha.watches import Seen
 from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
-from probes.causal.behaviours import BATCH_PIECES, Behaviour, Embedding, embeddings
+from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Embedding, embeddings
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
 from probes.evidence.statistics import pearson, spearman
@@ -114,7 +114,10 @@ def followed(
     depend on the seed and the text alone.
     """
     if not isinstance(behaviour, Embedding):
-        return behaviour.values(batch, texts, output[None], output.detach())
+        values = behaviour.values(batch, texts, output[None], output.detach())
+        if not values.requires_grad:
+            raise BehaviourError(f"{behaviour.name}: what is measured has no gradient, such as a share that is right")
+        return values
     return _along(F.normalize(embeddings(output, texts), dim=-1), behaviour, batch, directions, seed)
 
 

@@ -361,7 +361,9 @@ def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[i
 
 def _numbers(row: LabelledRow, count: int) -> tuple[float, ...]:
     """Return the numbers of a row, of which a string holds one, or several with blanks; raises LabelError."""
-    found = np.atleast_1d(pd.to_numeric(_several(row.label), errors="coerce"))
+    told = _several(row.label)
+    known = [one if isinstance(one, str | float | int | np.number) else None for one in told]
+    found = pd.to_numeric(pd.Series(known, dtype=object), errors="coerce")
     if len(found) != count or not np.isfinite(found).all():
         wanted = "the number" if count == 1 else f"the {count} numbers"
         raise LabelError(f"{row.place}: {row.label!r}, expected {wanted} that the model should give")

@@ -319,9 +319,11 @@ def two_sided(n: Numbers, totals: Numbers, against: float = 0.0) -> Numbers:
 
     Of `n` [cluster] items, whose sums are `totals` [cluster, scored]. p is twice that of the direction that was seen,
     as of leads: Student's t by cluster, less its skewness (`Means.p_above`), with one more item that is `against` the
-    direction, 1 for shares; where values have no bounds what was never seen is not allowed for. NaN for one cluster.
+    direction: 1 for shares, 0 for values without bounds, of which the unit does not matter. NaN for one cluster.
     """
     documents = Documents.of(n)
+    if not against:
+        totals = totals / np.maximum(np.abs(totals).max(0), np.finfo(float).tiny)
     if np.isnan(documents.freedom):
         return np.full((2, totals.shape[1]), np.nan)
     p = [documents.measured(sign * totals).p_above(0, EXACT, -against) for sign in (1, -1)]

@@ -287,8 +287,8 @@ def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, threshold: float)
         return missing | {"n": 0, "clusters": 0}
     resamples = bootstrap.of(clusters.tolist(), n)
     low, high = resamples.interval(resamples.means(sums))
-    p, documents = nothing, Documents.of(n)
-    if not np.isnan(threshold + documents.freedom):
+    p = nothing
+    if not np.isnan(threshold) and not np.isnan((documents := Documents.of(n)).freedom):
         p = documents.measured(sums - threshold * n[:, None]).p_above(0, EXACT, -threshold)
     return {
         "n": int(n.sum()),

@@ -66,7 +66,7 @@ def small_record() -> dict[str, Any]:
         "wall_seconds": 150.4,
         "seed": 7,
         "scale": {"runs": 1000, "power_runs": 1000, "documents": [20, 80]},
-        "effort": {"replicates": 1000, "flips": 1999, "seed": 0},
+        "effort": {"replicates": 1000, "seed": 0},
         "rule": {"alpha": 0.05, "margin": 0.1},
         "population": {"documents": 1000, "heads": 28, "planted": []},
         "power": cells,

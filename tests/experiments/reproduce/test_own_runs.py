@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduce import own_runs
-from experiments.reproduce.own_runs import OwnRun, judge_runs, opened, reading_of
+from experiments.reproduce.own_runs import OwnRun, is_run, judge_runs, opened, reading_of
 from experiments.reproduce.readings import FinishedReading, get_reading
 from experiments.reproduce.registry import all_findings
 from experiments.statements.finding import Finding, FindingError, Missing
@@ -123,6 +123,14 @@ def test_grades_hang_on_controls():
         len(evidence.scores["margin"])
 
 
+def test_a_folder_is_a_run_unless_it_is_called_like_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "lr=0.1", "clark-2019"):
+        Path(folder).mkdir()
+    asked = ("mine", "title=mine", "lr=0.1", "clark-2019", "runs=clark-2019", "", "x=", "nothing")
+    assert [is_run(name) for name in asked] == [True, True, True, False, True, False, False, False]
+
+
 @pytest.mark.slow
 def test_no_finding_fails_on_a_run_that_has_nothing(judged):
     counted = [one for one in all_findings().values() if not one.missing]
@@ -142,6 +150,9 @@ def test_runs_of_one_title_and_controls_without_their_model_are_refused(monkeypa
     control, model = opened(["one=a", "r"])
     assert (control.subject.spoken, control.subject.of_model, control.subject.control) == ("one, random", "one", True)
     assert model.subject.spoken == "one"
+    reads["again"] = reads["r"]
+    with pytest.raises(FindingError, match="two runs are of one, random with seed 0: expected other seeds"):
+        opened(["one=a", "r", "again"])
     reads["r"] = own(arcs(0.2), OFFSETS.replace("50", "60"), source="random").read
     with pytest.raises(FindingError, match=r"r: scoring\.window_words is 60, but 50 in"):
         opened(["one=a", "r"])

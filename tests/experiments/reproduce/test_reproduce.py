@@ -3,8 +3,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tomli_w
 
-from experiments.config.config import ConfigError
+from experiments.config.config import ConfigError, resolved
 from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import select_findings
 from experiments.reproduce.reproduce import Invocation, before_the_run, leaving, rejudge, reproduce
@@ -150,15 +151,17 @@ def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
 
 
 def test_a_run_is_done_where_its_config_is_the_same_and_its_scores_are_there(tmp_path: Path):
-    trees = readings.get_reading("trees").path
-    (tmp_path / "config.toml").write_text(trees.read_text(encoding="utf-8"), encoding="utf-8")
-    config = readings.load_config(tmp_path / "config.toml")
+    config = readings.load_config(readings.get_reading("trees").path)
+    written = resolved(config)
+    kept = tmp_path / "config.toml"
+    kept.write_text(tomli_w.dumps(written), encoding="utf-8")
     assert not readings.is_done(tmp_path, config)
     (tmp_path / "scores.parquet").touch()
     assert readings.is_done(tmp_path, config)
-    assert not readings.is_done(tmp_path, readings.load_config(tmp_path / "config.toml", ["seed=99"]))
-    (tmp_path / "config.toml").write_text("nokey = 1\n", encoding="utf-8")
-    assert not readings.is_done(tmp_path, config)
+    assert not readings.is_done(tmp_path, readings.load_config(kept, ["seed=99"]))
+    kept.write_text(tomli_w.dumps(written | {"scoring": written["scoring"] | {"flips": 9999}}), encoding="utf-8")
+    assert readings.load_config(kept) == config
+    assert not readings.is_done(tmp_path, config), "it has p of another test"
 
 
 LEARNED = finding("learned", "trees", replace(OBJ, rule=LearnedRule(above=0.0)))

@@ -173,6 +173,10 @@ def test_of_choices_each_row_is_one_decision() -> None:
         decided(behaviour.reader.model, table.assign(label=4))
 
 
+def right(given: torch.Tensor, gold: torch.Tensor) -> torch.Tensor:
+    return given.argmax(1) == gold
+
+
 def test_a_score_of_ones_own_is_ablated_in_place_of_the_log_probability() -> None:
     module, (layer, head) = planted(1)
     model, rows = load(module, tokenizer()), opinions(40, 1)
@@ -190,6 +194,9 @@ def test_a_score_of_ones_own_is_ablated_in_place_of_the_log_probability() -> Non
         BehaviourError, match=r"score: expected a tensor \(\d+,\), a number for each gold label, got \(\d+, 2\)"
     ):
         ablate(model, "each", rows, score=lambda given, gold: given)
+    behaviour = labels(Classifier.of(model, TEXTS), "rows", labelled_rows(rows), score=right)
+    with pytest.raises(BehaviourError, match="rows: what is measured has no gradient"):
+        slopes(behaviour, model.layers, model.heads)
 
 
 def test_of_numbers_the_value_is_minus_the_squared_error() -> None:
@@ -211,7 +218,7 @@ def test_of_several_numbers_it_is_the_mean_and_a_row_has_as_many() -> None:
     assert means(decided(model, table)) == {VALUE: pytest.approx(-np.mean((given - gold) ** 2), rel=1e-4)}
     written = table.assign(label=[" ".join(map(str, row)) for row in gold])
     assert means(decided(model, written)) == means(decided(model, table))
-    for label in ([0.5, 1.5], 0.5, [0.5, "high", 1.0]):
+    for label in ([0.5, 1.5], 0.5, [0.5, "high", 1.0], [[1, 2], [3, 4], [5, 6]]):
         with pytest.raises(LabelError, match=r"row 1: .*, expected the 3 numbers that the model should give"):
             decided(model, pd.DataFrame({"text": ["good film"], "label": [label]}))
 

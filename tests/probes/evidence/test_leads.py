@@ -232,6 +232,13 @@ def test_shares_allow_for_one_more_item_against_the_direction() -> None:
     assert two_sided(np.ones(40), lost, 1)[0, 0] == 1
 
 
+def test_values_without_bounds_have_the_same_p_in_any_unit() -> None:
+    values = np.random.default_rng(3).exponential(size=(30, 2)) - 0.5
+    p = [two_sided(np.ones(30), values * unit) for unit in (1, 1e-12, 1e9)]
+    np.testing.assert_allclose(p[1], p[0])
+    np.testing.assert_allclose(p[2], p[0])
+
+
 def test_one_cluster_or_none_that_varies_alone_is_not_tested() -> None:
     assert np.isnan(two_sided(np.ones(1), np.ones((1, 2)))).all()
 
