@@ -190,5 +190,5 @@ def _quiet(kind: Any, folder: str | None, **more: Any) -> tuple[Any, dict[str, A
     finally:
         theirs.set_verbosity(before)
         if bars:
-            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
+            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]  # as above
     return model, info
