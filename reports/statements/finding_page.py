@@ -87,12 +87,24 @@ def findings_page(findings: Findings) -> Page:
             short_form(
                 opening,
                 _measured(findings),
-                " ".join(["headscope reproduce", *findings.requested, *["--controls"] * bool(findings.controls)]),
+                _command(findings),
                 f"the published numbers and ours for each statement, its rule and its charts; {TABLE} has all numbers",
                 _telling_charts(findings),
             )
         ),
     )
+
+
+def _of_own_runs(findings: Findings) -> bool:
+    """Return whether any model is a finished run of the reader's own."""
+    return any(one.get("own_run") for one in findings.record["models"])
+
+
+def _command(findings: Findings) -> str:
+    """Return the command of the findings; runs of one's own are RUN, for the record has no folders."""
+    of_runs = _of_own_runs(findings)
+    own, controls = ["RUN"] * of_runs, ["--controls"] * (bool(findings.controls) and not of_runs)
+    return " ".join(["headscope reproduce", *own, *findings.requested, *controls])
 
 
 def _opening(findings: Findings) -> Iterator[Block]:
@@ -105,8 +117,7 @@ def _opening(findings: Findings) -> Iterator[Block]:
 
 
 def _sections(findings: Findings, opening: Sequence[Block]) -> Iterator[Section]:
-    own = [OF_RUNS] if any(one.get("own_run") for one in findings.record["models"]) else []
-    rules = Fold("How to read this", [Points([*RULES, *own])])
+    rules = Fold("How to read this", [Points([*RULES, *[OF_RUNS] * _of_own_runs(findings)])])
     counted = [Paragraph(texts.counted_words(findings))] * (len(findings.counted) < len(findings.findings))
     yield Section("summary", "Summary", (*opening, *counted, rules))
     if findings.requested:

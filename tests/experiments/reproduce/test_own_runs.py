@@ -52,7 +52,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return judge
 
 
-def test_a_finding_holds_in_one_run_and_not_in_another(judged):
+def test_a_finding_holds_in_one_run_and_not_in_another(judged, tmp_path: Path):
     runs = [own(arcs(-0.2), title="below"), own(arcs(0.04), title="above")]
     untrained = [(kind, seed) for kind in CONTROLS for seed in range(SEEDS)]
     for kind, seed in untrained:
@@ -60,6 +60,7 @@ def test_a_finding_holds_in_one_run_and_not_in_another(judged):
         runs.insert(0, replace(own(arcs(-0.3), source=kind), subject=subject, seed=seed))
     found = judged(runs, "clark-no-parse")
     words = {name: one["statements"][0]["verdict"] for name, one in found.items() if "," not in name}
+    assert "\n    headscope reproduce RUN clark-no-parse\n" in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert words == {"below clark-no-parse": "does not hold", "above clark-no-parse": "holds"}
     assert found["below clark-no-parse"]["runs"] == {"trees": "sha of below"}
     numbers = [found[f"{name} clark-no-parse"]["statements"][0]["decides"]["value"] for name in ("below", "above")]
