@@ -104,7 +104,7 @@ def _published(record: AtlasRecord) -> Iterator[list[str]]:
         _counted(rows, "lexical_accuracy", LEXICAL),
         _counted(rows, "rule_accuracy", RULE),
         f"In {easier} of {len(rows)} relations our position or control is above the published best offset, so that our "
-        "texts may be easier; “at equal baselines” takes off what it has more.",
+        "texts may be easier; “at equal baselines” subtracts the difference from our table and rule.",
     ]
     columns = (POSITION, "lexical_accuracy", "rule_accuracy", "accuracy")
     heads = (OFFSET, LEXICAL, RULE, "MiniLM's head")

@@ -48,7 +48,8 @@ TERMS: Final = {
     "attend to the same words lose less by it than random ones.",
     "Cost": "By how much the model does worse without the heads: value with all heads less value without them, item by "
     "item. Below 0 the model does better without them. The 95 % interval is paired, of a bootstrap over documents or "
-    "templates; of an accuracy it is that of leads.",
+    "templates; of an accuracy it is Student's t by document, with one more answer at either end (Agresti and Min "
+    "2005).",
     "Behaviours": "masked-LM loss: log-probability of masked word pieces, in nats a piece. Minimal pairs: by how many "
     "nats the correct sentence is preferred to the incorrect one, and the share of pairs in which it is. Sentence "
     "embedding: cosine of the mean of the last vectors with what it is with all heads. Labels of a file: the log- "

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, resolved, with_tables
 from experiments.config.file import Given, find_config, named, read_toml, resolve_tables, toml_of, validated
+from experiments.config.section import LABELS
 from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
@@ -88,7 +89,23 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
         if own and isinstance(names := values["probes"].get("names", []), list):
             values["probes"]["names"] = [*names, *(name for name in own if name not in names)]
         resolve_tables(values, folder, kind)
-    return validated(kind, values, where)
+    config = validated(kind, values, where)
+    if config.behaviour.score and not any(map(has_rows, behaviours_of(config))):
+        raise ConfigError(f"{where}: behaviour.score: no measure names {LABELS} among its behaviours")
+    return config
+
+
+def behaviours_of(config: Config) -> list[str]:
+    """Return the behaviours that any measure of a config names."""
+    tables = [getattr(config, kind.name, None) for kind in measure_types()]
+    return [name for table in tables for name in getattr(table, "behaviours", ())]
+
+
+def has_rows(name: str) -> bool:
+    """Return whether a behaviour is a file of labelled rows."""
+    from probes.causal.labels import has_labels
+
+    return has_labels(Path(name))
 
 
 def _files(table: Any, key: str) -> list[Path]:

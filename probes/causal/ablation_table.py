@@ -111,8 +111,6 @@ class AblatedMeasure:
 
     def above_median(self, of_items: Numbers) -> Numbers:
         """Return [2, set], p and p_adjusted of whether [set, item] are above their median in each item."""
-        if np.isnan(self.documents.freedom):
-            return np.full((2, len(of_items)), np.nan)
         more = self.sums(of_items - np.median(of_items, axis=0))
         p = self.documents.measured(more).p_above(0, EXACT, 0)
         return np.stack([p, holm(p)])

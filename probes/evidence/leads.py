@@ -324,8 +324,6 @@ def two_sided(n: Numbers, totals: Numbers, against: float = 0.0) -> Numbers:
     documents = Documents.of(n)
     if not against:
         totals = totals / np.maximum(np.abs(totals).max(0), np.finfo(float).tiny)
-    if np.isnan(documents.freedom):
-        return np.full((2, totals.shape[1]), np.nan)
     p = [documents.measured(sign * totals).p_above(0, EXACT, -against) for sign in (1, -1)]
     single = np.minimum(2 * np.minimum(*p), 1)
     return np.stack([single, holm(single)])

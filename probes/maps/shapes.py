@@ -288,8 +288,8 @@ def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, threshold: float)
     resamples = bootstrap.of(clusters.tolist(), n)
     low, high = resamples.interval(resamples.means(sums))
     p = nothing
-    if not np.isnan(threshold) and not np.isnan((documents := Documents.of(n)).freedom):
-        p = documents.measured(sums - threshold * n[:, None]).p_above(0, EXACT, -threshold)
+    if not np.isnan(threshold):
+        p = Documents.of(n).measured(sums - threshold * n[:, None]).p_above(0, EXACT, -threshold)
     return {
         "n": int(n.sum()),
         "clusters": len(clusters),

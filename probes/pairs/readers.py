@@ -100,7 +100,8 @@ def _multiblimp(rows: Iterable[tuple[int, Mapping[str, Any]]], path: Path) -> It
     sources: dict[str, str] = {}
     seen = _Seen()
     for number, row in rows:
-        texts = (_text(row, key, f"{path}:{number}", _MULTIBLIMP) for key in MULTIBLIMP_KEYS)
+        persons = {key: str(row[key]) for key in FEATURES if type(row.get(key)) is int}
+        texts = (_text({**row, **persons}, key, f"{path}:{number}", _MULTIBLIMP) for key in MULTIBLIMP_KEYS)
         good, bad, language, phenomenon, right, wrong, order = texts
         source = sources.setdefault(good, f"{language}:{number}")
         shown = {"SG": SINGULAR, "PL": PLURAL}.get(right, "")

@@ -41,7 +41,7 @@ RULES: Final = (
 
 OF_RUNS: Final = (
     "Of a run of your own a finding is also not measured where the run lacks what it needs; what that is stands beside "
-    "the verdict. The texts are those of the run, not those that stand in elsewhere."
+    "the verdict. The texts are those of the run."
 )
 
 CRITERION: Final = (

@@ -143,6 +143,8 @@ def test_a_score_of_a_file_takes_the_place_of_the_log_probability(base: Path, tm
     assert costs["value"].to_numpy() == pytest.approx(7 * costs["accuracy"].to_numpy())
     assert costs["value"].idxmax() == f"{layer + 1}-{head + 1}"
     assert any("; measured by score of own.py, sha256 " in note for note in run.record.notes)
+    with pytest.raises(ConfigError, match=r"behaviour\.score: no measure names labelled rows"):
+        load_config(base, [f'behaviour.score="{own}"'])
     for text, wrong in (("points = 1", "own.py: no function called score in it"), ("score =", "it cannot be loaded")):
         own.write_text(text, encoding="utf-8")
         with pytest.raises(LabelError, match=f"behaviour.score: .*{wrong}"):

@@ -81,6 +81,8 @@ def test_a_row_of_multiblimp_is_a_pair_of_a_language_a_phenomenon_and_two_values
     assert first == MinimalPair(f"deu:{line}", kind, ("Das", "Kind", "singt."), ("Das", "Kind", "singen."))
     assert again == LeftOut(f"deu:{line}", kind, "the same two sentences are a pair before it")
     assert (second.source, second.kind.paradigm, second.kind.number) == (first.source, "deu SV-P 3 -> PL", "")
+    numbered = write("numbers.jsonl", json.dumps(GOES | {"grammatical_feature": 1, "ungrammatical_feature": 2}))
+    assert [one.kind for one in read_pairs(numbered)] == [third.kind]
     assert (third.kind, swapped(third)) == (Kind("deu SV-P 1 -> 2", "VS", None, "", "SV-P"), [('"ging"', '"gingst"')])
 
 
@@ -149,6 +151,11 @@ FAULTS = [
     ("a.jsonl", (blimp(), blimp(UID=None)), "a.jsonl:2: 'UID' is missing, expected text; keys of BLiMP are"),
     ("a.jsonl", (blimp(sentence_bad="half \ud83d"),), r":1: 'sentence_bad' has half of a character \(the surrogate"),
     ("a.jsonl", (blimp(pairID=[7]),), r":1: 'pairID' is \[7\], expected text"),
+    (
+        "a.jsonl",
+        (json.dumps(SINGS | {"sen": 3, "grammatical_feature": 1}),),
+        "a.jsonl:1: 'sen' is 3, expected text; columns of MultiBLiMP are sen, ",
+    ),
     (
         "a.jsonl",
         (json.dumps(SINGS | {"wo": ""}),),
