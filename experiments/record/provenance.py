@@ -21,6 +21,7 @@ import torch
 from experiments.config.config import Config
 from mha import Encoder, Model
 from mha.device import name_of_precision
+from mha.models.packages import sha256
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
 from probes.evidence.results import SPLITS
@@ -77,7 +78,15 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             for split, corpus in zip(SPLITS, corpora, strict=True)
         },
         frequencies=_frequencies(config),
+        files=own_files(config),
     )
+
+
+def own_files(config: Config) -> dict[str, str] | None:
+    """Return the sha256 of each file with probes, measures or a score that a config names; None where it names none."""
+    score = config.behaviour.score
+    named = [*(config.probes.files or ()), *config.measures, *([] if score is None else [str(score)])]
+    return {name: sha256([Path(name)]) for name in named} or None
 
 
 def _predicts_masked(model: Model) -> bool | None:
@@ -96,7 +105,7 @@ def _frequencies(config: Config) -> ListFacts | None:
     path = data_folder() / LIST
     if not any(get_probe(name).needs == "frequencies" for name in config.probes.names) or not path.is_file():
         return None
-    return ListFacts(LIST, hashlib.sha256(path.read_bytes()).hexdigest())
+    return ListFacts(LIST, sha256([path]))
 
 
 def machine(started: Start) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from experiments.config.config import Config, ConfigError, flat_keys, resolved
 from experiments.config.file import toml_of
 from experiments.inputs.open_model import LoadedModel, open_model
-from experiments.record.provenance import device_name, processor_name, uncommitted_changes
+from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
 from mha import Model
 from probes.corpora.corpus import data_folder
@@ -19,7 +19,7 @@ from probes.corpora.named import NAMED_RATINGS
 from probes.pairs.corpora import NAMED_PAIRS
 from reports import Run
 from reports.progress import silent
-from reports.run.record import RunRecord
+from reports.run.record import RunRecord, read_record
 
 CONFIG = "config.toml"
 
@@ -46,9 +46,14 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config, but for `[page]`."""
+    """Return whether `folder` holds a whole run of this config, but for `[page]`, with the code that its files have."""
     there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
-    return there and not _differences(folder / CONFIG, config)
+    if not there or _differences(folder / CONFIG, config):
+        return False
+    try:
+        return read_record(folder / "run.json").files == own_files(config)
+    except (OSError, ValueError):
+        return False
 
 
 def is_training(path: Path) -> bool:
@@ -80,7 +85,9 @@ def made_for(config: Config, record: RunRecord) -> dict[str, Any]:
     values = resolved(config) | {"page": None}
     same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
     machine = {"processor": processor_name(), "device name": device_name(record.device)}
-    common = {"files": _files(values), "changes": uncommitted_changes(), **machine}
+    hashed = record.files or {}
+    files = {name: facts for name, facts in _files(values).items() if name not in hashed}
+    common = {"files": files, "changes": uncommitted_changes(), **machine}
     return {"config": values, "record": asdict(same), **common}
 
 

@@ -5,7 +5,6 @@ A shard is a control on the sample of one scope, or a checkpoint of a training.
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import platform
 from collections import deque
@@ -240,6 +239,6 @@ def _inputs(config: Config, record: RunRecord) -> dict[str, Any]:
         "precision": dict(record.precision),
         "model": {"sha256": record.model.sha256, "tokenizer_sha256": record.model.tokenizer_sha256},
         "corpora": {split: corpus.fingerprint for split, corpus in record.corpora.items()},
-        "probes": {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in config.probes.files or ()},
+        "files": record.files or {},
         "frequencies": None if record.frequencies is None else record.frequencies.sha256,
     }

@@ -145,6 +145,8 @@ class RunRecord:
     corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
     frequencies: ListFacts | None = None
     "The list of word frequencies; None where no probe has read one."
+    files: Mapping[str, str] | None = None
+    "By path: the sha256 of files of your own with probes, measures or a score; None where the config names none."
     stages: Mapping[str, float] = field(default_factory=dict)
     "Seconds, by stage of the run."
     dropped: tuple[Lost, ...] = ()
@@ -175,7 +177,7 @@ class RunRecord:
         path.write_text(self.text, encoding="utf-8")
 
 
-SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "command", "facts"))
+SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "files", "command", "facts"))
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."
 
 _RECORD: Final = TypeAdapter(RunRecord)

@@ -1,6 +1,7 @@
 """A run that was interrupted goes on from what it had measured, and gives what it gives in one piece."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +9,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import tomli_w
 
-from experiments.config.config import Config
+from experiments.config.config import Config, resolved
 from experiments.record.job import Job, KeptError
+from experiments.record.provenance import own_files
 from experiments.run.config import load_config
-from experiments.run.folder import made_for
+from experiments.run.folder import is_done, made_for
 from experiments.run.run import run
 from experiments.run.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
+from probes import registry
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
@@ -48,6 +52,10 @@ EVERYTHING = (
     "mixing.texts=3",
     "page.examples=2",
 )
+
+
+SCORE = "def score(logits, gold):\n    return logits[:, 1]\n"
+PROBE = "import headscope as hs\n\n@hs.probe\ndef next_one(sentence):\n    return {0: 1}\n"
 
 
 class Killed(BaseException):
@@ -221,6 +229,34 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
     ratings.write_text("king queen 6.5\n", encoding="utf-8")
     with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):
         Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
+
+
+@pytest.mark.parametrize("key", ["behaviour.score", "probes.files"])
+def test_a_run_with_other_code_in_its_files_is_neither_continued_nor_taken_as_done(
+    key: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file keeps its size and its time, as a copy may; a file with a score stands beside rows that are scored."""
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    file, rows = tmp_path / "own.py", tmp_path / "rows.csv"
+    code, value = (SCORE, f"'{file}'") if key == "behaviour.score" else (PROBE, f"['{file}']")
+    file.write_text(code, encoding="utf-8")
+    rows.write_text("text,label\nships sank,bad\n", encoding="utf-8")
+    config = load_config(base, [*CONTROLS, f"ablation.behaviours=['{rows}']", f"{key}={value}"])
+    record, folder = RunRecord(files=own_files(config)), tmp_path / "run"
+    Job.open(folder, made_for(config, record), resume=False).part("permutations", lambda: [1])
+    folder.mkdir()
+    (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / "scores.parquet").touch()
+    assert not is_done(folder, config), "nothing says what the files were"
+    record.write(folder / "run.json")
+    assert is_done(folder, config)
+    Job.open(folder, made_for(config, record), resume=True)
+    before = file.stat()
+    file.write_text(code.replace("1", "2"), encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert not is_done(folder, config)
+    with pytest.raises(KeptError, match=rf"differs in record\.files\..*{file.name}; leave out --resume"):
+        Job.open(folder, made_for(config, RunRecord(files=own_files(config))), resume=True)
 
 
 def test_the_command_says_how_to_go_on(

@@ -234,7 +234,7 @@ def test_a_probe_without_a_file_is_refused_by_a_cluster_and_one_with_another_fil
         return begin(what, *how)
 
     here.begin = changed  # type: ignore[method-assign]
-    with pytest.raises(ClusterError, match=r"has another probes\..*own\.py \("):
+    with pytest.raises(ClusterError, match=r"has another files\..*own\.py \("):
         run(with_workers(own), tmp_path / "out")
 
 

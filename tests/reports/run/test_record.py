@@ -17,6 +17,7 @@ WHOLE = RunRecord(
     model=ModelFacts("tiny", "train", "bert", 2, 4, 48, "ab12"),
     corpora={"select": CorpusFacts("a", "f0", 1, 20, 300), "report": CorpusFacts("b", "f1", 2, 40, 600)},
     frequencies=ListFacts("words.txt", "cd34"),
+    files={"own.py": "ef56"},
     dropped=(Lost("report", "sentence", "too long", 3, ("a", "b")), Lost("select", "window", "mention", 1)),
     scored={"report": {"sentence": ReadTexts(9, 80, 99, 3)}},
     facts={"patching": {"items": 4, "clean": 4.25, "why_no_direct": "post-norm"}},
