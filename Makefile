@@ -26,7 +26,7 @@ COMPILE = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib $(ROOMS) || true
 ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
-	bench-redraws specialisation kills docs docs-commands clean
+	bench-redraws gpu specialisation kills docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +78,9 @@ bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many p
 
 bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
 	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
+
+gpu: $(INSTALLED)  ## on a machine with a GPU: compare its numbers with the CPU's, and time it, into docs/gpu-cost.json
+	@$(BIN)/python -m experiments.bench.gpu
 
 bench-redraws: $(INSTALLED)  ## count what other seeds change in grades and verdicts, into docs/redraws.json (an hour)
 	@$(BIN)/python -m experiments.bench.redraws

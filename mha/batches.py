@@ -31,6 +31,7 @@ class WordPieces:
     "Where a word's pieces begin; it has none where the next word's begin there as well."
 
     @classmethod
+    @torch.inference_mode(False)  # a batch keeps them for passes with slopes as well
     def of(cls, weights: Float[Tensor, "batch word piece"]) -> WordPieces:
         """Return the pieces whose weight in a word is not 0."""
         ordered = weights.transpose(0, 1)
@@ -66,8 +67,15 @@ class Batch:
         """The pieces of each key."""
         return WordPieces.of(self.to_words.transpose(1, 2))
 
+    @property
+    def device(self) -> torch.device:
+        """Where the pieces lie."""
+        return self.ids.device
+
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device; the numbers of words stay where they are."""
+        if self.device == device:
+            return self
         matrices = self.to_words.to(device), self.from_words.to(device)
         return Batch(self.ids.to(device), moved(device, self.mask), *matrices, self.words, self.texts)
 

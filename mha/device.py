@@ -66,6 +66,11 @@ def moved(device: torch.device, tensor: Tensor | None) -> Tensor | None:
     return None if tensor is None else tensor.to(device)
 
 
+def exact(device: torch.device) -> torch.dtype:
+    """Return the type in which sums are made on a device: float64, or float32 where it has no other (MPS)."""
+    return torch.float64 if device.type in ("cpu", "cuda") else torch.float32
+
+
 def lacks_memory(error: BaseException) -> bool:
     """Return whether an error says that the memory of a device is full."""
     return isinstance(error, RuntimeError) and any(sign in str(error) for sign in SHORT)

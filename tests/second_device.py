@@ -104,7 +104,10 @@ def wrapped(found: Any, tensors: Sequence[Tensor]) -> Any:
     if found.dtype == torch.float64:
         raise TypeError(f"the device {NAME!r} has no float64")
     same = [one for one in tensors if found is getattr(one, "own", one)]
-    return same[0] if same else SecondTensor(found)
+    if same:
+        return same[0]
+    with torch.inference_mode(torch.is_inference_mode_enabled() and all(one.is_inference() for one in tensors)):
+        return SecondTensor(found)
 
 
 _setup_privateuseone_for_python_backend(NAME)

@@ -36,14 +36,15 @@ def read_plainly() -> Callable[[Sequence[Document]], None]:
     return lambda texts: run(plain_texts(texts))
 
 
-def plain_pass() -> Callable[[Sequence[list[int]]], None]:
-    """Return what runs the weights of minilm in `transformers` on sorted texts, in batches of 32."""
-    model = bert("sdpa")
+def plain_pass(model: Any = None) -> Callable[[Sequence[list[int]]], None]:
+    """Return what runs a model of `transformers`, minilm's weights by default, on sorted texts, in batches of 32."""
+    reader = bert("sdpa") if model is None else model
 
     @torch.inference_mode()
     def run(ids: Sequence[list[int]]) -> None:
         for start in range(0, len(ids), BATCH):
-            model(**tokenizer().pad({"input_ids": ids[start : start + BATCH]}, return_tensors="pt"))
+            padded = tokenizer().pad({"input_ids": ids[start : start + BATCH]}, return_tensors="pt")
+            reader(**padded.to(reader.device))
 
     return run
 
@@ -70,7 +71,7 @@ def forward(model: Model, texts: Sequence[Document]) -> None:
 
     @torch.inference_mode()
     def run(chosen: list[int]) -> None:
-        batch = collate([pieces[i] for i in chosen], padding=model.padding)
+        batch = collate([pieces[i] for i in chosen], padding=model.padding).to(model.device)
         model.run(batch.ids, batch.mask)
 
     for _ in in_order(run, plan(pieces, [text.id for text in texts], Settings().batch_pieces)):
@@ -94,9 +95,11 @@ def score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: 
 
 
 def timed(work: Callable[..., object], *arguments: object) -> float:
-    """Return the seconds that a call takes."""
+    """Return the seconds that a call takes, until a GPU has done its part."""
     start = time.perf_counter()
     work(*arguments)
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
     return round(time.perf_counter() - start, 3)
 
 

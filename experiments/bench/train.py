@@ -27,7 +27,7 @@ from transformers.utils import logging
 
 from experiments.bench.records import end, goal, goal_table, machine, new_record, paragraphs
 from mha import Encoder, EncoderConfig, export_encoder, load_encoder
-from mha.device import autocast, uses_bf16
+from mha.device import autocast, device_of, uses_bf16
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.foreign import attention_setting
 from probes.grammar import generate
@@ -219,7 +219,8 @@ def _peak(record: Mapping[str, Any]) -> float:
 
 
 def train_ours(encoder: Encoder, batches: Sequence[MaskedBatch], seed: int) -> list[float]:
-    """Train `encoder` on the batches, a step each; return the seconds of every step."""
+    """Train `encoder`, where it lies, on the batches, a step each; return the seconds of every step."""
+    device = device_of(encoder)
     torch.manual_seed(seed)
     matrices = [parameter for parameter in encoder.parameters() if parameter.ndim > 1]
     vectors = [parameter for parameter in encoder.parameters() if parameter.ndim == 1]
@@ -229,13 +230,15 @@ def train_ours(encoder: Encoder, batches: Sequence[MaskedBatch], seed: int) -> l
     encoder.train()
     ends = [time.perf_counter()]
     for batch in batches:
-        with autocast(BF16, CPU):
-            loss = masked_lm_loss(encoder, batch)
+        with autocast(uses_bf16("auto", device), device):
+            loss = masked_lm_loss(encoder, batch.to(device))
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         torch.nn.utils.clip_grad_norm_(encoder.parameters(), CLIP)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
         ends.append(time.perf_counter())
     return [end - start for start, end in pairwise(ends)]
 

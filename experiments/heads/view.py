@@ -273,7 +273,7 @@ def _piece_maps(model: Model, read: _Read, maps: str) -> list[Tensor]:
     count = len(read.pieces)
     each = collate([Pieces(read.pieces.ids, np.arange(count, dtype=np.int32), count)], padding=model.padding)
     layers: list[Tensor] = []
-    stream_maps(model, each, lambda _, layer: layers.append(layer[..., :count]), maps=maps)
+    stream_maps(model, each, lambda _, layer: layers.append(layer[..., :count].cpu()), maps=maps)
     return layers
 
 

@@ -84,7 +84,7 @@ class KeptObservation:
         """Copy the maps of a layer, without padding."""
         if self.full:
             return
-        by_text = maps.permute(0, 2, 3, 1)
+        by_text = maps.cpu().permute(0, 2, 3, 1)
         self._layers.append([by_text[text][:words][:, _keys(words)] for text, words in enumerate(self._words)])
 
     def by_text(self) -> list[LayerMaps]:

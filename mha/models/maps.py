@@ -131,8 +131,8 @@ def stream_maps(
 
     `maps` is one of MAPS. Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError
     for a model that shows fewer layers than `model.layers`, and for norms of an architecture whose W_O is not known.
-    Whatever the device of the model, what is shown lies on the CPU; where its memory does not hold the batch, the texts
-    are read in parts, and DeviceError is raised where it holds no single one.
+    What is shown lies on the device of the model; where its memory does not hold the batch, the texts are read in
+    parts, and DeviceError is raised where it holds no single one.
     """
     if maps not in READERS:
         raise ValueError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
@@ -201,7 +201,7 @@ Read = Callable[[Seen], tuple[Tensor, ...] | None]
 
 @dataclass
 class _Stream:
-    """A pass whose layers are shown one by one, on the CPU."""
+    """A pass whose layers are shown one by one."""
 
     model: Model
     sites: Sequence[str]
@@ -219,7 +219,7 @@ class _Stream:
 
         def look(seen: Seen) -> None:
             if (found := read(seen)) is not None:
-                self.show(seen.layer, [one.cpu() for one in found])
+                self.show(seen.layer, found)
                 if seen.layer == self.model.layers - 1:
                     raise _Done
 
@@ -237,9 +237,13 @@ class _Stream:
         self.shown = layer + 1
 
     def of(self, batch: Batch) -> list[tuple[Tensor, ...]]:
-        """Return what every layer of a batch shows, in the stead of showing it."""
+        """Return what every layer of a batch shows, on the CPU, in the stead of showing it."""
         layers: list[tuple[Tensor, ...]] = []
-        _Stream(self.model, self.sites, self.reader, lambda layer, *found: layers.append(found)).run(batch)
+
+        def keep(_: int, *found: Tensor) -> None:
+            layers.append(tuple(one.cpu() for one in found))
+
+        _Stream(self.model, self.sites, self.reader, keep).run(batch)
         return layers
 
 
@@ -259,4 +263,5 @@ def _stream(
     what = f"{model.name} on {model.device}, texts of {batch.ids.shape[1]} pieces"
     parts = [*in_parts(lambda part: stream.of(batch.part(part)), texts, what, most=max(1, texts // 2))]
     for layer in range(stream.shown, model.layers):
-        stream.show(layer, [torch.cat(pieces) for pieces in zip(*(part[layer] for part in parts), strict=True)])
+        whole = [torch.cat(pieces).to(model.device) for pieces in zip(*(part[layer] for part in parts), strict=True)]
+        stream.show(layer, whole)

@@ -155,7 +155,7 @@ class LinkObservation:
         if not len(self.first):
             return
         text, query, key, _, candidate = map(torch.from_numpy, self.pairs)
-        values = maps[text, :, query, key].double().numpy()
+        values = maps[text, :, query, key].cpu().double().numpy()
         best = np.maximum.reduceat(values, self.first)
         of_pair = np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(values)))
         place = np.where(values == best[of_pair], np.arange(len(values))[:, None], len(values))

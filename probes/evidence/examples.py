@@ -138,7 +138,7 @@ def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[
 
     def keep(layer: int, maps: Tensor) -> None:
         shares = maps[0] / maps[0].sum(-1, keepdim=True).clamp(min=TINY) if settings.maps == "norms" else maps[0]
-        layers.append(shares.numpy())
+        layers.append(shares.cpu().numpy())
 
     settings.stream(model, batch, keep)
     return np.stack(layers)

@@ -95,7 +95,7 @@ def _measure(
     sums = [torch.zeros(len(group.labels), *shape, dtype=torch.float64) for group in groups]
 
     def see(layer: int, maps: Tensor) -> None:
-        memory = laid_out(maps)
+        memory = laid_out(maps.cpu())
         for total, parts in zip(sums, asked, strict=True):
             for lines in parts:
                 total[:, :, layer].index_add_(0, lines.label, lines.measure(memory))

@@ -93,7 +93,11 @@ class Layout:
         for text, row in enumerate(values):
             numbers = list(row)
             table[text, : len(numbers)] = torch.tensor(numbers)
-        return torch.bmm(self.batch.to_words[:, :, : self.width], table[:, :, None])[:, :, 0]
+        return torch.bmm(self.batch.to_words[:, :, : self.width], self.placed(table)[:, :, None])[:, :, 0]
+
+    def placed(self, tensor: Tensor) -> Tensor:
+        """Return a tensor on the device of the batch."""
+        return tensor.to(self.batch.device)
 
     @cached_property
     def pairs(self) -> Bool[Tensor, "text query key"]:
@@ -113,7 +117,7 @@ class Layout:
             for text in self.documents
         )
         several = torch.tensor([sum(len(one) > 0 for one in text.sentences) > 1 for text in self.documents])
-        return self.pairs & (numbers[:, :, None] == numbers[:, None]) & several[:, None, None]
+        return self.pairs & (numbers[:, :, None] == numbers[:, None]) & self.placed(several)[:, None, None]
 
     @cached_property
     def texts(self) -> tuple[Float[Tensor, "text piece"], Float[Tensor, "text piece"]] | None:
@@ -132,8 +136,8 @@ class Layout:
         for text, document in enumerate(self.documents):
             dependent = np.flatnonzero(document.heads >= 0)
             arcs[text, dependent, document.heads[dependent]] = 1
-        to_words = self.batch.to_words[:, :, : self.width]
-        return torch.bmm(torch.bmm(to_words, arcs + arcs.transpose(1, 2)), to_words.transpose(1, 2)) > 0
+        to_words, both = self.batch.to_words[:, :, : self.width], self.placed(arcs + arcs.transpose(1, 2))
+        return torch.bmm(torch.bmm(to_words, both), to_words.transpose(1, 2)) > 0
 
 
 @dataclass(frozen=True)
@@ -188,8 +192,8 @@ def _attention(layout: Layout) -> Iterator[Weighted]:
     """Yield the weights of ATTENTION (Clark et al. 2019, section 3.2): means over tokens."""
     tokens, cls, sep = layout.tokens, layout.special(-1), layout.special(-2)
     square = torch.ones_like(layout.pairs)
-    sign = torch.isin(layout.batch.ids, layout.signs) & (layout.tokens > 0)
-    tagged = torch.tensor([any(text.upos) for text in layout.documents])
+    sign = torch.isin(layout.batch.ids, layout.placed(layout.signs)) & (layout.tokens > 0)
+    tagged = layout.placed(torch.tensor([any(text.upos) for text in layout.documents]))
     marks = layout.of_each([tag == "PUNCT" for tag in text.upos] for text in layout.documents)
     for rows, keys in ((tokens, cls), (tokens, sep), (sep, sep), (tokens - sep, sep)):
         yield _mean(rows, square & (keys > 0)[:, None])
@@ -214,7 +218,7 @@ def _sieves(layout: Layout) -> Iterator[Weighted]:
     The mean over all tokens is 1 / tokens, for rows sum to 1.
     """
     tokens = layout.tokens
-    place = torch.arange(tokens.shape[1])
+    place = torch.arange(tokens.shape[1], device=tokens.device)
     real = (tokens[:, :, None] * tokens[:, None]) > 0
     ends = (layout.special(-1) + layout.special(-2)) > 0
     near = (place - place[:, None]).abs() <= BAND

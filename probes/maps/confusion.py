@@ -89,7 +89,7 @@ class _Observation:
         """Take the bits of a layer."""
         if not len(self.items):
             return
-        heads = maps[self.text, :, self.query, self.key].double()
+        heads = maps[self.text, :, self.query, self.key].cpu().double()
         values = torch.cat([heads, heads.mean(1, keepdim=True)], 1).clamp_(min=TINY)
         every = values.new_zeros(len(self.items), values.shape[1]).index_add_(0, self.item, values)
         mass = torch.zeros_like(every).index_add_(0, self.item[self.right], values[self.right])

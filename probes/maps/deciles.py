@@ -279,7 +279,7 @@ class DecileObservation:
         if not len(self.pairs.text):
             return
         at = [torch.from_numpy(part) for part in (self.pairs.text, self.pairs.query, self.pairs.key)]
-        weights = maps[at[0], :, at[1], at[2]].T.contiguous().float().numpy()
+        weights = maps[at[0], :, at[1], at[2]].T.contiguous().float().cpu().numpy()
         heads = len(weights)
         cells = bins_of(weights) + BINS * np.arange(heads)[:, None]
         self.mass[layer] = weights.sum(1, dtype=np.float64)

@@ -141,7 +141,7 @@ class PredictionObservation:
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Count the hits of a layer."""
         words = self._others.shape[-1]
-        values = maps[:, :, :words, :words].masked_fill(~self._others[:, None], -1)
+        values = maps[:, :, :words, :words].cpu().masked_fill(~self._others[:, None], -1)
         best = values.amax(-1, keepdim=True)
         ties = (values == best).sum(-1, keepdim=True)
         named = self.named[:, None].expand(-1, values.shape[1], -1, -1)

@@ -105,7 +105,7 @@ def stream_answers(
         def see(layer: int, maps: Tensor) -> None:
             by_cell = maps.permute(0, 2, 3, 1)
             for place, one in zip(layers, cells, strict=True):
-                place.append(by_cell[one.text, one.row, one.column])
+                place.append(by_cell[one.text, one.row, one.column].cpu())
 
         if groups:
             settings.stream(model, batch, see)

@@ -75,7 +75,7 @@ def head_maps(
     layers: list[Tensor] = []
 
     def keep(_: int, maps: Tensor) -> None:
-        layers.append(maps.permute(0, 2, 3, 1))
+        layers.append(maps.cpu().permute(0, 2, 3, 1))
         step(1)
 
     stream_maps(model, batch, keep)
@@ -278,7 +278,7 @@ class Distances:
 
     def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> DistanceObservation:
         """Return what compares the heads on one batch."""
-        whole = ((batch.from_words.sum(2) > 0.5).sum(1) == batch.words).tolist()
+        whole = ((batch.from_words.sum(2) > 0.5).sum(1).cpu() == batch.words).tolist()
         wanted = [self.selected is None or text_key(text) in self.selected for text in documents]
         return DistanceObservation(batch.words.numpy(), np.flatnonzero(np.logical_and(wanted, whole)))
 
@@ -309,7 +309,7 @@ class DistanceObservation:
         """Compare the heads of the next layer."""
         if len(self.texts):
             shares = maps / maps.sum(3, keepdim=True).clamp(min=TINY)  # rows of norms have no sum in common
-            rows = map_rows(shares.permute(0, 2, 3, 1), self.words, self.texts)
+            rows = map_rows(shares.cpu().permute(0, 2, 3, 1), self.words, self.texts)
             self._rows.append(rows)
             self.blocks.append(np.concatenate([divergence(rows, other) for other in self._rows], 1))
 

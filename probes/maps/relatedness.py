@@ -81,7 +81,7 @@ class _Observation:
         text, one, other = self._places
         columns = slice(layer * maps.shape[1], (layer + 1) * maps.shape[1])
         both = maps[text, :, one, other] + maps[text, :, other, one]
-        self.attention[:, columns] = (both / 2).numpy()
+        self.attention[:, columns] = (both / 2).cpu().numpy()
 
 
 def rated_pairs(document: Document, ratings: Ratings) -> list[tuple[int, int, tuple[str, str], float]]:

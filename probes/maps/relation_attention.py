@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
+from mha.device import exact
 from probes.evidence.results import SPLITS
 from probes.records import Document, IntArray
 from probes.registry import Probe
@@ -200,16 +201,16 @@ class RelationObservation:
         self.questions = {(items.probe, items.variant, label) for items in item_sets for label in items.labels}
         self.pairs = pairs = GoldPairs.of(item_sets)
         texts, self.width = batch.from_words.shape[:2]
-        self._row = torch.from_numpy(pairs.query * texts + pairs.text)
-        self._cell = torch.from_numpy((pairs.query * (self.width + 2) + pairs.key) * texts + pairs.text)
-        self._signature = torch.from_numpy(pairs.signature)
-        word = torch.arange(self.width)
+        cell = (pairs.query * (self.width + 2) + pairs.key) * texts + pairs.text
+        rows = (pairs.query * texts + pairs.text, cell, pairs.signature)
+        self._row, self._cell, self._signature = (torch.from_numpy(one).to(batch.device) for one in rows)
+        word = torch.arange(self.width, device=batch.device)
         self._offset = (word - word[:, None] + self.width - 1).flatten()
         "[query * key] Index of the offset."
-        whole = (batch.from_words.sum(2) > 0.5).double()
-        self._others = whole.sum(1) - 1
+        whole = (batch.from_words.sum(2) > 0.5).cpu().double()
+        self._others = (whole.sum(1) - 1).float().to(batch.device)
         "[text] Number of other words that a word can attend to."
-        self.n = np.bincount(self._offset.numpy(), (whole.T @ whole).flatten().numpy())
+        self.n = np.bincount(self._offset.cpu().numpy(), (whole.T @ whole).flatten().numpy())
         self.on = np.zeros((len(pairs.signatures), *shape))
         self.hits = np.zeros_like(self.on)
         self.strong = np.zeros(shape)
@@ -219,7 +220,7 @@ class RelationObservation:
     def pairs_by_offset(self) -> Numbers:
         """Return what uniform attention to other words puts on pairs, by signature and offset."""
         offset, count = self.pairs.key - self.pairs.query + self.width - 1, 2 * self.width - 1
-        cell, uniform = self.pairs.signature * count + offset, 1 / self._others.numpy()[self.pairs.text]
+        cell, uniform = self.pairs.signature * count + offset, 1 / self._others.cpu().double().numpy()[self.pairs.text]
         cells: Numbers = np.bincount(cell, uniform, len(self.pairs.signatures) * count).astype(np.float64)
         return cells.reshape(-1, count)
 
@@ -227,27 +228,28 @@ class RelationObservation:
         """Sum the attention of a layer."""
         memory = maps.permute(2, 3, 0, 1).contiguous()
         words = memory[:, : self.width]
-        relative = (words * self._others.to(words.dtype)[:, None]).sum(2, dtype=torch.float64).flatten(0, 1)
+        double = exact(maps.device)
+        relative = (words * self._others[:, None]).sum(2, dtype=double).flatten(0, 1)
         self.by_offset[:, layer] = _sums(relative, self._offset, len(self.by_offset))
-        diagonal = torch.arange(self.width)
+        diagonal = torch.arange(self.width, device=maps.device)
         itself = words[diagonal, diagonal]
         words[diagonal, diagonal] = 0
-        self.between[layer] = words.sum((0, 1, 2), dtype=torch.float64).numpy()
+        self.between[layer] = words.sum((0, 1, 2), dtype=double).cpu().numpy()
         top = top_of(words, 1)
         words[diagonal, diagonal] = itself
         best = top.best.flatten(0, 1)
-        self.strong[layer] = (best >= STRONG).sum(0).numpy()
+        self.strong[layer] = (best >= STRONG).sum(0).cpu().numpy()
         on = memory.view(-1, maps.shape[1]).index_select(0, self._cell)
-        hits = (on >= best.clamp(min=STRONG).index_select(0, self._row)).double()
+        hits = (on >= best.clamp(min=STRONG).index_select(0, self._row)).to(double)
         if top.ties is not None:
             hits /= top.ties.flatten(0, 1).index_select(0, self._row)
-        self.on[:, layer] = _sums(on.double(), self._signature, len(self.on))
+        self.on[:, layer] = _sums(on.to(double), self._signature, len(self.on))
         self.hits[:, layer] = _sums(hits, self._signature, len(self.on))
 
 
 def _sums(values: Tensor, place: Tensor, places: int) -> Numbers:
     """Return the sums [place, head] of values [row, head]."""
-    summed: Numbers = values.new_zeros(places, values.shape[1]).index_add_(0, place, values).numpy()
+    summed: Numbers = values.new_zeros(places, values.shape[1]).index_add_(0, place, values).cpu().double().numpy()
     return summed
 
 

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from mha.batches import Batch
+from mha.device import exact
 from mha.models.model import Model
 from mha.pieces import CLS, SEP
 from probes.evidence.leads import EXACT, Documents, holm
@@ -27,7 +28,7 @@ from probes.evidence.statistics import Bootstrap, adjust
 from probes.maps.cells import ATTENTION, BETWEEN, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
-from probes.scoring.tally import BLOCKS, cluster_blocks
+from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
 from probes.targets import Items
 
 SMOOTHING = 1e-4
@@ -101,10 +102,10 @@ class ShapesObservation:
         """Lay out the sums; `blocks` [text] are the clusters."""
         self.lens = lens
         self.present, of_text = np.unique(blocks, return_inverse=True)
-        self._cluster = torch.from_numpy(of_text)
-        self.n = self._by_cluster(lens.counted).numpy().astype(np.int64)
+        self._cluster = torch.from_numpy(of_text).to(lens.layout.batch.device)
+        self.n = self._by_cluster(lens.counted).astype(np.int64)
         "[cluster, measure], as `even`"
-        self.even = self._by_cluster(lens.measure(lens.even)[0][:, :, 0]).numpy()
+        self.even = self._by_cluster(lens.measure(lens.even)[0][:, :, 0])
         self.sums = np.zeros((*self.n.shape, layers, heads))
         "[cluster, measure, layer, head]"
         self.near = np.zeros((layers, heads), np.int64)
@@ -112,13 +113,14 @@ class ShapesObservation:
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Add up what is measured of a layer."""
         values, near = self.lens.measure(pattern)
-        self.sums[:, :, layer] = self._by_cluster(values).numpy()
-        self.near[layer] = near.sum(0).numpy()
+        self.sums[:, :, layer] = self._by_cluster(values)
+        self.near[layer] = near.sum(0).cpu().numpy()
 
-    def _by_cluster(self, values: Tensor) -> Tensor:
-        """Return the sums over the texts of each cluster, in double precision."""
-        sums = torch.zeros(len(self.present), *values.shape[1:], dtype=torch.float64)
-        return sums.index_add_(0, self._cluster, values.double())
+    def _by_cluster(self, values: Tensor) -> Numbers:
+        """Return the sums over the texts of each cluster (`mha.device.exact`)."""
+        sums = values.new_zeros(len(self.present), *values.shape[1:], dtype=exact(values.device))
+        summed: Numbers = sums.index_add_(0, self._cluster, values.to(sums.dtype)).cpu().double().numpy()
+        return summed
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,9 @@ class _Lens:
     @cached_property
     def first(self) -> Float[Tensor, "text piece"]:
         """1 at the first piece where that is [CLS]."""
-        return self.layout.special(CLS) * (torch.arange(self.layout.tokens.shape[1]) == 0)
+        return self.layout.special(CLS) * (
+            torch.arange(self.layout.tokens.shape[1], device=self.layout.batch.device) == 0
+        )
 
     @cached_property
     def blocks(self) -> Float[Tensor, "text query key"] | None:

@@ -12,6 +12,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from mha.batches import Batch, collate
+from mha.device import exact
 from mha.models.maps import stream_lengths, stream_outputs
 from mha.models.model import Model
 from mha.parallel import in_order
@@ -51,7 +52,7 @@ def read_sinks(
 
     def read(chosen: list[int]) -> tuple[Sums, Ranks]:
         texts = [aligned.pieces[i] for i in chosen]
-        batch = collate(texts, reduce=settings.reduce, padding=model.padding)
+        batch = collate(texts, reduce=settings.reduce, padding=model.padding).to(model.device)
         return batch_sums(model, batch), text_ranks(model, batch)
 
     for chosen, (more, ranked) in zip(batches, in_order(read, batches, settings.workers), strict=True):
@@ -66,9 +67,10 @@ def text_ranks(model: Model, batch: Batch) -> Ranks:
     ranks = np.full((len(batch.ids), model.layers, model.heads), np.nan)
 
     def see(layer: int, outputs: Tensor) -> None:
-        products = torch.einsum("bwhd,bwhe->bhde", outputs.double(), outputs.double())
+        outputs = outputs.to(exact(outputs.device))
+        products = torch.einsum("bwhd,bwhe->bhde", outputs, outputs)
         length = products.diagonal(dim1=-2, dim2=-1).sum(-1)
-        ranks[:, layer] = (length**2 / products.square().sum((-2, -1))).numpy()
+        ranks[:, layer] = (length**2 / products.square().sum((-2, -1))).cpu().numpy()
 
     stream_outputs(model, batch, see)
     return ranks
@@ -78,12 +80,13 @@ def batch_sums(model: Model, batch: Batch) -> Sums:
     """Return the sums of one batch."""
     sums = np.zeros((len(MEASURES), 2, model.layers, model.heads))
     queries = batch.from_words.sum(1)
-    kinds = torch.stack([batch.to_words[:, :, :SEP].sum(2), batch.to_words[:, :, SEP:].sum(2)]).double()
+    kinds = torch.stack([batch.to_words[:, :, :SEP].sum(2), batch.to_words[:, :, SEP:].sum(2)])
+    kinds = kinds.to(exact(batch.device))
 
     def see(layer: int, pattern: Tensor, lengths: Tensor) -> None:
         given = torch.einsum("bq,bhqk->bhk", queries, pattern)
         measures = torch.stack([given, given * lengths, lengths, torch.ones_like(lengths)])
-        sums[:, :, layer] = torch.einsum("mbhk,tbk->mth", measures.double(), kinds).numpy()
+        sums[:, :, layer] = torch.einsum("mbhk,tbk->mth", measures.to(kinds.dtype), kinds).cpu().numpy()
 
     stream_lengths(model, batch, see)
     return sums

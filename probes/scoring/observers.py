@@ -21,7 +21,8 @@ class Observation(Protocol):
 
         `maps` are of the kind that the run reads (`[scoring] maps`, one of `mha.models.maps.MAPS`); their keys are the
         words, then [SEP], then [CLS]. `pattern` is attention itself whatever the run reads, of the pieces of the words.
-        Called once a layer, by the thread that has the batch.
+        Both lie on the model's device: sums of them are small to copy, they are not. Called once a layer, by the thread
+        that has the batch.
         """
 
 
@@ -35,7 +36,7 @@ class Observer(Protocol):
     def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items]) -> Observation:
         """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time.
 
-        `items` are the questions about the batch, as they are scored.
+        The batch lies on the model's device. `items` are the questions about the batch, as they are scored.
         """
 
     def add(self, observation: Any) -> None:

@@ -69,7 +69,7 @@ class PreparedTargets:
             if not groups:
                 continue
             blocks = np.array([block_of[document.id] for document in documents], np.int64)
-            batch = collate(cut, reduce=settings.reduce, padding=model.padding)
+            batch = collate(cut, reduce=settings.reduce, padding=model.padding).to(model.device)
             batches.append(BatchQuestions.of(groups, Segments.of(groups, blocks), batch))
             for name, segments, outcome in score_baselines(groups, Shown(documents), blocks, by_name, baselines):
                 tallies[name].add_items(segments, outcome)

@@ -145,7 +145,7 @@ class _Work:
         cut = [self.aligned.pieces[i] for i in chosen]
         groups = ask(self.probes, documents, cut, scored.dropped)
         if groups or self.observers:
-            batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
+            batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding).to(self.model.device)
             scored.looks = [observer.observe(documents, batch, groups) for observer in self.observers]
             with _changed(self.model, self.changes(documents, batch)):
                 self._read(batch, groups, documents, scored)

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import Batch
+from mha.device import exact
 from mha.models.maps import SeeBoth, stream_maps
 from mha.models.model import Model
 from mha.pieces import CLS, SEP
@@ -33,6 +34,8 @@ Of other maps (`mha.models.maps.MAPS`) mass and coverage have the units of those
 
 PAIRS = 16_384
 "Pairs of an item and a gold key that are scored at a time."
+
+CPU = torch.device("cpu")
 
 TINY = torch.finfo(torch.float32).tiny
 "Attention below this is none; heads that put all on one key leave as little to the others."
@@ -81,10 +84,10 @@ def top_of(values: Tensor, dim: int) -> Top:
 def top_two(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the greatest and the second greatest value along `dim`, equal where they tie; -1 where there is no second.
 
-    One slice after the other: slices are long stretches of memory, which `amax` and comparisons use less well; the
-    rows of baselines are such stretches themselves.
+    On the CPU one slice after the other: slices are long stretches of memory, which `amax` and comparisons use less
+    well; the rows of baselines are such stretches themselves.
     """
-    if values.stride(dim) == 1 and values.shape[dim] > 1:
+    if values.shape[dim] > 1 and (values.stride(dim) == 1 or values.device.type != "cpu"):
         best, second = values.topk(2, dim).values.unbind(dim)
         return best, second
     first, *others = values.unbind(dim)
@@ -116,9 +119,9 @@ class BatchScorer:
     batch, head.
     """
 
-    def __init__(self, groups: Sequence[Items], words: IntArray) -> None:
-        """Lay out `groups` for texts of `words` words each."""
-        self.texts, self.width = len(words), int(words.max())
+    def __init__(self, groups: Sequence[Items], words: IntArray, device: torch.device = CPU) -> None:
+        """Lay out `groups` for texts of `words` words each, whose maps lie on `device`."""
+        self.texts, self.width, self.device = len(words), int(words.max()), device
         self.kinds = sorted({_kind(group) for group in groups if isinstance(group.candidates, str)})
         self.explicit: list[tuple[Tensor, Tensor, int]] = []
         place: list[IntArray] = []
@@ -133,19 +136,22 @@ class BatchScorer:
             else:
                 key, item = group.candidates
                 place.append(rows + np.arange(len(group)))
-                cells = torch.from_numpy(self._cells(group, key, item))
-                self.explicit.append((cells, torch.from_numpy(item), len(group)))
+                cells = self._placed(self._cells(group, key, item))
+                self.explicit.append((cells, self._placed(item), len(group)))
                 rows += len(group)
             gold.append(self._cells(group, *group.gold))
             gold_item.append(group.gold[1] + items)
             spread.append(np.full(len(group), group.spread))
             items += len(group)
         self.items = items
-        self.place = torch.from_numpy(np.concatenate(place))
-        self.gold = torch.from_numpy(np.concatenate(gold))
-        self.gold_item = torch.from_numpy(np.concatenate(gold_item))
+        self.place = self._placed(np.concatenate(place))
+        self.gold = self._placed(np.concatenate(gold))
+        self.gold_item = self._placed(np.concatenate(gold_item))
         self.gold_place = self.place[self.gold_item]
-        self.spread = torch.from_numpy(np.flatnonzero(np.concatenate(spread)))
+        self.spread = self._placed(np.flatnonzero(np.concatenate(spread)))
+
+    def _placed(self, numbers: IntArray) -> Tensor:
+        return torch.from_numpy(numbers).to(self.device)
 
     def _cells(self, group: Items, key: IntArray, item: IntArray) -> IntArray:
         """Return where the attention between items and keys lies: [pair] rows of a map's memory as [cell, head]."""
@@ -164,21 +170,22 @@ class BatchScorer:
         shares: bool = False,
         hits_alone: bool = False,
     ) -> Float[Tensor, "segment measure head"]:
-        """Return the MEASURES of all heads summed over the items of each segment, in double precision.
+        """Return the MEASURES of all heads summed over the items of each segment (`mha.device.exact`).
 
-        `segment` is the number of every item's segment. With `shares` a broad row is judged by the share of its sum
-        that its most attended key has: rows of norms do not sum to 1. With `hits_alone` the other measures are 0.
+        `segment` is the number of every item's segment; it and the maps lie on the scorer's device. With `shares` a
+        broad row is judged by the share of its sum that its most attended key has: rows of norms do not sum to 1. With
+        `hits_alone` the other measures are 0.
         """
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
         top = self._tops(memory, cells)
-        sums = torch.zeros(segments, len(MEASURES), maps.shape[1], dtype=torch.float64)
+        sums = maps.new_zeros(segments, len(MEASURES), maps.shape[1], dtype=exact(maps.device))
         self._add_gold(sums, top, cells, segment, hits_alone=hits_alone)
         if not hits_alone:
-            sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).double())
+            sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).to(sums.dtype))
             if top.near is not None:
                 items = top.near.any(1)[self.place].nonzero()[:, 0]  # few
-                sums[:, 3].index_add_(0, segment[items], top.near[self.place[items]].double())
+                sums[:, 3].index_add_(0, segment[items], top.near[self.place[items]].to(sums.dtype))
         if len(self.spread):
             self._add_spread(sums, top, segment[self.spread], shares=shares)
         return sums
@@ -194,23 +201,23 @@ class BatchScorer:
             hits = torch.ge(gold, winner, out=winner)
             if top.ties is not None:
                 hits /= top.ties.index_select(0, place)
-            sums[:, 0].index_add_(0, segment[here], hits.double())
+            sums[:, 0].index_add_(0, segment[here], hits.to(sums.dtype))
             if not hits_alone:
-                sums[:, 1].index_add_(0, segment[here], gold.double())
+                sums[:, 1].index_add_(0, segment[here], gold.to(sums.dtype))
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
         place = self.place[self.spread]
-        row = top.coverage[place].clamp(min=TINY) if shares else torch.ones(1)
-        measures = _spread_measures(top.best[place] / row).double()
+        row = top.coverage[place].clamp(min=TINY) if shares else torch.ones((), device=self.device)
+        measures = _spread_measures(top.best[place] / row).to(sums.dtype)
         measures[:, 1] *= row
         if top.near is not None:
-            measures[:, 3] -= top.near[place].double()
+            measures[:, 3] -= top.near[place].to(sums.dtype)
         sums.index_add_(0, segment, measures)
 
     def _tops(self, memory: Float[Tensor, "query key batch head"], cells: Tensor) -> Top:
         """Return the tops of all queries for each kind of named candidates, then those of explicit candidates."""
-        diagonal = torch.arange(self.width)
+        diagonal = torch.arange(self.width, device=self.device)
         itself = memory[diagonal, diagonal]
         memory[diagonal, diagonal] = 0
         others = memory[:, : self.width]
@@ -298,8 +305,8 @@ class BatchQuestions:
 
     @classmethod
     def of(cls, groups: list[Items], segments: Segments, batch: Batch) -> BatchQuestions:
-        """Lay out the questions of a batch."""
-        return cls(batch, BatchScorer(groups, batch.words.numpy()), segments)
+        """Lay out the questions of a batch, on its device."""
+        return cls(batch, BatchScorer(groups, batch.words.numpy(), batch.device), segments)
 
     def sums(
         self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights", hits_alone: bool = False
@@ -308,12 +315,13 @@ class BatchQuestions:
 
         `maps` is one of `mha.models.maps.MAPS`. With `hits_alone` other measures are not looked at.
         """
-        count, segment = len(self.segments), torch.from_numpy(self.segments.of_item)
+        count, segment = len(self.segments), torch.from_numpy(self.segments.of_item).to(self.scorer.device)
         sums = np.empty((count, len(MEASURES), model.layers, model.heads))
 
         def see(layer: int, of_layer: Tensor) -> None:
             options = {"shares": maps == "norms", "hits_alone": hits_alone}
-            sums[:, :, layer] = self.scorer.sums(of_layer, segment, count, **options).numpy()
+            found = self.scorer.sums(of_layer.to(self.scorer.device), segment, count, **options)
+            sums[:, :, layer] = found.cpu().numpy()
 
         stream_maps(model, self.batch, see, also, maps=maps)
         return sums.reshape(count, len(MEASURES), -1)

@@ -63,7 +63,7 @@ def attached_arcs(
             words: dict[int, list[np.ndarray]] = words,
         ) -> None:
             for row, tree in gold.items():
-                words[row].append(maps[row].numpy()[:, tree.words[:, None], tree.words])
+                words[row].append(maps[row].cpu().numpy()[:, tree.words[:, None], tree.words])
 
         settings.stream(model, batch, see)
         for row, tree in gold.items():

@@ -58,7 +58,7 @@ class HeadVectors:
 
             def see(layer: int, given: Tensor) -> None:
                 kept = outputs.setdefault(layer, np.empty((len(cells), *given.shape[2:]), np.float32))
-                kept[rows] = given[text, word].numpy()
+                kept[rows] = given[text, word].cpu().numpy()
 
             stream_outputs(model, batch, see)
 

@@ -113,5 +113,5 @@ class _Reader:
 
     def see(self, layer: int, maps: Tensor) -> None:
         heads = slice(layer * maps.shape[1], (layer + 1) * maps.shape[1])
-        self.values[self.rows, heads, 0] = maps[self.text, :, self.query, self.key].numpy()
-        self.values[self.rows, heads, 1] = maps[self.text, :, self.key, self.query].numpy()
+        self.values[self.rows, heads, 0] = maps[self.text, :, self.query, self.key].cpu().numpy()
+        self.values[self.rows, heads, 1] = maps[self.text, :, self.key, self.query].cpu().numpy()

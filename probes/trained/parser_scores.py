@@ -157,7 +157,7 @@ def _answers(documents: Sequence[Document], width: int) -> tuple[Tensor, Tensor]
 
 def _bank(model: Model, batch: Batch, gold: Tensor, vectors: Tensor) -> Treebank:
     layers: list[Tensor] = []
-    stream_maps(model, batch, lambda layer, maps: layers.append(maps.permute(0, 2, 3, 1).clone()))
+    stream_maps(model, batch, lambda layer, maps: layers.append(maps.cpu().permute(0, 2, 3, 1).clone()))
     maps = torch.cat(layers, -1)
     words = gold.shape[1]
     ends = torch.cat([maps[:, :, CLS], maps[:, :, SEP]], -1)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.bench import ablate, quickstart, scoring, train
+from experiments.bench import ablate, gpu, quickstart, scoring, train
 from experiments.bench.records import BLOCK, blocks_of
 from experiments.compare import specialisation
 from experiments.inputs.corpora import open_corpora
@@ -100,7 +100,7 @@ def test_no_measured_number_is_without_a_source(page: Path) -> None:
 
 Blocks = Callable[[Any], dict[str, str]]
 ATLAS = ATLAS_PAGE.read(ROOT / specialisation.RECORD)
-BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (ablate, quickstart, scoring, train)]
+BENCHES = [(made.RECORD, made.PAGES, made.blocks) for made in (ablate, gpu, quickstart, scoring, train)]
 
 
 @pytest.mark.parametrize(("record", "pages", "blocks"), BENCHES, ids=[record.stem for record, *_ in BENCHES])

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
+from experiments.bench.gpu import CLOSE, parity
 from experiments.inputs.corpora import open_corpora
 from experiments.run.config import load_config
 from experiments.run.run import run
@@ -20,7 +21,7 @@ from mha import Batch, Model, collate, export_encoder, load_model
 from mha.device import find_device
 from mha.pieces import align
 from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
-from probes import get_probe
+from probes import Corpus, get_probe
 from probes.causal.patching import measure_patching
 from probes.causal.transfer import draw_donors, measure_transfer
 from probes.registry import probe_names
@@ -95,6 +96,15 @@ def test_a_batch_that_is_not_moved_and_an_array_that_is_made_too_early_are_caugh
     with pytest.raises(TypeError, match="no float64"):
         vectors.double()
     assert np.isfinite(vectors.cpu().double().numpy()).all()
+
+
+def test_maps_scores_ablation_and_gates_are_those_of_the_cpu(speaker: Path) -> None:
+    """As `make gpu` compares them: no head is right elsewhere, and attention differs by rounding alone."""
+    corpus = Corpus.generated(6, seed=0).sentences()
+    apart = parity(load_model(str(speaker)), corpus.take(range(12)), find_device("auto"))
+    assert apart.pop("share of other hits") == 0
+    assert {name for name, far in apart.items() if not far <= CLOSE} == set()
+    assert len(apart) == 9
 
 
 def tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -150,7 +150,7 @@ def test_maps_on_cuda_are_those_of_the_cpu(maps: str, model: Model, record_prope
     found: dict[str, list[Tensor]] = {"cpu": [], "cuda": []}
     for device, kept in found.items():
         placed = replace(model, module=deepcopy(model.module).to(device))
-        stream_maps(placed, collate(TEXTS), lambda layer, seen, kept=kept: kept.append(seen), maps=maps)
+        stream_maps(placed, collate(TEXTS), lambda layer, seen, kept=kept: kept.append(seen.cpu()), maps=maps)
     others = 0
     for one, other in zip(found["cpu"], found["cuda"], strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
