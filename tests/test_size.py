@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86146,
-    "lines of tests": 50387,
-    "files of Python": 548,
+    "lines of source": 86498,
+    "lines of tests": 50480,
+    "files of Python": 549,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,

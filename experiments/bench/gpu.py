@@ -39,11 +39,10 @@ from experiments.bench.passes import (
 )
 from experiments.bench.records import exits_with_2, machine, new_record, paragraphs, with_blocks
 from experiments.bench.train import LENGTH, initialised, random_batches, train_ours
-from mha import EncoderConfig, Model, collate, load_model, plan
+from mha import EncoderConfig, Model, collate, load_model
 from mha.causal.gates import GateSettings
 from mha.device import find_device
 from mha.models.maps import MAPS, stream_maps
-from mha.pieces import align
 from probes import Document, Settings, get_probe, score_corpus
 from probes.causal.ablation import measure, single_heads
 from probes.causal.behaviours import Embedding, sentence_embeddings
@@ -140,10 +139,10 @@ def parity(here: Model, texts: Sequence[Document], device: torch.device) -> dict
 
 def maps_apart(one: Model, other: Model, texts: Sequence[Document], maps: str) -> float:
     """Return the largest difference of the word-level maps of two models, of norms relative to the largest norm."""
-    pieces = align(one.tokenizer, [text.words for text in texts])
+    aligned = Aligned.of(one, MemoryTexts(texts))
     apart = 0.0
-    for chosen in plan(pieces, [text.id for text in texts], Settings().batch_pieces):
-        batch = collate([pieces[i] for i in chosen], padding=one.padding)
+    for chosen in aligned.batches(Settings().batch_pieces):
+        batch = collate([aligned.pieces[i] for i in chosen], padding=one.padding)
         seen: list[list[torch.Tensor]] = []
         for model in (one, other):
             layers: list[torch.Tensor] = []

@@ -98,7 +98,7 @@ def timed(work: Callable[..., object], *arguments: object) -> float:
     """Return the seconds that a call takes, until a GPU has done its part."""
     start = time.perf_counter()
     work(*arguments)
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_available():
         torch.cuda.synchronize()
     return round(time.perf_counter() - start, 3)
 
