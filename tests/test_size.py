@@ -14,7 +14,7 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86498,
+    "lines of source": 86499,
     "lines of tests": 50480,
     "files of Python": 549,
     "files of Python under 60 lines": 78,

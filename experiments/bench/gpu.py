@@ -24,7 +24,6 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from experiments.api import load
 from experiments.bench.passes import (
     bert,
     forward,
@@ -42,6 +41,7 @@ from experiments.bench.train import LENGTH, initialised, random_batches, train_o
 from mha import EncoderConfig, Model, collate, load_model
 from mha.causal.gates import GateSettings
 from mha.device import find_device
+from mha.models.folders import keep
 from mha.models.maps import MAPS, stream_maps
 from probes import Document, Settings, get_probe, score_corpus
 from probes.causal.ablation import measure, single_heads
@@ -192,7 +192,7 @@ def cost(shape: str, texts: Sequence[Document], device: torch.device) -> dict[st
     Of the sweep it is the ratio to as many plain passes, on every tenth text.
     """
     theirs = plain_model(shape)
-    ours = load_model("minilm") if shape == MINILM else load(theirs, tokenizer())
+    ours = load_model("minilm") if shape == MINILM else load_model(str(keep(theirs, tokenizer())))
     ours = replace(ours, module=ours.module.to(device))
     run, ids = plain_pass(theirs.to(device)), plain_texts(texts)
     corpus, names = MemoryTexts(texts), of_sentences()

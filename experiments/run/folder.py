@@ -51,7 +51,8 @@ def is_done(folder: Path, config: Config) -> bool:
     if not there or _differences(folder / CONFIG, config):
         return False
     try:
-        return read_record(folder / "run.json").files == own_files(config)
+        own = own_files(config)
+        return not own or read_record(folder / "run.json").files == own
     except (OSError, ValueError):
         return False
 
