@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86499,
-    "lines of tests": 50480,
+    "lines of source": 86526,
+    "lines of tests": 50569,
     "files of Python": 549,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
