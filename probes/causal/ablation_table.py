@@ -125,7 +125,8 @@ def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
     values, *beside = np.split(values, range(len(place), values.shape[1], len(place)), axis=1)
-    found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, behaviour.share, behaviour.rounding)]
+    share = behaviour.share or bool(np.isin(values, (0, 1)).all())  # as a score of one's own may be
+    found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, share, behaviour.rounding)]
     for (name, unit), numbers in zip(behaviour.beside.items(), beside, strict=bool(beside)):
         told = AblatedMeasure(behaviour.name, name, unit, numbers, place, name == ACCURACY, behaviour.rounding)
         found.append(told)

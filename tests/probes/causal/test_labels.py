@@ -194,6 +194,9 @@ def test_a_score_of_ones_own_is_ablated_in_place_of_the_log_probability() -> Non
         BehaviourError, match=r"score: expected a tensor \(\d+,\), a number for each gold label, got \(\d+, 2\)"
     ):
         ablate(model, "each", rows, score=lambda given, gold: given)
+    answered = ablate(model, "each", rows, score=right).frame.set_index(["measure", "name"])
+    numbers = ["cost", "ci_low", "ci_high", "p", "p_adjusted"]
+    pd.testing.assert_frame_equal(answered.loc[VALUE, numbers], answered.loc[ACCURACY, numbers])
     behaviour = labels(Classifier.of(model, TEXTS), "rows", labelled_rows(rows), score=right)
     with pytest.raises(BehaviourError, match="rows: what is measured has no gradient"):
         slopes(behaviour, model.layers, model.heads)
