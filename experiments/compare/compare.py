@@ -22,8 +22,7 @@ from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
 from reports.formats import interval, names, names_apart, percent, shape_text
 from reports.progress import Progress, each, silent
-from reports.scores.effects import significant
-from reports.tables.shared_columns import VALUE
+from reports.scores.effects import deciding, significant
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."
@@ -176,7 +175,7 @@ def _costly(costs: pd.DataFrame, behaviour: str) -> list[str] | None:
     """Return the heads without which a behaviour is significantly worse; None if it was not measured."""
     if costs.empty or behaviour not in set(costs["behaviour"]):
         return None
-    rows = costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head") & (costs["measure"] == VALUE)]
+    rows = deciding(costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head")])
     return [*significant(rows[rows["way"] == rows["way"].iloc[0]])[0]["name"]]
 
 

@@ -28,7 +28,7 @@ from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.scoring.score import Settings
 from reports.formats import MISSING, decimal3, model_title, p_value, percent
-from reports.scores.effects import cost_text, scale_of
+from reports.scores.effects import cost_text, deciding, scale_of
 from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
@@ -166,12 +166,14 @@ def _ablate_rows(
     sets = single_heads(model.layers, model.heads) if EACH in heads else together
     values = measure(behaviour, [(), *(one.heads for one in sets)], how).numpy()
     frame = ablation_table(behaviour, how, sets, values, Effort(seed=seed))
-    groups = [rows.to_dict("records") for _, rows in frame.groupby("measure", sort=False)]
+    first = deciding(frame)
+    others = (rows for _, rows in frame.drop(first.index).groupby("measure", sort=False))
+    groups = [rows.to_dict("records") for rows in (first, *others)]
     order = np.argsort([-row["cost"] for row in groups[0]], kind="stable")
-    columns = [f"{group[0]['measure'].replace(VALUE, 'cost')}, {scale_of(group[0]).unit}" for group in groups]
+    cost, *beside = (f"{group[0]['measure'].replace(VALUE, 'cost')}, {scale_of(group[0]).unit}" for group in groups)
     shown = tuple(
-        (groups[0][i]["name"], *(cost_text(group[i]) for group in groups), p_value(groups[0][i]["p_adjusted"]))
-        for i in order
+        (one["name"], cost_text(one), p_value(one["p_adjusted"]), *(cost_text(group[i]) for group in groups[1:]))
+        for i, one in ((i, groups[0][i]) for i in order)
     )
     intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
@@ -180,7 +182,7 @@ def _ablate_rows(
         "Where a cost is below 0 the model does better without the heads."
     )
     title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"
-    return TextTable(title, ("heads", *columns, "corrected p"), shown, frame, note)
+    return TextTable(title, ("heads", cost, "corrected p", *beside), shown, frame, note)
 
 
 @torch.inference_mode()

@@ -17,7 +17,7 @@ from reports.formats import count, decimal, names, p_value
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.scores.effects import Row, behaviour_text, cost_text, highest, is_distance, scale_of, significant
+from reports.scores.effects import Row, behaviour_text, cost_text, deciding, highest, is_distance, scale_of, significant
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
@@ -221,11 +221,11 @@ class AblationMeasure(Measure):
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
         """Return what the first behaviour loses without a head."""
-        costs = run.last("ablations")
-        own = costs[(costs["kind"] == "head") & (costs["name"] == head)].to_dict("records") if len(costs) else []
-        return (
-            f"Ablated alone, it {_effect(own[0])}." if own and own[0]["behaviour"] == costs["behaviour"].iloc[0] else ""
-        )
+        if (costs := run.last("ablations")).empty:
+            return ""
+        first = costs["behaviour"] == costs["behaviour"].iloc[0]
+        own = deciding(costs[first & (costs["kind"] == "head") & (costs["name"] == head)])
+        return f"Ablated alone, it {_effect(own.iloc[0])}." if len(own) else ""
 
 
 def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:
@@ -233,11 +233,11 @@ def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any
 
 
 def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the parts of a behaviour that are told: all measures of the first way, then the value in the others."""
-    values = rows[rows["measure"] == VALUE]
-    first = values["way"].iloc[0]
-    others = values[values["way"] != first].groupby("way", sort=False)
-    return [of for _, of in (*rows[rows["way"] == first].groupby("measure", sort=False), *others)]
+    """Return the parts of a behaviour that are told: what decides, other measures of its way, and it in other ways."""
+    ways = [of for _, of in deciding(rows).groupby("way", sort=False)]
+    one = ways[0].iloc[0]
+    beside = rows[(rows["way"] == one["way"]) & (rows["measure"] != one["measure"])]
+    return [ways[0], *(of for _, of in beside.groupby("measure", sort=False)), *ways[1:]]
 
 
 def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
@@ -278,13 +278,16 @@ def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
     also = "" if is_distance(first.iloc[0]) else ", then those without which the model is significantly better"
     title = f"The heads that cost most{also} (way: {first['way'].iloc[0]}); 95 % intervals"
     titles, costs = _columns(groups)
-    told = [(row["name"], *(one[row["name"]] for one in costs), p_value(row["p_adjusted"])) for row in _rows(chosen)]
-    yield TableBlock(TextTable.of(title, columns_of(("Head", *titles, "Corrected p")), told))
+    told = [
+        (row["name"], cost_text(row), p_value(row["p_adjusted"]), *(one[row["name"]] for one in costs[1:]))
+        for row in _rows(chosen)
+    ]
+    yield TableBlock(TextTable.of(title, columns_of(("Head", titles[0], "Corrected p", *titles[1:])), told))
     if len(layers):
         of_layers = [(name, *(one[name] for one in costs)) for name in layers["name"]]
         table = TextTable.of("Whole layers", columns_of(("Layer", *titles)), of_layers)
         yield Fold(table.title, [TableBlock(table, caption=False)])
-    values = rows[(rows["measure"] == VALUE) & (rows["kind"] == "head")]
+    values = deciding(rows[rows["kind"] == "head"])
     ranks = {str(way): of.set_index("name")["cost"].rank() for way, of in values.groupby("way", sort=False)}
     alike = [f"{one} and {other} {decimal(ranks[one].corr(ranks[other]))}" for one, other in combinations(ranks, 2)]
     if alike:
@@ -296,9 +299,8 @@ def _columns(groups: Sequence[pd.DataFrame]) -> tuple[list[str], list[dict[str, 
     titles, first = [], groups[0]["way"].iloc[0]
     for group in groups:
         one, unit = group.iloc[0], scale_of(group.iloc[0]).unit
-        of_value = f"Cost, {unit}" if one["way"] == first else f"Cost, {one['way']}, {unit}"
-        points = ", points" * (unit == "percentage points")
-        titles.append(of_value if one["measure"] == VALUE else f"{one['measure']}{points}")
+        what = ("Cost", unit) if one["measure"] == VALUE else (one["measure"], "points" * (unit == "percentage points"))
+        titles.append(", ".join(filter(None, (what[0], "" if one["way"] == first else one["way"], what[1]))))
     return titles, [{row["name"]: cost_text(row) for row in _rows(group)} for group in groups]
 
 

@@ -18,7 +18,7 @@ from reports.blocks.block import Block, Charts, Fold, Paragraph, TableBlock, Ter
 from reports.formats import MISSING, cost, decimal, names, percent, signed_percent
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
-from reports.scores.effects import highest
+from reports.scores.effects import deciding, highest
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, columns_of
 from reports.tables.effects import ALL_PLACES, ATTENTION_VERDICTS
@@ -87,7 +87,7 @@ HEADS_COMPARED: Final = run_table(
         ),
         *ends("transfer", "the transfer", cost),
         flag("transfer_significant", "Whether the head transfers the answer (table transfer); no where not measured."),
-        number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
+        number("cost", "What the behaviour loses without the head, in its unit; of labels logits.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
         flag(
@@ -234,10 +234,10 @@ class AttentionVsEffectMeasure(Measure):
 
 
 def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:
-    single = ablated[(ablated["kind"] == "head") & (ablated["way"] == way) & (ablated["measure"] == "value")]
+    single = ablated[(ablated["kind"] == "head") & (ablated["way"] == way)].groupby("behaviour", sort=False)
     columns = {"ci_low": "cost_low", "ci_high": "cost_high"}
     kept = [*PLACE, "cost", "ci_low", "ci_high", "p_adjusted"]
-    return {str(name): rows[kept].rename(columns=columns) for name, rows in single.groupby("behaviour", sort=False)}
+    return {str(name): deciding(rows)[kept].rename(columns=columns) for name, rows in single}
 
 
 def _beside(run: RunContext, behaviour: Behaviour, read: Read) -> dict[str, pd.Series]:

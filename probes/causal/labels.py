@@ -37,6 +37,7 @@ from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
 from probes.plain.text_tables import table_rows
 from probes.scoring.hashed_random import draws
+from reports.tables.shared_columns import SCORE
 
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
@@ -308,7 +309,7 @@ def labels(
         return Regression(title, "squared error", classifier, asked, **about)
     if classifier.several:
         return SeveralLabels(title, "nats a label", classifier, asked, **about)
-    return Labels(title, "score" if score else "nats a label", classifier, asked, score=score, **about)
+    return Labels(title, SCORE if score else "nats a label", classifier, asked, score=score, **about)
 
 
 def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[Prompt], list[str]]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import cost, decimal3, percent
-from reports.tables.shared_columns import COSINE, LEVEL, VALUE
+from reports.tables.shared_columns import COSINE, LEVEL, LOGIT, SCORE, VALUE
 
 Row = Mapping[Any, Any] | pd.Series
 "A row of a table that is about a behaviour: it has behaviour, unit and measure."
@@ -74,6 +74,16 @@ def cost_text(row: Row) -> str:
 def behaviour_text(row: Row) -> str:
     """Return the behaviour, and the measure where it is not its value."""
     return str(row["behaviour"]) if row["measure"] == VALUE else f"{row['behaviour']}, {row['measure']}"
+
+
+def deciding(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, of a behaviour, with the measure that says whether heads matter: of labels the logit difference.
+
+    Their log-probability also changes with a head that makes a classifier more certain of any label. A score of one's
+    own, which stands in its place, decides.
+    """
+    value, logit = (rows[rows["measure"] == one] for one in (VALUE, LOGIT))
+    return value if logit.empty or (value["unit"] == SCORE).any() else logit
 
 
 def is_distance(row: Row) -> bool:

@@ -133,6 +133,9 @@ MEASURES: Final = ("value", "accuracy", "accuracy with attractors", "logit diffe
 "What is measured of a behaviour; of all but minimal pairs and labels the value alone."
 
 VALUE: Final = MEASURES[0]
+LOGIT: Final = MEASURES[3]
+SCORE: Final = "score"
+"The unit of what a function of the user measures."
 MEASURE: Final = text(
     "measure",
     "What is measured: the value in its unit, the share of pairs or labels decided correctly, or the logit of the "

@@ -16,7 +16,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Ablate, MaskedLM, intervene, load_model
 from probes.causal.ablation import choose_heads
-from probes.causal.ablation_table import ACCURACY, ATTRACTED, VALUE
+from probes.causal.ablation_table import ACCURACY, ATTRACTED, LOGIT, VALUE
 from probes.causal.behaviours import preferences
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
@@ -158,7 +158,8 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(measured
     text = told(AblationMeasure, run)
     assert "cost, mean, nats between the two sentences" in text
     rows = [line for line in text.splitlines() if re.match(r"\| \d-", line)]
-    assert rows[0].startswith("| 3-5 | 2.00 [1.99, 2.02] | 10.0 [9.0, 12.0] | 10.0 [9.0, 12.0] | 2.00 [1.99, 2.02] |")
+    accuracies = "10.0 [9.0, 12.0] | 10.0 [9.0, 12.0]"
+    assert rows[0].startswith(f"| 3-5 | 2.00 [1.99, 2.02] | 0.002 | {accuracies} | 2.00 [1.99, 2.02] |")
     assert rows[8].startswith("| 2-1 | -0.600 [-0.610, -0.580]")
     assert "1 of 72 heads make the result on grammar significantly worse, and 1 significantly better (" in text
     assert "1 of 72 heads cost significantly more on" in text
@@ -170,6 +171,20 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(measured
     assert of_three.unit == "percentage points"
     assert np.isnan(of_three.values[3:]).all()
     assert not np.isnan(of_three.values[:3]).any()
+
+
+@pytest.mark.parametrize(("unit", "worse", "first"), [("nats a label", "none", "1-1"), ("score", "1", "3-5")])
+def test_of_labels_the_logit_difference_decides_but_not_over_a_score_of_ones_own(
+    measured: Callable[..., Run], unit: str, worse: str, first: str
+) -> None:
+    value = heads("labels of a", unit, "zero", VALUE, 0.2)
+    logit = heads("labels of a", "logits", "zero", LOGIT, 0.1).assign(p_adjusted=1.0)
+    logit.loc[0, "cost"] = 9.0
+    run = measured(ablations=pd.concat([value, logit], ignore_index=True))
+    text = told(AblationMeasure, run)
+    assert f"Ablated alone, {worse} of 72 heads make the result on labels of a" in text
+    assert next(line for line in text.splitlines() if re.match(r"\| \d-", line)).startswith(f"| {first} | ")
+    assert ("significantly worsens" in AblationMeasure.without(run, "3-5")) == (worse == "1")
 
 
 @pytest.mark.parametrize(
