@@ -35,8 +35,7 @@ from probes.causal.pruning import ranked, taken
 from reports import Run
 from reports.formats import percent
 from reports.progress import Progress, counter, silent
-from reports.scores.effects import behaviour_text, cost_text, scale_of
-from reports.tables.shared_columns import VALUE
+from reports.scores.effects import behaviour_text, cost_text, deciding, scale_of
 
 ORDERS: Final = {
     "ablation": ("ablation", "ablations", "cost"),
@@ -154,9 +153,10 @@ def _order(run: Run, by: str, shape: tuple[int, int]) -> tuple[Heads, str]:
     section, table, column = ORDERS[by]
     rows = run.last(table)
     if "kind" in rows:
-        rows = rows[(rows["kind"] == "head") & (rows["measure"] == VALUE) & (rows["way"] == rows["way"].iloc[0])]
+        rows = rows[(rows["kind"] == "head") & (rows["way"] == rows["way"].iloc[0])]
     for behaviour, own in rows.groupby("behaviour", sort=False) if len(rows) else ():
-        scores = own.groupby(["layer", "head"])[column].mean()  # of gates over all prices
+        told = deciding(own) if "measure" in own else own
+        scores = told.groupby(["layer", "head"])[column].mean()  # of gates over all prices
         if len(scores) == shape[0] * shape[1]:
             return ranked(by, scores.to_numpy(float).reshape(shape)).heads, str(behaviour)
     there = [name for name, (_, other, _) in ORDERS.items() if len(run.last(other))]
