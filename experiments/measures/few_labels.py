@@ -114,13 +114,19 @@ class FewLabelsMeasure(Measure):
         return tables_of(few_labels=read.rows)
 
     @classmethod
+    def results(cls, run: RunFolder) -> Iterator[str]:
+        """Yield on how many labels heads and rules lead, for each number of arcs."""
+        if len(rows := run.last("few_labels")):
+            yield from (_ahead(some, int(size)) for size, some in rows.groupby("arcs"))
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield on how many labels heads and rules lead, a chart a label, and the leads by number of arcs."""
         rows = run.last("few_labels")
         if rows.empty:
             return
         sizes = sorted(rows["arcs"].unique().tolist())
-        yield Points([_ahead(rows[rows["arcs"] == size], size) for size in sizes])
+        yield Points([*cls.results(run)])
         labels = rows.groupby(["label", "variant"], sort=False)
         yield Charts([_chart(f"{label} ({variant})", part) for (label, variant), part in labels])
         for method in (HEAD, ENSEMBLE):

@@ -68,15 +68,19 @@ class PairsMeasure(Measure):
         return {"pairs": pd.concat(frames, ignore_index=True).rename(columns=NAMES)} if frames else {}
 
     @classmethod
+    def results(cls, run: RunFolder) -> Iterator[str]:
+        """Yield whether heads are above the embedding and random weights."""
+        if "pairs" in run.tables:
+            yield from _sentences(_selected(run.tables["pairs"]))
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield whether heads are above the embedding and random weights, and the selected heads."""
-        table = run.tables.get("pairs", pd.DataFrame())
-        if len(table):
-            selected = _selected(table)
-            yield Paragraph(" ".join(_sentences(selected)))
+        if "pairs" in run.tables:
+            yield Paragraph(" ".join(cls.results(run)))
             yield Terms(TERMS.items())
             title = "Related words: the selected head against the embedding"
-            yield from in_full_or_folded(TextTable.of(title, PAIRED, selected))
+            yield from in_full_or_folded(TextTable.of(title, PAIRED, _selected(run.tables["pairs"])))
 
 
 def _of_scope(run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> pd.DataFrame:

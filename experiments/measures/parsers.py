@@ -72,11 +72,16 @@ class ParsersMeasure(Measure):
         return {"parser": found}
 
     @classmethod
+    def results(cls, run: RunFolder) -> Iterator[str]:
+        """Yield what parsers reach above the next word."""
+        yield from _sentences(run.tables.get("parser", pd.DataFrame()).to_dict("records"))
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what parsers reach above the next word, and all of them."""
         parsers = run.tables.get("parser", pd.DataFrame()).to_dict("records")
         if parsers:
-            yield Paragraph(" ".join(_sentences(parsers)))
+            yield Paragraph(" ".join(cls.results(run)))
             yield Terms(TERMS.items())
             yield TableBlock(TextTable.of("Parsers on all heads at once", PARSERS, parsers))
 

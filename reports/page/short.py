@@ -38,6 +38,7 @@ def short_blocks(
         [
             dict(first.uncertainty).get(STABILITY, ""),
             compared,
+            *(" ".join(measure.results(run)) for measure in measures()),
             " ".join((first.effect, *first.first_effects[1:])),
             first.scope,
         ],
