@@ -39,7 +39,8 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     if sum(half.size()["documents"] for half in (select, report)) == 1:
         raise CorpusError(
             f"{whole.name}: one document, and a split needs two: heads are selected on some documents and reported on "
-            "others; divide it (# newdoc in CoNLL-U), or give a second corpus as [corpus] report"
+            "others; divide it (# newdoc in CoNLL-U; in pairs another first text or group), or give a second corpus as "
+            "[corpus] report"
         )
     return select, report
 

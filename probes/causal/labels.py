@@ -35,7 +35,7 @@ from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralL
 from probes.corpora.line_reader import shortened
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
-from probes.plain.text_tables import table_rows
+from probes.plain.text_tables import group_of, table_rows
 from probes.scoring.hashed_random import draws
 
 NO_LABEL: Final = -100
@@ -78,15 +78,16 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
-    label is the number of the right one, from 0. Rows with the same group, where there is one, are a cluster.
+    label is the number of the right one, from 0. Rows with the same group, where there is one, are a cluster, and pairs
+    without a group that have the same first text.
     """
     return [_row(place, row) for place, row in table_rows(table)]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label, group = map(columns.get, ("text", "text_pair", "words", "label", "group"))
-    group = "" if group is None or group != group else str(group)
+    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    group = group_of(columns) or (text if isinstance(pair, str) else "")
     choices = columns.get("choices")
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
