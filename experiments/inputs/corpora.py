@@ -53,7 +53,7 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
     if both := sum(count for wording, count in reported.items() if wording in selected):
         yield (
-            f"{both} of the {reported.total()} sentences of the report split stand word for word in the selection "
+            f"{both} of the {reported.total()} texts of the report split stand word for word in the selection "
             "split too: heads are evaluated on them by what selected them, so leave out what is in both"
         )
 

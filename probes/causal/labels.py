@@ -87,7 +87,7 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
     text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
-    group = group_of(columns) or (text if isinstance(pair, str) else "")
+    group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = columns.get("choices")
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
