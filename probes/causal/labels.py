@@ -90,6 +90,10 @@ def _row(place: str, row: Any) -> LabelledRow:
     group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = columns.get("choices")
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
+    pair = None if pd.api.types.is_scalar(pair) and pd.isna(pair) else pair
+    if (pair is not None and not isinstance(pair, str)) or (pair and (choices or not isinstance(text, str))):
+        expected = "expected text_pair as a text, beside text and without choices"
+        raise LabelError(f"{place}: {expected}; got {shortened(str(pair))}")
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
         label = _several(label)
     if isinstance(words, str | Iterable):
@@ -98,7 +102,7 @@ def _row(place: str, row: Any) -> LabelledRow:
             return LabelledRow(" ".join(words), None, words, labels, group, place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
     if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
-        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, group, place, choices)
+        return LabelledRow(text, pair, (), label, group, place, choices)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
 
 

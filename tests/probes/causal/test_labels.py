@@ -120,6 +120,20 @@ def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise
     assert {row.group for row in labelled_rows(alone)} == {""}, "single texts stand for themselves"
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"text": "a", "text_pair": ["b"], "label": 0},
+        {"text": "a", "text_pair": 5, "label": 0},
+        {"words": ["a"], "text_pair": "b", "label": [0]},
+        {"text": "a", "text_pair": "b", "choices": ["c", "d"], "label": 0},
+    ],
+)
+def test_a_second_text_that_would_not_be_read_is_refused(row: dict[str, Any]) -> None:
+    with pytest.raises(LabelError, match="row 1: expected text_pair as a text, beside text and without choices; got"):
+        labelled_rows(pd.DataFrame([row]))
+
+
 def test_of_words_each_labelled_word_counts_once() -> None:
     torch.manual_seed(1)
     names = {0: "O", 1: "B", 2: "I"}
