@@ -134,7 +134,7 @@ def print_match(match: HeadMatch, first: str, second: str) -> None:
         table.add_row(*(Text(str(cell)) for cell in cells))
     console.print(table)
     sentences = [
-        f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} sentences, "
+        f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} texts, "
         f"those that both models can read whole.",
         f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where "
         f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with "

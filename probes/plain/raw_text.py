@@ -153,8 +153,8 @@ class RawText:
         kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
         unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
         empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
-        same = f"in {counted.documents} documents, which are pairs with the same group or the same first text"
-        pairs = f", {counted.pairs} of them pairs that are read together, {same}" if counted.pairs else ""
+        same = f"in {counted.documents} documents: those with the same group or first text are one"
+        pairs = f", {counted.pairs} of them pairs that are read together ({same})" if counted.pairs else ""
         linked = (
             f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
         )
@@ -258,11 +258,12 @@ def _unit(path: Path) -> str:
 
 
 def _stripped(entry: Entry) -> Entry:
-    """Return a text without white space around it, a pair with one blank text as the other one."""
+    """Return a text without white space around it; a pair with a blank second text is the first one."""
     if isinstance(entry, str):
         return entry.strip()
     first, second = (text.strip() if isinstance(text, str) else text for text in entry)
-    return (first, second) if first and second else ""
+    alone = first if isinstance(first, str) else " ".join(first)
+    return (first, second) if first and second else alone
 
 
 def _check(text: Entry, where: str) -> None:

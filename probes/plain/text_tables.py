@@ -56,10 +56,14 @@ class Columns:
     def of(self, columns: Sequence[str], where: str) -> list[str]:
         """Return the column of texts, and that of second texts if there is one; raises CorpusError."""
         found = [text_column(columns, self.text, where)]
-        if self.pair and self.pair not in columns:
-            raise CorpusError(f"{where}: no column called {self.pair!r}; it has {', '.join(map(shortened, columns))}")
-        second = SECOND if self.pair is None else self.pair
-        return [*found, *[name for name in columns if name == second and name not in found][:1]]
+        seconds = [name for name in columns if name == (SECOND if self.pair is None else self.pair)]
+        if (self.pair and not seconds) or len(seconds) > 1:
+            lacking = f"{len(seconds) or 'no'} column{'s' * bool(seconds)} called {self.pair or SECOND!r}"
+            raise CorpusError(f"{where}: {lacking}, expected one of second texts; it has {_named(columns)}")
+        if self.pair and seconds == found:
+            wrong = f"pair names {self.pair!r}, which has the first texts; name the column of the second ones"
+            raise CorpusError(f"{where}: {wrong}: it has {_named(columns)}")
+        return [*found, *[name for name in seconds if name not in found]]
 
     def kept(self, columns: Sequence[str], where: str) -> list[str]:
         """Return the columns that `read` looks at; raises CorpusError."""
@@ -67,7 +71,7 @@ class Columns:
 
     def read(self, row: Mapping[str, Any], where: str) -> tuple[Entry, str]:
         """Return the text or the pair of a row, and its group; raises CorpusError."""
-        return entry_of([row[name] for name in self.of([*row], where)], where), group_of(row)
+        return entry_of({name: row[name] for name in self.of([*row], where)}, where), group_of(row)
 
 
 NO_PAIR: Final = ""
@@ -81,7 +85,11 @@ def text_column(columns: Sequence[str], wanted: str | None, where: str) -> str:
         return found[0]
     called = repr(wanted) if wanted else " or ".join(COLUMNS)
     lacking = f"{len(found)} columns called {called}" if found else f"no column called {called}"
-    raise CorpusError(f'{where}: {lacking}; name one as column = "...": it has {", ".join(map(shortened, columns))}')
+    raise CorpusError(f'{where}: {lacking}; name one as column = "...": it has {_named(columns)}')
+
+
+def _named(columns: Sequence[str]) -> str:
+    return ", ".join(map(shortened, columns))
 
 
 def has_text_column(header: str) -> bool:
@@ -129,6 +137,10 @@ def _separated(path: Path, columns: Columns) -> Iterator[Place]:
         yield number, *columns.read(row, f"{path}:{number}")
 
 
+QUOTING: Final = "; a text with a separator or a quote in it stands in quotes, its own quotes doubled"
+"What to do where a .csv file cannot be divided."
+
+
 def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield line and values of the header and of every row.
 
@@ -145,12 +157,15 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in rows:
             if row and columns not in (None, len(row)):
-                raise CorpusError(f"{path}:{rows.line_num}: {len(row)} columns, expected {columns} as in line 1")
+                wrong = (
+                    f"{len(row)} columns, expected {columns} as in line 1{QUOTING * (suffixes_of(path)[-1] == '.csv')}"
+                )
+                raise CorpusError(f"{path}:{rows.line_num}: {wrong}")
             if row or columns is None:
                 yield rows.line_num, row
             columns = len(row) if columns is None else columns
     except csv.Error as error:
-        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error})") from None
+        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error}){QUOTING}") from None
 
 
 def _json_lines(path: Path, columns: Columns) -> Iterator[Place]:
@@ -177,21 +192,29 @@ def parsed(text: str, where: str, hint: str = "") -> Any:
 
 def _text_of(one: Any, columns: Columns, where: str) -> tuple[Entry, str]:
     """Return a string, or what an object has under the columns, and its group."""
-    return columns.read(one, where) if isinstance(one, dict) else (entry_of([one], where), "")
+    if isinstance(one, dict):
+        return columns.read(one, where)
+    if one is not None and not isinstance(one, str):
+        expected = 'expected a text, or an object such as {"text": "...", "text_pair": "..."}'
+        raise CorpusError(f"{where}: {expected}; got {shortened(json.dumps(one))}")
+    return one or "", ""
 
 
-def entry_of(cells: Sequence[Any], where: str) -> Entry:
-    """Return the text of a cell, or the pair of two; a second one that is empty makes none.
+def entry_of(cells: Mapping[str, Any], where: str) -> Entry:
+    """Return the text of a column, or the pair of two; a second one that is empty makes none.
 
     Texts of a pair may be lists of words. Raises CorpusError for what is neither.
     """
-    texts = [tuple(cell) if isinstance(cell, list | tuple) and len(cells) > 1 else cell or "" for cell in cells]
-    for text in texts:
-        if not (isinstance(text, str) or (isinstance(text, tuple) and all(isinstance(one, str) for one in text))):
-            words = " (or its words)" * (len(cells) > 1)
-            raise CorpusError(f"{where}: a {type(text).__name__} where a text{words} is expected")
+    texts: list[Any] = ["" if cell is None else cell for cell in cells.values()]
+    for i, (name, text) in enumerate(zip(cells, texts, strict=True)):
+        if isinstance(text, list | tuple) and len(cells) > 1 and all(isinstance(word, str) for word in text):
+            texts[i] = tuple(text)
+        elif not isinstance(text, str):
+            words = " or a list of words" * (len(cells) > 1)
+            raise CorpusError(f"{where}: {name!r} is {text!r:.40}, expected a text{words}")
     if len({type(text) for text in texts if text}) > 1:
-        raise CorpusError(f"{where}: a text and a list of words, expected two texts or two lists of words")
+        both = " and ".join(map(repr, cells))
+        raise CorpusError(f"{where}: {both} are a text and a list of words, expected two texts or two lists of words")
     if len(texts) > 1 and texts[1]:
         return (texts[0], texts[1]) if texts[0] else ""
     return texts[0] if isinstance(texts[0], str) else " ".join(texts[0])
@@ -290,11 +313,7 @@ class DatasetTexts:
     def entries(self) -> Iterator[Place]:
         """Yield the text, or the pair of texts, of every row."""
         for number, row in enumerate(self.open(), start=1):
-            columns = Columns(self.column, self.pair).of(list(row), f"data set {self.name!r}")
-            if len(columns) == 1 and not isinstance(text := row[columns[0]], str):
-                what = f"column {columns[0]!r} holds a {type(text).__name__}, no text"
-                raise CorpusError(f"data set {self.name!r}: {what}")
-            yield number, *Columns(self.column, self.pair).read(row, f"data set {self.name!r}")
+            yield number, *Columns(self.column, self.pair).read(row, f"data set {self.name!r}: row {number}")
 
 
 def data_elsewhere(card: Path) -> str | None:

@@ -109,6 +109,13 @@ def test_pairs_of_a_list_share_a_document_and_another_document_makes_another_fin
     assert len(prints) == 2
 
 
+def test_a_blank_second_text_makes_no_pair_and_a_blank_first_one_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,text_pair\nGo,\nRun,  \n ,No\nSit,Yes\n", encoding="utf-8")
+    given = (("Go", ""), (("Run",), ()), ((), ("No",)), ("Sit", "Yes"))
+    assert read(tmp_path / "a.csv") == read(given) == [(("Go",),), (("Run",),), (("Sit",), ("Yes",))]
+    assert "1 rows without a text are left out" in open_plain(RawText(given)).notes[0]
+
+
 def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": ["don't", "go"], "text_pair": ["New York"]}) + "\n", encoding="utf-8")
@@ -122,7 +129,7 @@ def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path
 def test_a_column_that_is_not_there_and_trees_of_pairs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,text_pair\na,b\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"a\.csv:1: no column called 'other'; it has 'text', 'text_pair'"):
+    with pytest.raises(CorpusError, match=r"a\.csv:1: no column called 'other', expected .*; it has 'text', 'text_pair'"):
         read(path, pair="other")
     with pytest.raises(CorpusError, match=r'annotate parses single texts.*pair = ""'):
         annotate(RawText(path), "spacy:en_core_web_sm")
