@@ -67,8 +67,10 @@ def test_a_word_moves_as_far_as_the_cosine_of_its_vectors_says(how: str, model: 
 
 
 def test_a_pair_is_ablated_as_the_tokenizer_joins_it(model: Model) -> None:
-    found = ablate(model, "1-2", ("The king saw .", "The dogs ."))
-    pieces = align(model.tokenizer, [[*"The king saw . The dogs .".split()]], seconds=[4])[0]
+    parts = ("The king saw .", "The dogs .")
+    words = " ".join(parts).split()
+    found = ablate(model, "1-2", parts)
+    pieces = align(model.tokenizer, [words], seconds=[4])[0]
     ids = torch.from_numpy(pieces.ids).long()[None]
     with torch.inference_mode():
         own = model.run(ids, None)[0]
@@ -76,7 +78,7 @@ def test_a_pair_is_ablated_as_the_tokenizer_joins_it(model: Model) -> None:
             other = model.run(ids, None)[0]
     of_word = torch.from_numpy(pieces.word == 5)
     expected = 1 - torch.cosine_similarity(own[of_word].mean(0), other[of_word].mean(0), dim=0)
-    assert found.frame["word"].tolist() == "The king saw . The dogs .".split()
+    assert found.frame["word"].tolist() == words
     assert found.frame["moved"][5] == pytest.approx(float(expected), abs=1e-6)
 
 

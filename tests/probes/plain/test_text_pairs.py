@@ -129,7 +129,9 @@ def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path
 def test_a_column_that_is_not_there_and_trees_of_pairs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,text_pair\na,b\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"a\.csv:1: no column called 'other', expected .*; it has 'text', 'text_pair'"):
+    with pytest.raises(
+        CorpusError, match=r"a\.csv:1: no column called 'other', expected .*; it has 'text', 'text_pair'"
+    ):
         read(path, pair="other")
     with pytest.raises(CorpusError, match=r'annotate parses single texts.*pair = ""'):
         annotate(RawText(path), "spacy:en_core_web_sm")
