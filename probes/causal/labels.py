@@ -78,8 +78,7 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
-    label is the number of the right one, from 0. Rows with the same group, where there is one, are a cluster, and pairs
-    without a group that have the same first text.
+    label is the number of the right one, from 0. Rows with one group, or else pairs with one first text, are a cluster.
     """
     return [_row(place, row) for place, row in table_rows(table)]
 
@@ -92,8 +91,8 @@ def _row(place: str, row: Any) -> LabelledRow:
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     pair = None if pd.api.types.is_scalar(pair) and pd.isna(pair) else pair
     if (pair is not None and not isinstance(pair, str)) or (pair and (choices or not isinstance(text, str))):
-        expected = "expected text_pair as a text, beside text and without choices"
-        raise LabelError(f"{place}: {expected}; got {shortened(str(pair))}")
+        wrong = f"expected text_pair as a text, beside text and without choices; got {shortened(str(pair))}"
+        raise LabelError(f"{place}: {wrong}")
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
         label = _several(label)
     if isinstance(words, str | Iterable):
