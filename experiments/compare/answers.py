@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reports import Run
-from reports.formats import MISSING, count, day
+from reports.formats import MISSING, day
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
 from reports.tables.grades import has_stable_grade
@@ -74,9 +74,8 @@ def made_text(record: RunRecord, *, weights: bool = True) -> str:
 
 
 def texts_text(corpus: CorpusFacts) -> str:
-    """Say what texts a run has read, and of how many sentences where that is known."""
-    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
-    return f"{corpus.name or MISSING}{size}"
+    """Say what texts a run has read, and how many where that is known."""
+    return f"{corpus.name or MISSING}{f' ({corpus.texts()})' if corpus.texts() else ''}"
 
 
 def model_titles(runs: Sequence[Run]) -> list[str]:

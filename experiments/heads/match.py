@@ -58,15 +58,15 @@ def match_heads_of(
 ) -> HeadMatch:
     """Match the heads of two models, each a run folder, a short name, a model folder or "hub:owner/name".
 
-    They read the same `sentences` of `corpus`, of a pair of texts the first. Roles are compared where both are runs.
+    They read the same `sentences` of `corpus`. Roles are compared where both are runs.
     Raises MatchError for models of different depth `within_layers`, and where there is no sentence that both can read.
     """
     (first, roles), (second, other_roles) = map(_opened, each("models opened", (left, right), progress))
     if within_layers and first.layers != second.layers:
         raise MatchError(f"{left} has {first.layers} layers and {right} {second.layers}: match over all layers instead")
-    words = [text.texts[0] for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
-    both = set(readable(first, words)) & set(readable(second, words))
-    chosen = [words[place] for place in sorted(both)]
+    drawn = sample_texts(open_corpus(corpus).sentences(), sentences)
+    both = set(readable(first, drawn)) & set(readable(second, drawn))
+    chosen = [drawn[place] for place in sorted(both)]
     read = counter(progress, "layers read", first.layers + second.layers)
     mine, theirs = see_maps(first, chosen, read), see_maps(second, chosen, read)
     if mine is None or theirs is None:
@@ -78,7 +78,7 @@ def match_heads_of(
     if roles is not None and other_roles is not None:
         same, chance = _same_roles(found.match, _names(first), roles, _names(second), other_roles)
     distance = float(np.nanmean(found.match.distance))
-    return HeadMatch(table, len(words), len(chosen), distance, found.null, found.match.chance, same, chance)
+    return HeadMatch(table, len(drawn), len(chosen), distance, found.null, found.match.chance, same, chance)
 
 
 def _table(
@@ -134,7 +134,7 @@ def print_match(match: HeadMatch, first: str, second: str) -> None:
         table.add_row(*(Text(str(cell)) for cell in cells))
     console.print(table)
     sentences = [
-        f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} sentences, "
+        f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} texts, "
         f"those that both models can read whole.",
         f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where "
         f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with "

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
+from experiments.heads.typed_text import Typed, TypedError, check_maps, cut, find_head
 from experiments.run.behaviours import decided_by
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.causal.interventions import WAYS
@@ -84,8 +84,8 @@ class Attention:
         return f"Attention of {self.model} ({layers} layers x {heads} heads) on {' '.join(self.words)!r}"
 
 
-def attention(model: Model, text: str, maps: str = "weights") -> Attention:
-    """Return the maps of all heads on a sentence, whose words are those of `typed_words`.
+def attention(model: Model, text: Typed, maps: str = "weights") -> Attention:
+    """Return the maps of all heads on a sentence, or a pair of texts, whose words are those of `typed_words`.
 
     `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that the
     model cannot read, and for other maps.
@@ -104,18 +104,18 @@ EACH: Final = "each"
 def ablate(
     model: Model,
     heads: str | Sequence[str],
-    text: str | Path | pd.DataFrame,
+    text: Typed | Path | pd.DataFrame,
     how: str = "zero",
     seed: int = 0,
     score: Score | None = None,
 ) -> TextTable:
     """Return what a sentence, or a classifier's decision, loses where heads are ablated.
 
-    Of a sentence: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or the `Path`
-    of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with intervals over
-    rows; `heads` may there be "each", every head alone, with p corrected for all of them. `score` takes the place of
-    the log-probability: a function of logits [row, label] and the numbers of the gold labels [row] that returns a
-    number a row, in which higher is better; rows are words where words have labels.
+    Of a sentence or a pair: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or
+    the `Path` of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with
+    intervals over rows; `heads` may there be "each", every head alone, with p corrected for all of them. `score` takes
+    the place of the log-probability: a function of logits [row, label] and the numbers of the gold labels [row] that
+    returns a number a row, in which higher is better; rows are words where words have labels.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
@@ -126,7 +126,7 @@ def ablate(
     """
     if isinstance(text, str) and Path(text).suffix in (".csv", ".jsonl") and Path(text).is_file():
         raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
-    if not isinstance(text, str):
+    if isinstance(text, Path | pd.DataFrame):
         return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed, score)
     if how not in WAYS or how == "resample":
         raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")

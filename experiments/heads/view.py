@@ -116,7 +116,7 @@ def read_texts(path: str) -> list[Typed]:
     elif not is_raw_text(file := Path(path)) and reader_by_content(file) is not None:
         raise ViewError(f"{path}: annotated text, expected plain text or a table of texts; `headscope run` reads it")
     else:
-        texts = [_as_typed(text) for _, text in RawText(file).texts()]
+        texts = [_as_typed(text) for _, text, _ in RawText(file).texts()]
     if not texts:
         raise ViewError(f"{path}: no text in it, expected words")
     return texts

@@ -39,7 +39,8 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     if sum(half.size()["documents"] for half in (select, report)) == 1:
         raise CorpusError(
             f"{whole.name}: one document, and a split needs two: heads are selected on some documents and reported on "
-            "others; divide it (# newdoc in CoNLL-U), or give a second corpus as [corpus] report"
+            "others; divide it (# newdoc in CoNLL-U; in pairs another first text or group), or give a second corpus as "
+            "[corpus] report"
         )
     return select, report
 
@@ -52,7 +53,7 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
     if both := sum(count for wording, count in reported.items() if wording in selected):
         yield (
-            f"{both} of the {reported.total()} sentences of the report split stand word for word in the selection "
+            f"{both} of the {reported.total()} texts of the report split stand word for word in the selection "
             "split too: heads are evaluated on them by what selected them, so leave out what is in both"
         )
 

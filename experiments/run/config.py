@@ -173,8 +173,10 @@ def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, 
         return dict(corpus)
     if not isinstance(corpus, str):
         texts = [] if hasattr(corpus, "columns") else [*corpus]
-        if not all(isinstance(text, str) or is_pair(text) for text in texts) or not texts:
-            got = type(texts[0]).__name__ if texts else type(corpus).__name__
+        fit = [isinstance(text, str) or is_pair(text) for text in texts]
+        if not all(fit) or not texts:
+            place = fit.index(False) if texts else 0
+            got = f"{texts[place]!r:.40} as text {place + 1}" if texts else type(corpus).__name__
             expected = "a name, a file, a table of a config or a list of texts"
             raise ConfigError(f"corpus: expected {expected}, got {got} (a pair is two texts, or two lists of words)")
         return {"texts": texts}

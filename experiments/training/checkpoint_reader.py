@@ -20,6 +20,7 @@ from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.corpora.corpus import MemoryTexts, Texts
 from probes.maps.matching import SeenMaps, see_maps
+from probes.records import Document
 from probes.scoring.aligned import Dropped
 from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings, learn_baselines
@@ -106,10 +107,10 @@ class CheckpointReader:
         return []
 
     @cached_property
-    def _matched(self) -> list[Sequence[str]]:
-        """The words of the sentences on which heads are matched, of a pair of texts those of the first."""
+    def _matched(self) -> list[Document]:
+        """The sentences on which heads are matched."""
         texts = self.corpora[1].sentences()
-        return [text.texts[0] for text in texts.take(range(min(self.section.match_texts, len(texts))))]
+        return texts.take(range(min(self.section.match_texts, len(texts))))
 
     def read(self, checkpoint: Checkpoint) -> CheckpointAnswers:
         """Put the prepared targets to a checkpoint."""

@@ -35,7 +35,7 @@ from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralL
 from probes.corpora.line_reader import shortened
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
-from probes.plain.text_tables import table_rows
+from probes.plain.text_tables import group_of, table_rows
 from probes.scoring.hashed_random import draws
 from reports.tables.shared_columns import SCORE
 
@@ -79,17 +79,21 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
-    label is the number of the right one, from 0. Rows with the same group, where there is one, are a cluster.
+    label is the number of the right one, from 0. Rows with one group, or else pairs with one first text, are a cluster.
     """
     return [_row(place, row) for place, row in table_rows(table)]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label, group = map(columns.get, ("text", "text_pair", "words", "label", "group"))
-    group = "" if group is None or group != group else str(group)
+    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = columns.get("choices")
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
+    pair = None if pd.api.types.is_scalar(pair) and pd.isna(pair) else pair
+    if (pair is not None and not isinstance(pair, str)) or (pair and (choices or not isinstance(text, str))):
+        wrong = f"expected text_pair as a text, beside text and without choices; got {shortened(str(pair))}"
+        raise LabelError(f"{place}: {wrong}")
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
         label = _several(label)
     if isinstance(words, str | Iterable):
@@ -98,7 +102,7 @@ def _row(place: str, row: Any) -> LabelledRow:
             return LabelledRow(" ".join(words), None, words, labels, group, place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
     if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
-        return LabelledRow(text, pair if isinstance(pair, str) else None, (), label, group, place, choices)
+        return LabelledRow(text, pair, (), label, group, place, choices)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
 
 

@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ class Corpus:
         return replace(self, stream=stream, fingerprint=fingerprint)
 
     def size(self) -> dict[str, int]:
-        """Return the numbers of documents, sentences and words."""
+        """Return the numbers of documents, sentences and words and, if there are any, of sentences that are pairs."""
         return self.sentences().size()
 
     def sentences(self) -> Texts:
@@ -167,6 +168,12 @@ Divided = tuple[Iterable[Document], Cut]
 "The texts that a document is divided into, and what the borders between them take away."
 
 
+def _size(ids: Sequence[str], seconds: Sequence[int], words: int) -> dict[str, int]:
+    pairs = sum(second > 0 for second in seconds)
+    counts = {"documents": len({*ids}), "sentences": len(seconds), "words": words}
+    return counts | ({"pairs": pairs} if pairs else {})
+
+
 class Texts:
     """Texts that a model reads one by one, in the order of the corpus."""
 
@@ -186,10 +193,10 @@ class Texts:
         return [text.id for chunk in self.chunks(1000) for text in chunk]
 
     def size(self) -> dict[str, int]:
-        """Return the numbers of documents, sentences and words."""
+        """Return the numbers of documents, sentences and words, as `Corpus.size`."""
         texts = [text for chunk in self.chunks(1000) for text in chunk]
-        sentences, words = sum(len(text.sentences) for text in texts), sum(map(len, texts))
-        return {"documents": len({text.id for text in texts}), "sentences": sentences, "words": words}
+        seconds = [sentence.second for text in texts for sentence in text.sentences]
+        return _size([text.id for text in texts], seconds, sum(map(len, texts)))
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield the id of a sentence and the remark for everything odd that was read."""
@@ -241,11 +248,11 @@ class ArrowTexts(Texts):
         return list(self._rows["id"])
 
     def size(self) -> dict[str, int]:
-        """Return the numbers of documents, sentences and words."""
-        columns = self._rows.select_columns(["id", "lengths"])
-        ids, lengths = columns["id"][:], columns["lengths"][:]
-        sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
-        return {"documents": len(set(ids)), "sentences": sentences, "words": words}
+        """Return the numbers of documents, sentences and words, as `Corpus.size`."""
+        columns = self._rows.select_columns(["id", "lengths", "seconds"])
+        return _size(
+            columns["id"][:], [*chain.from_iterable(columns["seconds"][:])], sum(map(sum, columns["lengths"][:]))
+        )
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield the id of a sentence and the remark for everything odd that was read."""

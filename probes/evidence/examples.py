@@ -27,7 +27,7 @@ from probes.scoring.tally import Question
 from probes.targets import OTHERS, TOKENS, Keys, Targets
 
 LENGTHS = range(5, 17)
-"Number of words of a sentence that is shown; windows of several sentences may be longer."
+"Number of words of a sentence, or a text of a pair, that is shown; windows of several sentences may be longer."
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,15 @@ def example_arcs(model: Model, shown: Sequence[Example], settings: Settings) -> 
             (probe, variant, label), layer, head = one.choice.question, one.choice.layer, one.choice.head
             shared = {"example": number, "probe": probe, "label": label, "variant": variant, "split": "report"}
             shared |= {"layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
-            shared |= {"source": name_of(one.text), "words": list(one.text.words)}
+            shared |= {"source": name_of(one.text)} | shown_words(one.text)
             rows.extend(shared | arc for arc in _arcs(weights, one.targets, one.items))
             number += 1
     return pd.DataFrame(rows)
+
+
+def shown_words(text: Document) -> dict[str, Any]:
+    """Return the words of a text as tables of examples have them; of a pair also where its second text begins."""
+    return {"words": list(text.words)} | ({"second": text.second} if text.second else {})
 
 
 def _asked(pool: Sequence[Document], probe: Probe, choice: Choice) -> Iterator[Example]:
@@ -106,7 +111,7 @@ def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
     short: dict[str, Document] = {}
     for chunk in texts.chunks(256):
         for text in chunk:
-            if len(text) in LENGTHS or len(text.sentences) > 1:
+            if len(text) // len(text.texts) in LENGTHS or len(text.sentences) > 1:
                 short.setdefault(" ".join(text.words), text)
         if len(short) >= most:
             break

@@ -16,9 +16,9 @@ from mha import record
 from mha.batches import Batch, collate
 from mha.models.maps import stream_maps
 from mha.models.model import Model
-from mha.pieces import Pieces, align
+from mha.pieces import Pieces
 from probes.records import Document, IntArray
-from probes.scoring.aligned import name_of
+from probes.scoring.aligned import cut_texts, name_of, unfit
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
 from probes.targets import Items
@@ -48,24 +48,24 @@ class SeenMaps:
 
 
 def see_maps(
-    model: Model, sentences: Sequence[Sequence[str]], step: Callable[[int], None] = lambda layers: None
+    model: Model, sentences: Sequence[Document], step: Callable[[int], None] = lambda layers: None
 ) -> SeenMaps | None:
-    """Return the word-level maps of `sentences`, given as words; None where the model can read none of them.
+    """Return the word-level maps of `sentences`, each a document; None where the model can read none of them.
 
     `step` is told of every layer that was read.
     """
     kept = readable(model, sentences)
     if not kept:
         return None
-    cut = align(model.tokenizer, [sentences[number] for number in kept])
+    cut = cut_texts(model, [sentences[number] for number in kept])
     batch = collate(cut, padding=model.padding)
     return SeenMaps(model.layers, kept, head_maps(model, batch, step), batch.words.numpy())
 
 
-def readable(model: Model, sentences: Sequence[Sequence[str]]) -> list[int]:
+def readable(model: Model, sentences: Sequence[Document]) -> list[int]:
     """Return the indices of the sentences that the model can read whole, with a piece for every word."""
-    cut = align(model.tokenizer, sentences)
-    return [i for i, one in enumerate(cut) if one.words and len(one) <= model.max_pieces and not one.missing()]
+    cut = zip(sentences, cut_texts(model, sentences), strict=True)
+    return [i for i, (text, one) in enumerate(cut) if not unfit(model, text, one) and not one.missing()]
 
 
 def head_maps(

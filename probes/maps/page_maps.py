@@ -11,7 +11,7 @@ import pandas as pd
 
 from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
-from probes.evidence.examples import whole_pieces, word_level
+from probes.evidence.examples import shown_words, whole_pieces, word_level
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring.aligned import name_of
@@ -57,7 +57,7 @@ class EveryHead:
         about = {"sentence": len(self.sentences)}
         self.gold += [about | arc for arc in gold_arcs(text, probes)]
         self.attention += [about | row for row in self._strongest(pieces)]
-        self.sentences.append(about | {"source": name_of(text), "words": list(text.words)} | self._raw(pieces))
+        self.sentences.append(about | {"source": name_of(text)} | shown_words(text) | self._raw(pieces))
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the tables "sentences", "gold" and "attention"; none where no text was kept."""

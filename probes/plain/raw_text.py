@@ -23,6 +23,7 @@ from probes.plain.text_tables import (
     Columns,
     DatasetTexts,
     Entry,
+    Place,
     Text,
     has_text_column,
     table_texts,
@@ -34,10 +35,12 @@ ABOUT: Final = "SOURCE.txt"
 
 
 class WrittenText(NamedTuple):
-    """A text, or a pair of texts, and the id of its document."""
+    """A text, or a pair of texts."""
 
     id: str
     text: Entry
+    document: str
+    "Id of the first text of its document."
 
 
 class Counted(NamedTuple):
@@ -48,6 +51,10 @@ class Counted(NamedTuple):
     empty: int
     pairs: int
     "Texts that are pairs."
+    documents: int
+    "Of the pairs."
+    linked: int
+    "Pairs with the second text of a pair in another document."
 
 
 def is_raw_text(path: Path) -> bool:
@@ -105,13 +112,13 @@ class RawText:
     def documents(self, first: int | None = None) -> Iterator[Document]:
         """Yield every text as a document of sentences, at most `first` sentences of all."""
         left = first
-        for name, text in self.texts():
+        for name, text, document in self.texts():
             if left == 0:
                 return
             sentences = tuple(islice(_sentences(name, text, self.language), left))
             left = None if left is None else left - len(sentences)
             if sentences:
-                yield Document(name, sentences)
+                yield Document(document, sentences)
 
     @cached_property
     def counted(self) -> Counted:
@@ -119,17 +126,20 @@ class RawText:
 
         Raises CorpusError where there is none.
         """
-        digest, texts, empty, pairs = hashlib.sha256(), 0, 0, 0
-        for name, text in self._every():
+        digest, texts, empty, documents = hashlib.sha256(), 0, 0, dict[Text, list[str]]()
+        for name, text, document in self._every():
             if text:
-                digest.update(f"{name}\0{text}\0".encode())
+                digest.update(f"{name}\0{text}\0{document * (document != name)}".encode())
                 texts += 1
-                pairs += not isinstance(text, str)
+                if not isinstance(text, str):
+                    documents.setdefault(text[1], []).append(document)
             else:
                 empty += 1
         if not texts:
             raise CorpusError(f"{self._where}: no text in it, expected words")
-        return Counted(digest.hexdigest(), texts, empty, pairs)
+        of_pairs = [*chain.from_iterable(documents.values())]
+        linked = sum(len(of_text) for of_text in documents.values() if len({*of_text}) > 1)
+        return Counted(digest.hexdigest(), texts, empty, len(of_pairs), len({*of_pairs}), linked)
 
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
@@ -143,8 +153,13 @@ class RawText:
         kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
         unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
         empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
-        pairs = f", {counted.pairs} of them pairs that are read together" if counted.pairs else ""
-        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}",)
+        same = f"in {counted.documents} documents: those with the same group or first text are one"
+        pairs = f", {counted.pairs} of them pairs that are read together ({same})" if counted.pairs else ""
+        linked = (
+            f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
+        )
+        linked += "and tests take them as independent; if they are not, give them one value in a column called group"
+        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}", *[linked] * bool(counted.linked))
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -160,26 +175,34 @@ class RawText:
         return "texts" if isinstance(self.source, tuple) else str(self.source)
 
     def _every(self) -> Iterator[WrittenText]:
-        """Yield all texts without white space around them, "" for rows that have none."""
-        places: list[tuple[str, str, Iterable[tuple[int, Entry]]]]
+        """Yield all texts without white space around them, "" for rows that have none.
+
+        Pairs with the same group, or without one the same first text, are of one document. The same second text makes
+        none: one that many pairs have, such as a common answer, would chain all to each other.
+        """
+        places: list[tuple[str, str, Iterable[Place]]]
         if isinstance(self.source, tuple):
-            places = [("text", "texts: text ", enumerate(self.source, start=1))]
+            places = [("text", "texts: text ", ((number, one, "") for number, one in enumerate(self.source, start=1)))]
         elif self._files:
             places = [(path.name, f"{path}:", self._places(path)) for path in self._files]
         else:
             found = DatasetTexts(str(self.source), self.subset, self.split, self.column, pair=self.pair)
-            places = [(self.name, f"{self.source}: row ", enumerate(found.entries(), start=1))]
+            places = [(self.name, f"{self.source}: row ", found.entries())]
+        opened = dict[tuple[str, Text], str]()
         for name, where, numbered in places:
-            for number, text in numbered:
-                _check(text, f"{where}{number}")
-                yield WrittenText(f"{name}:{number}", _stripped(text))
+            for number, one, group in numbered:
+                _check(one, f"{where}{number}")
+                place, text = f"{name}:{number}", _stripped(one)
+                paired = not isinstance(text, str)
+                document = opened.setdefault((group, "" if group else text[0]), place) if paired else place
+                yield WrittenText(place, text, document)
 
-    def _places(self, path: Path) -> Iterator[tuple[int, Entry]]:
+    def _places(self, path: Path) -> Iterator[Place]:
         if _is_table(path):
             return table_texts(path, Columns(self.column, self.pair))
         if named := self.column or self.pair:
             raise CorpusError(f"{path}: no table, so it has no column {named!r}")
-        return file_texts(path)
+        return ((number, text, "") for number, text in file_texts(path))
 
 
 def text_files(folder: Path) -> list[Path]:
@@ -235,11 +258,12 @@ def _unit(path: Path) -> str:
 
 
 def _stripped(entry: Entry) -> Entry:
-    """Return a text without white space around it, a pair with one blank text as the other one."""
+    """Return a text without white space around it; a pair with a blank second text is the first one."""
     if isinstance(entry, str):
         return entry.strip()
     first, second = (text.strip() if isinstance(text, str) else text for text in entry)
-    return (first, second) if first and second else ""
+    alone = first if isinstance(first, str) else " ".join(first)
+    return (first, second) if first and second else alone
 
 
 def _check(text: Entry, where: str) -> None:

@@ -231,7 +231,7 @@ class Pipeline:
     def parse(self, source: RawText, first: int | None) -> Iterator[ParsedSentence]:
         """Yield the sentences of all texts, at most `first` of them."""
         count = 0
-        texts = ((text, name) for name, text in source.texts() if isinstance(text, str))
+        texts = ((text, name) for name, text, _ in source.texts() if isinstance(text, str))
         try:
             for parsed, name in self.nlp.pipe(texts, as_tuples=True):
                 opening = f"# newdoc id = {name}\n"

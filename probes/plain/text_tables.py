@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,8 +31,17 @@ Text = str | tuple[str, ...]
 Entry = str | tuple[Text, Text]
 "A text, or a pair of texts that are read together."
 
-Place = tuple[int, Entry]
-"The number of a line, or of a row where there are no lines, from 1, and what stands there."
+GROUP: Final = "group"
+"What the column is called that has the same value in rows that depend on each other, as in labelled rows."
+
+Place = tuple[int, Entry, str]
+"The number of a line, or of a row where there are no lines, from 1, what stands there, and its group, if any."
+
+
+def group_of(row: Mapping[str, Any]) -> str:
+    """Return the value of a row's column GROUP, "" where it has none."""
+    group = row.get(GROUP)
+    return "" if group is None or group != group else str(group)
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,22 @@ class Columns:
     def of(self, columns: Sequence[str], where: str) -> list[str]:
         """Return the column of texts, and that of second texts if there is one; raises CorpusError."""
         found = [text_column(columns, self.text, where)]
-        if self.pair and self.pair not in columns:
-            raise CorpusError(f"{where}: no column called {self.pair!r}; it has {', '.join(map(shortened, columns))}")
-        second = SECOND if self.pair is None else self.pair
-        return [*found, *[name for name in columns if name == second and name not in found][:1]]
+        seconds = [name for name in columns if name == (SECOND if self.pair is None else self.pair)]
+        if (self.pair and not seconds) or len(seconds) > 1:
+            lacking = f"{len(seconds) or 'no'} column{'s' * bool(seconds)} called {self.pair or SECOND!r}"
+            raise CorpusError(f"{where}: {lacking}, expected one of second texts; it has {_named(columns)}")
+        if self.pair and seconds == found:
+            wrong = f"pair names {self.pair!r}, which has the first texts; name the column of the second ones"
+            raise CorpusError(f"{where}: {wrong}: it has {_named(columns)}")
+        return [*found, *[name for name in seconds if name not in found]]
+
+    def kept(self, columns: Sequence[str], where: str) -> list[str]:
+        """Return the columns that `read` looks at; raises CorpusError."""
+        return [*self.of(columns, where), *[name for name in columns if name == GROUP]]
+
+    def read(self, row: Mapping[str, Any], where: str) -> tuple[Entry, str]:
+        """Return the text or the pair of a row, and its group; raises CorpusError."""
+        return entry_of({name: row[name] for name in self.of([*row], where)}, where), group_of(row)
 
 
 NO_PAIR: Final = ""
@@ -64,7 +85,11 @@ def text_column(columns: Sequence[str], wanted: str | None, where: str) -> str:
         return found[0]
     called = repr(wanted) if wanted else " or ".join(COLUMNS)
     lacking = f"{len(found)} columns called {called}" if found else f"no column called {called}"
-    raise CorpusError(f'{where}: {lacking}; name one as column = "...": it has {", ".join(map(shortened, columns))}')
+    raise CorpusError(f'{where}: {lacking}; name one as column = "...": it has {_named(columns)}')
+
+
+def _named(columns: Sequence[str]) -> str:
+    return ", ".join(map(shortened, columns))
 
 
 def has_text_column(header: str) -> bool:
@@ -80,9 +105,9 @@ def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
     _, first = next(table_rows(path), ("", None))
     once, seen = isinstance(first, dict) and {"query", "gold"} <= first.keys(), set[Entry]()
-    for place, text in readers.get(suffixes_of(path)[-1], _separated)(path, columns):
+    for place, text, group in readers.get(suffixes_of(path)[-1], _separated)(path, columns):
         if text not in seen:
-            yield place, text
+            yield place, text, group
         if once:
             seen.add(text)
 
@@ -102,15 +127,18 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
 
 
 def _separated(path: Path, columns: Columns) -> Iterator[Place]:
-    places = None
-    for number, row in separated(path):
-        if places is None:
-            places = [row.index(name) for name in columns.of(row, f"{path}:1")]
-            continue
-        cells = [row[place] for place in places]
-        for cell in cells if suffixes_of(path)[-1] == ".tsv" else ():
-            refuse_quoting(cell, f"{path}:{number}")
-        yield number, entry_of(cells, f"{path}:{number}")
+    rows = separated(path)
+    _, header = next(rows, (1, []))
+    chosen = columns.of(header, f"{path}:1")
+    for number, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        for name in chosen if suffixes_of(path)[-1] == ".tsv" else ():
+            refuse_quoting(row[name], f"{path}:{number}")
+        yield number, *columns.read(row, f"{path}:{number}")
+
+
+QUOTING: Final = "; a text with a separator or a quote in it stands in quotes, its own quotes doubled"
+"What to do where a .csv file cannot be divided."
 
 
 def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -129,18 +157,21 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in rows:
             if row and columns not in (None, len(row)):
-                raise CorpusError(f"{path}:{rows.line_num}: {len(row)} columns, expected {columns} as in line 1")
+                wrong = (
+                    f"{len(row)} columns, expected {columns} as in line 1{QUOTING * (suffixes_of(path)[-1] == '.csv')}"
+                )
+                raise CorpusError(f"{path}:{rows.line_num}: {wrong}")
             if row or columns is None:
                 yield rows.line_num, row
             columns = len(row) if columns is None else columns
     except csv.Error as error:
-        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error})") from None
+        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error}){QUOTING}") from None
 
 
 def _json_lines(path: Path, columns: Columns) -> Iterator[Place]:
     for number, line in numbered_lines(path):
         if line.strip():
-            yield number, _text_of(parsed(line, f"{path}:{number}"), columns, f"{path}:{number}")
+            yield number, *_text_of(parsed(line, f"{path}:{number}"), columns, f"{path}:{number}")
 
 
 def _json_list(path: Path, columns: Columns) -> Iterator[Place]:
@@ -148,7 +179,7 @@ def _json_list(path: Path, columns: Columns) -> Iterator[Place]:
     if not isinstance(found, list):
         raise CorpusError(f"{path}: a JSON {type(found).__name__}, expected a list of texts or of objects with a text")
     for number, one in enumerate(found, start=1):
-        yield number, _text_of(one, columns, f"{path}: entry {number}")
+        yield number, *_text_of(one, columns, f"{path}: entry {number}")
 
 
 def parsed(text: str, where: str, hint: str = "") -> Any:
@@ -159,23 +190,31 @@ def parsed(text: str, where: str, hint: str = "") -> Any:
         raise CorpusError(f"{where}: not JSON ({error}{hint})") from None
 
 
-def _text_of(one: Any, columns: Columns, where: str) -> Entry:
-    """Return a string, or what an object has under the columns."""
-    return entry_of([one[name] for name in columns.of(list(one), where)] if isinstance(one, dict) else [one], where)
+def _text_of(one: Any, columns: Columns, where: str) -> tuple[Entry, str]:
+    """Return a string, or what an object has under the columns, and its group."""
+    if isinstance(one, dict):
+        return columns.read(one, where)
+    if one is not None and not isinstance(one, str):
+        expected = 'expected a text, or an object such as {"text": "...", "text_pair": "..."}'
+        raise CorpusError(f"{where}: {expected}; got {shortened(json.dumps(one))}")
+    return one or "", ""
 
 
-def entry_of(cells: Sequence[Any], where: str) -> Entry:
-    """Return the text of a cell, or the pair of two; a second one that is empty makes none.
+def entry_of(cells: Mapping[str, Any], where: str) -> Entry:
+    """Return the text of a column, or the pair of two; a second one that is empty makes none.
 
     Texts of a pair may be lists of words. Raises CorpusError for what is neither.
     """
-    texts = [tuple(cell) if isinstance(cell, list | tuple) and len(cells) > 1 else cell or "" for cell in cells]
-    for text in texts:
-        if not (isinstance(text, str) or (isinstance(text, tuple) and all(isinstance(one, str) for one in text))):
-            words = " (or its words)" * (len(cells) > 1)
-            raise CorpusError(f"{where}: a {type(text).__name__} where a text{words} is expected")
+    texts: list[Any] = ["" if cell is None else cell for cell in cells.values()]
+    for i, (name, text) in enumerate(zip(cells, texts, strict=True)):
+        if isinstance(text, list | tuple) and len(cells) > 1 and all(isinstance(word, str) for word in text):
+            texts[i] = tuple(text)
+        elif not isinstance(text, str):
+            words = " or a list of words" * (len(cells) > 1)
+            raise CorpusError(f"{where}: {name!r} is {text!r:.40}, expected a text{words}")
     if len({type(text) for text in texts if text}) > 1:
-        raise CorpusError(f"{where}: a text and a list of words, expected two texts or two lists of words")
+        both = " and ".join(map(repr, cells))
+        raise CorpusError(f"{where}: {both} are a text and a list of words, expected two texts or two lists of words")
     if len(texts) > 1 and texts[1]:
         return (texts[0], texts[1]) if texts[0] else ""
     return texts[0] if isinstance(texts[0], str) else " ".join(texts[0])
@@ -187,10 +226,10 @@ def _parquet(path: Path, columns: Columns) -> Iterator[Place]:
 
     try:
         file = pq.ParquetFile(path)
-        names = columns.of(file.schema_arrow.names, str(path))
+        names = columns.kept(file.schema_arrow.names, str(path))
         rows = (row for batch in file.iter_batches(columns=names) for row in batch.select(names).to_pylist())
         for number, row in enumerate(rows, start=1):
-            yield number, entry_of([row[name] for name in names], f"{path}: row {number}")
+            yield number, *columns.read(row, f"{path}: row {number}")
     except (pa.ArrowException, OSError) as error:
         raise CorpusError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from None
 
@@ -228,7 +267,7 @@ class DatasetTexts:
         columns = found.column_names
         if columns is None:
             return found
-        chosen = Columns(self.column, self.pair).of(columns, f"data set {self.name!r}")
+        chosen = Columns(self.column, self.pair).kept(columns, f"data set {self.name!r}")
         return found.select_columns(chosen)  # others may hold addresses, which are fetched when they are read
 
     def _opened(self) -> Any:
@@ -268,18 +307,13 @@ class DatasetTexts:
 
     def __iter__(self) -> Iterator[str]:
         """Yield the texts that are not blank, first texts where there are pairs."""
-        yield from (one if isinstance(one, str) else str(one[0]) for one in self.entries())
+        firsts = (one if isinstance(one, str) else str(one[0]) for _, one, _ in self.entries())
+        yield from (text for text in firsts if text.strip())
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield the texts that are not blank, and pairs of texts."""
-        for row in self.open():
-            columns = Columns(self.column, self.pair).of(list(row), f"data set {self.name!r}")
-            if len(columns) == 1 and not isinstance(text := row[columns[0]], str):
-                what = f"column {columns[0]!r} holds a {type(text).__name__}, no text"
-                raise CorpusError(f"data set {self.name!r}: {what}")
-            entry = entry_of([row[name] for name in columns], f"data set {self.name!r}")
-            if not isinstance(entry, str) or entry.strip():
-                yield entry
+    def entries(self) -> Iterator[Place]:
+        """Yield the text, or the pair of texts, of every row."""
+        for number, row in enumerate(self.open(), start=1):
+            yield number, *Columns(self.column, self.pair).read(row, f"data set {self.name!r}: row {number}")
 
 
 def data_elsewhere(card: Path) -> str | None:

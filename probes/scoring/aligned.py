@@ -92,7 +92,7 @@ class Aligned:
         number = 0
         for chunk in texts.chunks(CHUNK):
             for text, cut in zip(chunk, cut_texts(model, chunk), strict=True):
-                if reason := _unfit(model, text, cut):
+                if reason := unfit(model, text, cut):
                     aligned.dropped.add(reason, name_of(text))
                 else:
                     aligned._remark(model, text, cut)
@@ -125,7 +125,7 @@ def cut_texts(model: Model, texts: Sequence[Document]) -> list[Pieces]:
     return align(model.tokenizer, [text.words for text in texts], spaces, seconds)
 
 
-def _unfit(model: Model, text: Document, cut: Pieces) -> str:
+def unfit(model: Model, text: Document, cut: Pieces) -> str:
     """Return why the model cannot read a text, "" where it can."""
     if len(text) == 0:
         return "text without words"

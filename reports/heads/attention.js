@@ -35,6 +35,7 @@ function headsAtWork(root) {
       if (i >= n) made.className = "end";
       else {
         made.type = "button";
+        if (i >= text.second) made.className = "second";
         made.append(element("small", text.pieces[i].join(" ")));
         made.addEventListener("pointerenter", () => { shown = i; light(); });
         made.addEventListener("pointerleave", () => { shown = null; light(); });
@@ -131,7 +132,7 @@ function headsAtWork(root) {
 
   const option = (label, value) => element("option", label, { value });
   headSelect.append(...Array.from({ length: data.layers * data.heads }, (_, i) => { const name = `${Math.floor(i / data.heads) + 1}-${i % data.heads + 1}`; return option(name, name); }));
-  sentence.append(...sentences.map((one, i) => { const said = [...one.words.join(" ")]; return option(`${i + 1}. ${said.slice(0, 70).join("")}${said.length > 70 ? "…" : ""} (${one.source})`, i); }));
+  sentence.append(...sentences.map((one, i) => { const said = [...one.words.map((word, at) => at === one.second ? `‖ ${word}` : word).join(" ")]; return option(`${i + 1}. ${said.slice(0, 70).join("")}${said.length > 70 ? "…" : ""} (${one.source})`, i); }));
   relation.append(option("the head’s main role", MAIN), option("nothing", NONE), ...relations.map(option));
   turn(0);
   document.addEventListener("head", ({ detail }) => { head = headSelect.value = detail; if (relation.value === MAIN) find(); draw(); });

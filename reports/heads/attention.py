@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reports.heads.card_parts import CardSource
+from reports.heads.examples import second_of
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import page_scores
 from reports.scores.plain_names import role
@@ -66,7 +67,8 @@ def attention_view(source: CardSource) -> AttentionView | None:
 
 def _text(row: Mapping[Any, Any]) -> dict[str, Any]:
     words, pieces = list(row["words"]), [list(word) for word in row["pieces"]]
-    return {"source": row["source"], "words": words, "pieces": pieces, "ends": [row["before"], row["after"]]}
+    found = {"source": row["source"], "words": words, "pieces": pieces, "ends": [row["before"], row["after"]]}
+    return found | ({"second": second} if (second := second_of(row)) else {})
 
 
 def _gold(arcs: pd.DataFrame, words: int, relations: Sequence[Relation]) -> dict[int, list[int]]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import MISSING, decimal, interval, minus, names, percent, signed, signed_interval, yes_or_no
-from reports.heads.examples import strongest_candidates
+from reports.heads.examples import shown_text, strongest_candidates
 from reports.heads.role_marks import RoleName
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import (
@@ -287,7 +287,7 @@ def examples(source: CardSource, name: str) -> CardPart | None:
     """What the head attends to in the sentences of the page."""
     found = source.run.examples[source.run.examples["name"] == name]
     rows = tuple(
-        (str(arcs["label"].iloc[0]), " ".join(arcs["words"].iloc[0]), "; ".join(strongest_candidates(arcs)))
+        (str(arcs["label"].iloc[0]), shown_text(arcs.iloc[0]), "; ".join(strongest_candidates(arcs)))
         for _, arcs in found.groupby("example")
     )
     return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

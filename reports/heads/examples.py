@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -21,11 +21,23 @@ SPECIAL: Final = {-1: "[CLS]", -2: "[SEP]"}
 EXAMPLES: Final = (
     TextColumn("Label", lambda arcs: f"{_first(arcs, 'label')} · {_first(arcs, 'variant')}", "row", "wrapping"),
     TextColumn("Head", lambda arcs: _first(arcs, "name"), "text", "head"),
-    TextColumn("Sentence", lambda arcs: " ".join(arcs["words"].iloc[0]), "text", "wrapping"),
+    TextColumn("Sentence", lambda arcs: shown_text(arcs.iloc[0]), "text", "wrapping"),
     TextColumn("Strongest candidates", lambda arcs: "; ".join(strongest_candidates(arcs)), "text", "wrapping"),
     TextColumn("Source", lambda arcs: _first(arcs, "source"), "text", "muted"),
 )
 "Of the table of examples; a row is the arcs of one sentence and head."
+
+
+def second_of(row: Mapping[Any, Any] | pd.Series) -> int:
+    """Return where the second text of a sentence begins; 0 where it is no pair."""
+    second = row.get("second")
+    return 0 if second is None or second != second else int(second)
+
+
+def shown_text(row: Mapping[Any, Any] | pd.Series) -> str:
+    """Return the words of a sentence, the two texts of a pair parted as `headscope view` parts them."""
+    words, second = [*row["words"]], second_of(row)
+    return " ".join([*words[:second], *["‖"] * bool(second), *words[second:]])
 
 
 def _first(arcs: pd.DataFrame, column: str) -> str:

@@ -86,7 +86,7 @@ def _column(table: str, column: str) -> str:
 
 def _corpus(split: str, corpus: CorpusFacts) -> str:
     name, mark = escaped(corpus.name or "unknown"), corpus.fingerprint or "unknown"
-    return f"- corpus ({split}): {name}, {count(corpus.sentences)} sentences, fingerprint {mark}"
+    return f"- corpus ({split}): {name}, {corpus.texts() or 'unknown size'}, fingerprint {mark}"
 
 
 def yaml_lines(values: Mapping[str, str | Sequence[str]]) -> list[str]:

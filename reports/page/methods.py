@@ -55,7 +55,7 @@ def provenance_facts(run: RunFolder, maps: str) -> Facts:
     corpora = [
         (
             f"corpus ({split})",
-            f"{corpus.name or MISSING}: {count(corpus.sentences)} sentences, {count(corpus.documents)} documents, "
+            f"{corpus.name or MISSING}: {corpus.texts() or MISSING}, {count(corpus.documents)} documents, "
             f"{count(corpus.words)} words; fingerprint {corpus.fingerprint or MISSING}",
         )
         for split, corpus in record.corpora.items()
@@ -160,10 +160,13 @@ def _corpora(record: RunRecord) -> Iterator[str]:
     for split, verb, held_out in (("select", "selected", ""), ("report", "evaluated", "held out; ")):
         corpus = record.corpus(split)
         if corpus != CorpusFacts():
-            units = {"documents": corpus.documents, "sentences": corpus.sentences, "words": corpus.words}
-            sizes = [f"{count(size)} {unit}" for unit, size in units.items() if size is not None]
+            units = {"documents": corpus.documents, "words": corpus.words}
+            sizes = [
+                corpus.texts() or "",
+                *(f"{count(size)} {unit}" for unit, size in units.items() if size is not None),
+            ]
             prints = f"; fingerprint {corpus.fingerprint}" if corpus.fingerprint else ""
-            yield f"Heads were {verb} on {corpus.name} ({held_out}{', '.join(sizes)}{prints})."
+            yield f"Heads were {verb} on {corpus.name} ({held_out}{', '.join(filter(None, sizes))}{prints})."
     number = sum(one.count for one in record.dropped)
     times = f"{count(number)} time{'s' * (number > 1)}, each for a counted reason"
     yield f"Items were dropped {times}; two parts of a run may drop the same." if number else "Nothing was dropped."

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from reports.formats import model_title
+from reports.formats import count, model_title
 from reports.messages import one_line
 
 
@@ -100,6 +100,16 @@ class CorpusFacts:
     "Number of documents, which intervals resample."
     sentences: int | None = None
     words: int | None = None
+    pairs: int | None = None
+    "Of the sentences, those that are pairs of texts; None where none is."
+
+    def texts(self, kind: str = "") -> str | None:
+        """Return its size, such as "20 sentences" (of a `kind`) or "14 pairs of texts"; None where it is not known."""
+        if self.sentences is None:
+            return None
+        pairs = self.pairs or 0
+        alone = [f"{count(self.sentences - pairs)} {kind}sentences"] * (self.sentences > pairs or not pairs)
+        return " and ".join([*alone, *[f"{count(pairs)} pairs of texts"] * bool(pairs)])
 
 
 @dataclass(frozen=True)
@@ -177,7 +187,7 @@ class RunRecord:
         path.write_text(self.text, encoding="utf-8")
 
 
-SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "files", "command", "facts"))
+SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "files", "command", "facts", "pairs"))
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."
 
 _RECORD: Final = TypeAdapter(RunRecord)

@@ -35,7 +35,9 @@ ATTENTION_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             (
                 _SENTENCE,
                 text("source", "Where the sentence stands in the corpus."),
-                items("words", "The words of the sentence."),
+                items(
+                    "words", "The words of the sentence; a column `second` says where the second text of a pair begins."
+                ),
                 items("pieces", "The subword tokens of each word."),
                 text("before", "Special token before the words; empty without one."),
                 text("after", "Special token after the words; empty without one."),

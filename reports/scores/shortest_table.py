@@ -57,8 +57,8 @@ def corpus_name(record: RunRecord, split: str) -> str:
     """Return the name of a split's corpus with its size, such as "ewt-dev (2,001 sentences, 318 documents)"."""
     corpus = record.corpus(split)
     generated = "generated " if (corpus.name or "").startswith(GENERATED) else ""
-    sizes = {f"{generated}sentences": corpus.sentences, "documents": corpus.documents}
-    known = ", ".join(f"{count(size)} {unit}" for unit, size in sizes.items() if size is not None)
+    documents = None if corpus.documents is None else f"{count(corpus.documents)} documents"
+    known = ", ".join(filter(None, (corpus.texts(generated), documents)))
     return f"{corpus.name or f'the {split} split'}{f' ({known})' if known else ''}"
 
 

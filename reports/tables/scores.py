@@ -190,7 +190,7 @@ EXAMPLES: Final = Table(
         *ONE_HEAD,
         SPLIT,
         text("source", "Where the sentence stands in the corpus."),
-        items("words", "The words of the sentence."),
+        items("words", "The words of the sentence; a column `second` says where the second text of a pair begins."),
         place("query", "The word that attends, counted from 0; -1 is [CLS], -2 is [SEP].", -2),
         place("key", "The word that is attended to, counted as queries are.", -2),
         fraction("weight", "Attention from query to key."),

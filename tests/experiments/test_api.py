@@ -222,5 +222,5 @@ def test_pairs_of_a_list_and_of_a_table_give_the_same_scores_and_a_page(tiny: Pa
     shares = listed.tables["shapes"].query("kind == 'pair'").groupby(["split", "name"])["value"].sum()
     assert shares.to_numpy() == pytest.approx(2)  # A and B, to the four ends that there are
     assert "A to B" in (listed.folder / "report" / "index.html").read_text(encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"a list of texts, got tuple \(a pair is two texts"):
+    with pytest.raises(ConfigError, match=r"a list of texts, got \('a', 'b', 'c'\) as text 1 \(a pair is two texts"):
         score(str(tiny), [("a", "b", "c")], probes, **SMALL)

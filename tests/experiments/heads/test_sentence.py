@@ -66,6 +66,22 @@ def test_a_word_moves_as_far_as_the_cosine_of_its_vectors_says(how: str, model: 
     assert (found.columns, found.frame["known"].isna().all()) == (("word", "moved"), True)
 
 
+def test_a_pair_is_ablated_as_the_tokenizer_joins_it(model: Model) -> None:
+    parts = ("The king saw .", "The dogs .")
+    words = " ".join(parts).split()
+    found = ablate(model, "1-2", parts)
+    pieces = align(model.tokenizer, [words], seconds=[4])[0]
+    ids = torch.from_numpy(pieces.ids).long()[None]
+    with torch.inference_mode():
+        own = model.run(ids, None)[0]
+        with intervene(model.module, Ablate(0, 1)):
+            other = model.run(ids, None)[0]
+    of_word = torch.from_numpy(pieces.word == 5)
+    expected = 1 - torch.cosine_similarity(own[of_word].mean(0), other[of_word].mean(0), dim=0)
+    assert found.frame["word"].tolist() == words
+    assert found.frame["moved"][5] == pytest.approx(float(expected), abs=1e-6)
+
+
 def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(masked: Model) -> None:
     found = ablate(masked, ["1-1", "2-2"], TEXT)
     lm, pieces = MaskedLM.of(masked), align(masked.tokenizer, [TEXT.split()])[0]

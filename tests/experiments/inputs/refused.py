@@ -17,18 +17,20 @@ from safetensors.torch import load_file, save_file
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
 from experiments.heads.typed_text import cut, find_head, find_word
-from experiments.inputs.corpora import open_part
+from experiments.inputs.corpora import open_corpora, open_part
 from experiments.record.job import Job
 from experiments.record.provenance import installed
 from experiments.reproduce.reproduce import rejudge
 from experiments.run import cluster, shards
-from experiments.run.config import load_config, load_training
+from experiments.run.config import corpus_part, load_config, load_training
 from experiments.run.folder import made_for
 from experiments.training.texts import open_vocabulary
 from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
 from mha.training.vocabulary import save_tokenizer
+from probes import registry
+from probes.causal.labels import labelled_rows
 from probes.corpora.corpus import corpus_path
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs
@@ -38,6 +40,7 @@ from probes.plain.spacy_pipeline import annotate
 from probes.plain.text_tables import DatasetTexts
 from probes.training.texts import TextFiles, texts_path
 from probes.weights.relations import read_relations
+from probes.words.own import own_probe
 from probes.words.rare import word_counts
 from reports import Run
 from reports.run.lock import locked
@@ -57,6 +60,31 @@ ENDLESS = b"7" * 5000
 def read_plain(path: Path) -> object:
     """Open plain text as a config does."""
     return open_part(CorpusPart(path=path))
+
+
+PAIR = b"text,text_pair\nship,boat\n"
+ALIGNED = b'{"text": ["ship", "sinks"], "text_pair": ["boat"], "alignment": [[0, 3]]}\n'
+
+
+def pairs(content: bytes, name: str = "a.csv", pair: str | None = None) -> Provoke:
+    """Read a file of pairs as a config does."""
+    return file(name, content, lambda path: [*open_part(CorpusPart(path=path, pair=pair)).stream()])
+
+
+def one_premise(folder: Path) -> object:
+    """Divide a table with one first text."""
+    (folder / "a.csv").write_bytes(PAIR + b"ship,sea\n")
+    (folder / "my.toml").write_text('name = "x"\ncorpus.select.path = "a.csv"\n')
+    return open_corpora(load_config(folder / "my.toml"))
+
+
+def aligned(path: Path) -> object:
+    """Ask the alignments of a table of each of its own pairs."""
+    probe = own_probe("sea", path, "here")
+    try:
+        return [probe.targets(text) for text in open_part(CorpusPart(path=path)).stream()]
+    finally:
+        registry._registry.pop("sea")
 
 
 def file(name: str, content: bytes, read: Callable[[Path], object]) -> Provoke:
@@ -300,6 +328,29 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "plain text: True and False before sentences": file("a.txt", b"True\tshe sinks\n", read_plain),
         "plain text: no text": file("a.txt", b"\n \n", read_plain),
         "plain text: no such pipeline": lambda folder: annotate(RawText(("x",)), "spacy:en_core_web_ms"),
+    },
+    "Pairs of texts": {
+        "no such column of second texts": pairs(PAIR, pair="claim"),
+        "`pair` that names the column of first texts": pairs(PAIR, pair="text"),
+        "two columns of second texts": pairs(b"text,text_pair,text_pair\nship,boat,sea\n"),
+        "a row without the column of first texts": pairs(b'{"text": "ship"}\n{"text_pair": "boat"}\n', "a.jsonl"),
+        "a number as a text": pairs(b'{"text": "ship", "text_pair": 5}\n', "a.jsonl"),
+        "NaN as a text": pairs(b'{"text": "ship", "text_pair": NaN}\n', "a.jsonl"),
+        "a list with what is no word": pairs(b'{"text": ["ship", 1], "text_pair": ["boat"]}\n', "a.jsonl"),
+        "a word of white space": pairs(b'{"text": ["ship", " "], "text_pair": ["boat"]}\n', "a.jsonl"),
+        "a text beside a list of words": pairs(b'{"text": "ship", "text_pair": ["boat"]}\n', "a.jsonl"),
+        "a pair as a list in a file": pairs(b'["ship", "boat"]\n', "a.jsonl"),
+        "a quote that is not closed": pairs(b'text,text_pair\n"ship,boat\n'),
+        "`pair` where there is no table": pairs(b"ship\n", "a.txt", pair="text_pair"),
+        "`annotate` of pairs": file("a.csv", PAIR, lambda path: annotate(RawText(path), "spacy:en_core_web_sm")),
+        "pairs in Python: what is no pair": lambda folder: corpus_part([("ship", "boat"), ("ship", 5)]),
+        "one first text in all rows, and no second corpus": one_premise,
+        "an alignment that is none": file("a.jsonl", ALIGNED.replace(b"[[0, 3]]", b'"0:1"'), aligned),
+        "an alignment without a second text": file("a.jsonl", ALIGNED.replace(b"text_pair", b"pair"), aligned),
+        "an alignment outside the texts": file("a.jsonl", ALIGNED, aligned),
+        "labelled rows: a second text that would not be read": file(
+            "a.jsonl", b'{"text": "ship", "text_pair": 5, "label": 0}\n', labelled_rows
+        ),
     },
     "Minimal pairs": {
         "unknown pairs": lambda folder: open_pairs("blim"),

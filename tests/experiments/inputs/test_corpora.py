@@ -76,7 +76,7 @@ def test_notes_name_each_reason_once_a_split_and_sentences_of_both() -> None:
     assert notes[1] == "memory (report): 4 × no tree, in p, q, r and others"
     shown = "l0 5, l1 5, l2 5, l8 3, l7 2, l3 1, l4 1, l5 1 and 1 more"
     assert notes[2] == f"memory (report): 24 × odd label ({shown}), in p, q, r and others"
-    assert notes[3].startswith("4 of the 5 sentences of the report split stand word for word in the selection split")
+    assert notes[3].startswith("4 of the 5 texts of the report split stand word for word in the selection split")
     assert len(notes) == 4
     assert [*corpus_notes((select, Corpus.of([sentence("c", "Cy")])))] == [notes[0]]
 

@@ -13,9 +13,12 @@ from mha.encoder.encoder import Layer
 from mha.planted.heads import word_model
 from probes.maps.matching import see_maps
 from reports.tables.biographies import TABLES
+from tests.probes.text_pairs import text_pair
 
 WORDS = ["the", "a", "dog", "cat", "sees", "runs", "big", "red", "house"]
-TEXTS = [["the", "dog", "runs"], ["a", "cat", "sees"], ["the", "big", "red", "house"], ["a", "dog", "sees", "the"]]
+TEXTS = [
+    text_pair(words.split(), "") for words in ("the dog runs", "a cat sees", "the big red house", "a dog sees the")
+]
 NONE = ["", "", "", ""]
 
 
@@ -83,7 +86,7 @@ def test_sentences_of_different_lengths_leave_the_null_open() -> None:
 
 
 def test_without_a_sentence_that_models_can_read_nothing_is_matched() -> None:
-    for texts in ([["the"] * 20], []):
+    for texts in ([text_pair(["the"] * 20, "")], []):
         kinship = Kinship(within_layers=False)
         for seed in (0, 1):
             for step in (0, 1):

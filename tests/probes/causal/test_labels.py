@@ -107,6 +107,33 @@ def test_of_pairs_accuracy_loss_and_logit_are_those_of_transformers(types: tuple
     assert found[LOGIT] == pytest.approx(float((given[range(30), gold] - others).mean()), abs=1e-5)
 
 
+def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise() -> None:
+    rows = [
+        ("Ann ran.", "Yes.", None),
+        ("Bo sat.", "Yes.", None),
+        ("Ann ran.", "No.", float("nan")),
+        ("Ann ran.", "Hm.", 1),
+    ]
+    table = pd.DataFrame([*rows, ("Cy fell.", "Hm.", 1)], columns=["text", "text_pair", "group"]).assign(label=0)
+    assert [row.group for row in labelled_rows(table)] == ["Ann ran.", "Bo sat.", "Ann ran.", "1.0", "1.0"]
+    alone = table.drop(columns=["text_pair", "group"])
+    assert {row.group for row in labelled_rows(alone)} == {""}, "single texts stand for themselves"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"text": "a", "text_pair": ["b"], "label": 0},
+        {"text": "a", "text_pair": 5, "label": 0},
+        {"words": ["a"], "text_pair": "b", "label": [0]},
+        {"text": "a", "text_pair": "b", "choices": ["c", "d"], "label": 0},
+    ],
+)
+def test_a_second_text_that_would_not_be_read_is_refused(row: dict[str, Any]) -> None:
+    with pytest.raises(LabelError, match="row 1: expected text_pair as a text, beside text and without choices; got"):
+        labelled_rows(pd.DataFrame([row]))
+
+
 def test_of_words_each_labelled_word_counts_once() -> None:
     torch.manual_seed(1)
     names = {0: "O", 1: "B", 2: "I"}

@@ -13,6 +13,8 @@ from probes.evidence.examples import Choice, _arcs, choose_heads, choose_texts, 
 from probes.records import Document
 from probes.scoring.score import Settings
 from probes.targets import Targets, key_sets
+from probes.words.across import WAYS, SameWordAcross
+from tests.probes.text_pairs import text_pair
 
 PROBES = [get_probe("position"), get_probe("dependency")]
 
@@ -76,6 +78,17 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
             assert set(of_one[of_one.scored]["query" if column else "key"]) <= among
             assert (~of_one.scored).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
+
+
+def test_a_pair_is_short_where_its_texts_are_and_its_arcs_say_where_the_second_begins(model: Model) -> None:
+    letters = "abcdefghij"
+    texts = [text_pair(letters, letters, "p"), text_pair(letters * 2, letters * 2, "long"), text_pair(letters, "", "s")]
+    asked = [Choice(("same-word-across", WAYS[0], "all"), 1, 2)]
+    chosen = choose_texts(MemoryTexts(texts), [SameWordAcross()], asked)
+    assert [one.text.id for one in chosen] == ["p"]
+    assert {*example_arcs(model, chosen, Settings()).second} == {10}
+    single = choose_texts(MemoryTexts(texts[2:]), PROBES, [Choice(("position", "all tokens", "[CLS]"), 1, 2)])
+    assert "second" not in example_arcs(model, single, Settings())
 
 
 def candidates_of(variant: str, words: int, word: int) -> set[int]:

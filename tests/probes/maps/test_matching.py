@@ -22,11 +22,13 @@ from probes.maps.matching import (
     match_heads,
     mates,
     same_roles,
+    see_maps,
     text_key,
 )
 from probes.records import Document
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Numbers
+from tests.probes.text_pairs import text_pair
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,17 @@ def test_distances_are_those_of_scipy_between_smoothed_rows_as_shares_of_their_s
     found = observed(model, texts, Settings(maps=maps))
     np.testing.assert_allclose(means(found), expected, atol=1e-6)
     assert (means(found) < math.log(2)).all()
+
+
+def test_heads_are_matched_on_both_texts_of_a_pair_as_the_tokenizer_joins_them(model: Model) -> None:
+    seen = see_maps(model, [text_pair("abc" * 20, "a"), text_pair("abc", "cadb")])
+    assert seen is not None
+    assert (seen.kept, seen.words.tolist()) == ([1], [7])
+    ids = model.tokenizer.encode("a b c", "c a d b").ids
+    assert ids.count(model.special["sep"]) == 2
+    pieces = Pieces(np.array(ids, np.int32), np.array([CLS, 0, 1, 2, SEP, 3, 4, 5, 6, SEP], np.int32), 7, second=3)
+    expected = torch.from_numpy(word_level(model, pieces, Settings())).flatten(0, 1).permute(1, 2, 0)
+    torch.testing.assert_close(seen.maps[0], expected)
 
 
 def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: Model, texts: Texts) -> None:

@@ -40,7 +40,7 @@ def read(path: Path, first: int | None = None) -> Corpus:
 
 
 def texts(path: Path, **how: str) -> list[tuple[str, str]]:
-    return [tuple(text) for text in RawText(path, **how).texts()]
+    return [text[:2] for text in RawText(path, **how).texts()]
 
 
 def test_words_stand_apart_and_blanks_are_those_of_the_text(write: Write) -> None:
@@ -127,7 +127,7 @@ def test_what_is_read_and_by_which_rules_makes_the_fingerprint(write: Write) -> 
         ("a.json", '{"text": "x"}\n{"text": "y"}\n', r"a.json: not JSON \(.*; one value a line is .jsonl\)"),
         ("a.csv", 'id,text\n1,"x\n2,y\n', "a.csv:3: not CSV"),
         ("a.jsonl", '{"text": "x"}\n{"text": \n', r"a.jsonl:2: not JSON"),
-        ("a.jsonl", '{"text": 3}\n', "a.jsonl:1: a int where a text is expected"),
+        ("a.jsonl", '{"text": 3}\n', "a.jsonl:1: 'text' is 3, expected a text$"),
         ("a.jsonl", '{"text": "\\ud83d"}\n', r"a.jsonl:1: half of a character"),
         ("a.json", '{"text": "x"}', "a.json: a JSON dict, expected a list"),
         ("a.parquet", "PAR1", "a.parquet: not a readable Parquet file"),

@@ -53,6 +53,69 @@ def test_a_data_set_on_disk_and_lists_give_the_same_pairs(tmp_path: Path) -> Non
     assert [*DatasetTexts(str(tmp_path / "saved"))] == rows["text"], "a training reads first texts"
 
 
+GROUPED: list[dict[str, Any]] = [
+    {"text": "Ann ran.", "text_pair": "Yes."},
+    {"text": "Bo sat.", "text_pair": "Yes."},
+    {"text": " Ann ran.", "text_pair": "No."},
+    {"text": "Cy fell.", "text_pair": "It is so.", "group": "g"},
+    {"text": "Di left.", "text_pair": "It is not.", "group": "g"},
+    {"text": "Ann ran.", "text_pair": "It may be.", "group": "g"},
+    {"text": "Ann ran."},
+]
+"Rows 1 and 3 share their first text, 4 to 6 their group, and 1 and 2 their second text alone; the last is no pair."
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "json", "parquet", "saved"])
+def test_pairs_with_one_first_text_or_group_are_one_document_on_one_side_of_a_split(
+    tmp_path: Path, suffix: str
+) -> None:
+    import datasets
+
+    frame, path = pd.DataFrame(GROUPED), tmp_path / f"a.{suffix}"
+    written = {
+        "csv": lambda: frame.to_csv(path, index=False),
+        "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+        "jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        "json": lambda: frame.to_json(path, orient="records"),
+        "parquet": lambda: frame.to_parquet(path),
+        "saved": lambda: datasets.Dataset.from_pandas(frame).save_to_disk(path),
+    }
+    written[suffix]()
+    corpus = open_plain(RawText(path))
+    ids, sentences = corpus.sentences().ids(), [one.sentences[0].id for one in corpus.stream()]
+    assert [ids.index(name) for name in ids] == [0, 1, 0, 3, 3, 3, 6]
+    assert len({*sentences}) == 7
+    assert [one.id for one in corpus.stream() if one.id == ids[0]] == [ids[0]] * 2
+    halves = [{*half.sentences().ids()} for half in corpus.halves()]
+    assert not halves[0] & halves[1]
+    assert "in 3 documents" in corpus.notes[0]
+    sizes = {"documents": 4, "sentences": 7, "words": 39, "pairs": 6}
+    assert corpus.size() == Corpus.of(corpus.stream()).size() == sizes
+    assert corpus.notes[1].startswith("a: 2 pairs have the second text of a pair in another document")
+
+
+def test_pairs_of_a_list_share_a_document_and_another_document_makes_another_fingerprint(tmp_path: Path) -> None:
+    pairs = ((("Ann", "ran"), ("Yes",)), ("Ann ran", "No"), (("Ann", "ran"), ("No",)))
+    ids = open_plain(RawText(pairs)).sentences().ids()
+    assert [ids.index(name) for name in ids] == [0, 1, 0], "words of a list are not the text of a string"
+    prints = set()
+    for group in ("g", "h"):
+        rows = [
+            {"text": "Ann ran.", "text_pair": "Yes.", "group": "g"},
+            {"text": "Bo.", "text_pair": "No.", "group": group},
+        ]
+        (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        prints.add(open_plain(RawText(tmp_path / "a.jsonl")).fingerprint)
+    assert len(prints) == 2
+
+
+def test_a_blank_second_text_makes_no_pair_and_a_blank_first_one_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,text_pair\nGo,\nRun,  \n ,No\nSit,Yes\n", encoding="utf-8")
+    given = (("Go", ""), (("Run",), ()), ((), ("No",)), ("Sit", "Yes"))
+    assert read(tmp_path / "a.csv") == read(given) == [(("Go",),), (("Run",),), (("Sit",), ("Yes",))]
+    assert "1 rows without a text are left out" in open_plain(RawText(given)).notes[0]
+
+
 def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": ["don't", "go"], "text_pair": ["New York"]}) + "\n", encoding="utf-8")
@@ -66,7 +129,9 @@ def test_words_of_a_list_stay_as_they_are_and_white_space_is_none(tmp_path: Path
 def test_a_column_that_is_not_there_and_trees_of_pairs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,text_pair\na,b\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"a\.csv:1: no column called 'other'; it has 'text', 'text_pair'"):
+    with pytest.raises(
+        CorpusError, match=r"a\.csv:1: no column called 'other', expected .*; it has 'text', 'text_pair'"
+    ):
         read(path, pair="other")
     with pytest.raises(CorpusError, match=r'annotate parses single texts.*pair = ""'):
         annotate(RawText(path), "spacy:en_core_web_sm")

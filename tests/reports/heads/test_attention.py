@@ -33,6 +33,14 @@ def test_keys_and_weights_are_those_of_every_head_with_the_special_tokens_last(r
     assert found.kept == 2
 
 
+def test_where_a_second_text_begins_is_in_the_data_of_pairs_alone(run: Run):
+    assert run.attention is not None
+    pair = run.attention.sentences.assign(second=[3, None])
+    found = view(replace(run, attention=replace(run.attention, sentences=pair))).data["sentences"]
+    assert [one.get("second") for one in found] == [3, None]
+    assert not any("second" in one for one in view(run).data["sentences"])
+
+
 def test_relations_are_those_that_were_scored_and_roles_point_to_them(run: Run):
     data = view(run).data
     det, obj = "from an article or other determiner to its noun", "from an object to its verb"
