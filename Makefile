@@ -26,7 +26,7 @@ COMPILE = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib $(ROOMS) || true
 ROOMS := mha probes reports experiments headscope
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-ablate bench-quickstart \
-	bench-redraws gpu specialisation kills docs docs-commands clean
+	bench-redraws bench-rules gpu specialisation kills docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ gpu: $(INSTALLED)  ## on a machine with a GPU: compare its numbers with the CPU'
 
 bench-redraws: $(INSTALLED)  ## count what other seeds change in grades and verdicts, into docs/redraws.json (an hour)
 	@$(BIN)/python -m experiments.bench.redraws
+
+bench-rules: $(INSTALLED)  ## fine-tune MiniLM on two rules of grammar and find the heads that these need, into docs/rules.json (ten minutes)
+	@$(BIN)/python -m experiments.bench.rules
 
 specialisation: $(INSTALLED)  ## do the runs of docs/specialisation.md on WORKERS processes, and write its tables and figures (hours)
 	@$(BIN)/headscope atlas specialisation --out runs --cluster local:$(WORKERS)

@@ -164,19 +164,23 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
         one, other = (_costly(of, behaviour) for of in costs)
         if one is None or other is None:
             title, heads = (titles[1], other) if one is None else (titles[0], one)
-            yield f"{behaviour}: measured of {title} alone, where {_heads(heads or [])} an effect."
+            yield f"{behaviour}: measured of {title} alone, where {_heads([*(heads or ())])} an effect."
             continue
         only = ([head for head in mine if head not in others] for mine, others in ((one, other), (other, one)))
         told = _beside(map(_heads, only), titles)
-        yield f"{behaviour}: {_heads([head for head in one if head in other])} an effect in both; alone {told}."
+        most = _beside((f"{max(heads.values(), default=0):.2g}" for heads in (one, other)), titles)
+        unit = deciding(costs[0][costs[0]["behaviour"] == behaviour])["unit"].iloc[0]
+        both = _heads([head for head in one if head in other])
+        yield f"{behaviour}: {both} an effect in both; alone {told}. The largest costs {most} ({unit})."
 
 
-def _costly(costs: pd.DataFrame, behaviour: str) -> list[str] | None:
-    """Return the heads without which a behaviour is significantly worse; None if it was not measured."""
+def _costly(costs: pd.DataFrame, behaviour: str) -> dict[str, float] | None:
+    """Return the heads without which a behaviour is significantly worse, with costs; None if it was not measured."""
     if costs.empty or behaviour not in set(costs["behaviour"]):
         return None
     rows = deciding(costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head")])
-    return [*significant(rows[rows["way"] == rows["way"].iloc[0]])[0]["name"]]
+    worse = significant(rows[rows["way"] == rows["way"].iloc[0]])[0]
+    return dict(zip(worse["name"], worse["cost"], strict=True))
 
 
 def _heads(heads: Sequence[str]) -> str:

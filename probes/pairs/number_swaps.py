@@ -5,10 +5,12 @@ The first are material for activation patching, the second labelled rows for cla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from random import Random
+from typing import Any
 
 from probes.grammar import generate, lexicon
 from probes.minimal_pairs import Kind, LeftOut
@@ -201,3 +203,31 @@ def _people(random: Random) -> tuple[Mapping[str, str], tuple[str, ...]]:
     verb = random.choice(lexicon.REFLEXIVE).past
     man, woman = (random.choice([noun for noun in lexicon.NOUNS if noun.gender == one]) for one in ("Masc", "Fem"))
     return {man.singular: f"{verb} himself", woman.singular: f"{verb} herself"}, (".",)
+
+
+def gapped_rows(rule: str, seed: int, longest: int = 10) -> Iterator[dict[str, Any]]:
+    """Yield texts of `rule_rows` whose form is a gap, "_", and its label: words, label (a list), group, gap and nouns.
+
+    Two rows, a group, come of each sentence of at most `longest` words: both orders of its nouns, which stand at the
+    places `nouns` and of which the first is the subject. No text comes twice. Labels are "singular" and "plural", or
+    "himself" and "herself".
+    """
+    known: set[str] = set()
+    rows = rule_rows(rule, seed)
+    for number, four in enumerate(iter(lambda: [*islice(rows, 4)], [])):
+        first, other_form, exchanged, _ = sentences = [row["text"].split() for row in four]
+        (gap,), nouns = _differing(first, other_form), _differing(first, exchanged)
+        texts = {" ".join([*words[:gap], "_", *words[gap + 1 :]]).lower() for words in sentences}
+        if len(first) > longest or known & texts:
+            continue
+        known |= texts
+        for row, words in zip(four, sentences, strict=True):
+            if row["label"] == "right":
+                form = words[gap] if rule == "reflexive" else "singular" if words[gap].endswith("s") else "plural"
+                label = [form if place == gap else None for place in range(len(words))]
+                about = {"group": f"{row['group']} {number}", "gap": gap, "nouns": nouns}
+                yield {"words": [*words[:gap], "_", *words[gap + 1 :]], "label": label, **about}
+
+
+def _differing(one: Sequence[str], other: Sequence[str]) -> list[int]:
+    return [place for place, (word, instead) in enumerate(zip(one, other, strict=True)) if word != instead]

@@ -125,7 +125,7 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 CLASSIFIER = "hs.load(classifier"
 "Of the program that takes a classifier which the reader has."
 
-RULE = "rule_rows("
+RULE = "gapped_rows("
 "Of the program that trains one for a rule."
 
 

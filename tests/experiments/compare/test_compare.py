@@ -198,15 +198,17 @@ def test_losses_minimal_pairs_and_onsets_of_training_runs_are_told(plant: Callab
 
 def test_heads_that_began_or_ceased_to_matter_are_told(plant: Callable[..., str]) -> None:
     sides = open_sides([plant("one"), plant("other")])
-    head = {"step": pd.NA, "kind": "head", "way": "zero", "measure": "value", "name": NAMES, "p_adjusted": 0.01}
-    for side, costs in ((sides[0], [1.0, 1, -1, 0]), (sides[1], [1.0, -1, 0, 1])):
+    head = {"step": pd.NA, "kind": "head", "way": "zero", "measure": "value", "unit": "nats", "name": NAMES}
+    head |= {"p_adjusted": 0.01}
+    for side, costs in ((sides[0], [1.0, 1, -1, 0]), (sides[1], [3e-4, -1, 0, 4e-4])):
         frame = pd.DataFrame(head | {"behaviour": "masked-LM loss", "cost": costs})
         of_layer, other_way = frame.assign(kind="layer", cost=1), frame.assign(way="mean", cost=1)
         side.run.tables["ablations"] = pd.concat([frame, of_layer, other_way])
     own = pd.DataFrame(head | {"behaviour": "labels of reviews", "cost": 0.5, "p_adjusted": [0.01, 0.2, 0.2, 0.2]})
     sides[1].run.tables["ablations"] = pd.concat([sides[1].run.tables["ablations"], own])
     assert [*effect_notes((sides[0], sides[1]), ("A", "B"))] == [
-        "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B.",
+        "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B. "
+        "The largest costs 1 in A, 0.0004 in B (nats).",
         "labels of reviews: measured of B alone, where 1-1 has an effect.",
     ]
 

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from probes.minimal_pairs import LeftOut
-from probes.pairs.number_swaps import ROLES, RULES, NumberSwap, number_swapped, number_swaps, rule_rows
+from probes.pairs.number_swaps import ROLES, RULES, NumberSwap, gapped_rows, number_swapped, number_swaps, rule_rows
 from probes.records import Document, Mention, Sentence
 
 Tree = Callable[..., Sentence]
@@ -142,6 +142,26 @@ def test_the_first_rows_of_the_grammar_are_right_by_eye() -> None:
     ]
     first, *_ = (text.split() for text in reflexive)
     assert (first[:2], first[3:5], first[-2:]) == (["The", "wooden"], ["behind", "the"], ["himself", "."])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_gap_takes_the_form_out_and_its_label_goes_with_the_order_of_the_nouns(rule: str) -> None:
+    rows = [*islice(gapped_rows(rule, 0), 1400)]
+    assert max(len(row["words"]) for row in rows) == 10
+    assert len({" ".join(row["words"]).lower() for row in rows}) == len(rows), "no text twice"
+    for one, other in zip(rows[::2], rows[1::2], strict=True):
+        assert (one["group"], one["gap"]) == (other["group"], other["gap"])
+        assert one["words"][one["gap"]] == "_"
+        nouns = [[row["words"][noun].lower() for noun in row["nouns"]] for row in (one, other)]
+        assert nouns[0] == nouns[1][::-1]
+        labels = [[label for label in row["label"] if label] for row in (one, other)]
+        assert labels[0] != labels[1]
+        assert [len(label) for label in labels] == [1, 1]
+        assert one["label"][one["gap"]] == labels[0][0]
+    first = rows[0]
+    if rule == "agreement":
+        assert (" ".join(first["words"]), first["nouns"]) == ("The wooden chairs behind the gate _ broken .", [2, 5])
+        assert first["label"] == [*[None] * 6, "plural", None, None]
 
 
 def test_an_unknown_rule_is_refused_with_those_there_are() -> None:
