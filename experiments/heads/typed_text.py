@@ -95,7 +95,7 @@ def cut(model: Model, text: Typed, *, is_target: bool = False) -> tuple[list[str
 def _words(text: Any, name: str) -> tuple[list[str], list[bool]]:
     """Return the words of a text, and whether white space follows each; raises TypedError for what is none."""
     if not isinstance(text, str):
-        raise TypedError(f"the {name} is no text: expected a sentence, got {type(text).__name__}")
+        raise TypedError(f"the {name} is no text: expected a string, got {type(text).__name__}")
     if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
         raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
     words, blanks = typed_words(text)

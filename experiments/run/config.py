@@ -178,7 +178,9 @@ def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, 
             place = fit.index(False) if texts else 0
             got = f"{texts[place]!r:.40} as text {place + 1}" if texts else type(corpus).__name__
             expected = "a name, a file, a table of a config or a list of texts"
-            raise ConfigError(f"corpus: expected {expected}, got {got} (a pair is two texts, or two lists of words)")
+            raise ConfigError(
+                f"corpus: expected {expected}, got {got} (a text is a string, a pair two strings or lists of words)"
+            )
         return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
     return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -179,7 +179,10 @@ def keep(model: Any, tokenizer: Any) -> Path:
     parts = {"a name, a folder, or a model of transformers": (model, "config"), "its tokenizer": (tokenizer, "__len__")}
     for what, (one, part) in parts.items():
         if not hasattr(one, "save_pretrained") or not hasattr(one, part):
-            raise ModelError(f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects")
+            part = _readable_part(one)
+            raise ModelError(
+                f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects{part}"
+            )
     home = cache_folder() / "objects"
     home.mkdir(parents=True, exist_ok=True)
     unfinished, config = Path(tempfile.mkdtemp(dir=home)), model.config
@@ -195,6 +198,15 @@ def keep(model: Any, tokenizer: Any) -> Path:
     finally:
         model.config = config
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _readable_part(one: Any) -> str:
+    """Return which part of a module of one's own is a model of `transformers`."""
+    from torch.nn import Module
+
+    parts = one.named_modules() if isinstance(one, Module) else ()
+    models = [name for name, part in parts if name and hasattr(part, "save_pretrained")]
+    return f"; give its part '{models[0]}'" if models else ""
 
 
 def weights_sha256(folder: Path) -> str:

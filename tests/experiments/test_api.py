@@ -114,6 +114,8 @@ def test_an_object_without_its_tokenizer_is_refused_with_what_takes_it(take: Cal
         take(model)
     with pytest.raises(ModelError, match="expected a name, a folder, or a model of transformers, got dict"):
         take({})
+    with pytest.raises(ModelError, match=r"got Sequential: .* takes objects; give its part '1'$"):
+        load(torch.nn.Sequential(torch.nn.Identity(), model), "no matter")
     with pytest.raises(ModelError, match="expected its tokenizer, got BertForSequenceClassification"):
         load(model, model)
     with pytest.raises(TypedError, match=r"expected a model of hs\.load, which takes objects too, got Bert"):
@@ -126,7 +128,7 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
         ConfigError, match="corpus: expected a name, a file, a table of a config or a list of texts, got"
     ):
         score(str(tiny), texts, "position")
-    with pytest.raises(TypedError, match="the text is no text: expected a sentence, got"):
+    with pytest.raises(TypedError, match="the text is no text: expected a string, got"):
         attention(load(str(tiny)), texts)
 
 
@@ -222,5 +224,7 @@ def test_pairs_of_a_list_and_of_a_table_give_the_same_scores_and_a_page(tiny: Pa
     shares = listed.tables["shapes"].query("kind == 'pair'").groupby(["split", "name"])["value"].sum()
     assert shares.to_numpy() == pytest.approx(2)  # A and B, to the four ends that there are
     assert "A to B" in (listed.folder / "report" / "index.html").read_text(encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"a list of texts, got \('a', 'b', 'c'\) as text 1 \(a pair is two texts"):
+    with pytest.raises(
+        ConfigError, match=r"a list of texts, got \('a', 'b', 'c'\) as text 1 \(a text is a string, a pair"
+    ):
         score(str(tiny), [("a", "b", "c")], probes, **SMALL)

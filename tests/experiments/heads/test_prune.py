@@ -77,7 +77,9 @@ def test_the_heads_with_the_least_effect_go_and_the_behaviour_is_of_sentences_th
     (row,) = found["behaviours"]
     assert (row["behaviour"], row["items"]) == ("masked-LM loss", "sentences of the selection split")
     np.testing.assert_allclose(row["cost"], row["intact"] - row["ablated"])
-    assert f"by {by} (masked-LM loss)" in said
+    last, stays = rows.groupby(["layer", "head"])[column].mean().sort_values().iloc[1:3]
+    assert f"by {by} (masked-LM loss" in said
+    assert ("heads have the effect of the last that goes" in said) == (last == stays)
     assert f"{row['intact']:.3f}".lstrip("-") in said
 
 

@@ -115,6 +115,11 @@ def test_an_answer_that_cannot_be_is_an_error_with_probe_text_and_word(answers: 
         define("mine", lambda sentence: answers).targets(text(KEYS))
 
 
+def test_a_function_is_asked_of_no_text_without_words_of_which_controls_need_the_variants() -> None:
+    (targets,) = define("mine", lambda sentence: {1: 0}).targets(Document("", ())).values()
+    assert not len(targets.query)
+
+
 def test_an_error_names_the_row_of_a_table_and_what_a_function_raised() -> None:
     frame = pd.DataFrame([("The keys are here .", 2, 7)], columns=["text", "query", "gold"])
     with pytest.raises(
