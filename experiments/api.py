@@ -22,6 +22,7 @@ from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.folders import keep
+from mha.models.hub import refuse_own_code
 from probes.corpora.corpus import Corpus
 from probes.plain.text_tables import Entry
 from probes.registry import Probe
@@ -43,13 +44,16 @@ def load(
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
     A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
-    its weights are read as they are now, from a copy in the cache, and not changed; code of its own and hooks are not
-    run. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted
+    its weights are read as they are now, from a copy in the cache, and not changed; one whose own code or hooks make
+    other numbers is refused. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted
     within each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     given = isinstance(model, str | Path) and tokenizer is None
     name = str(model) if given else str(keep(model, tokenizer))
-    return load_model(checkpoint_of(name), source, seed, device=device)
+    loaded = load_model(checkpoint_of(name), source, seed, device=device)
+    if not given:
+        refuse_own_code(model, tokenizer, name)
+    return loaded
 
 
 def corpus(source: str | Mapping[str, Any] | Sequence[Entry] = "grammar") -> Corpus:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from mha.device import device_of
 from mha.encoder.families import COUNTING
 from mha.files import (
     CONFIG,
@@ -22,10 +26,16 @@ from mha.files import (
     without,
 )
 from mha.foreign import attention_setting, set_attention
+from mha.models.packages import ModelError
+from mha.models.tokenizer import SENTENCES
 from mha.own_attention import attend_fully
 
 POOLER = re.compile(r"(^|\.)pooler\.")
 "Weights that a folder may lack."
+
+PRECISE, ROUGH = 1e-3, 5e-2
+"""By how much of its largest number the output of a model object may differ from that of a plain model, in float32 and
+in types of fewer bits."""
 
 
 class HeadMissingError(ValueError):
@@ -95,6 +105,58 @@ def load_hub_class(kind: Any, folder: str) -> tuple[Any, bool]:
     _checked(model, model.base_model, info)
     lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
     return model.eval(), not lacking.isdisjoint(_others(model, model.base_model))
+
+
+@torch.no_grad()
+def refuse_own_code(model: Any, tokenizer: Any, folder: str) -> None:
+    """Raise ModelError for a model object whose numbers are not those of a plain one with its weights, in `folder`.
+
+    A changed forward, a module in the place of another and a hook are code, which is not read. Objects that have no
+    class of `transformers` are not asked. The object is put back into the mode that it was in.
+    """
+    from transformers import PreTrainedModel
+
+    theirs = (one for one in type(model).__mro__ if one.__module__.startswith("transformers."))
+    if (kind := next((one for one in theirs if issubclass(one, PreTrainedModel)), None)) is None:
+        return
+    read, other, lacks = model, None, True
+    if kind.forward is not nn.Module.forward:  # as that of a base class is, such as BertPreTrainedModel
+        with suppress(ValueError):  # of a head of one's own, which has no place
+            other, lacks = load_hub_class(kind, folder)
+    if lacks or model.config.is_encoder_decoder:
+        read = model.get_encoder() if model.config.is_encoder_decoder else model.base_model
+        other = load_hub_model(folder)
+    given = tokenizer(" ".join(max(SENTENCES, key=len)), return_tensors="pt")
+    known = inspect.signature(other.forward).parameters
+    inputs = {name: numbers for name, numbers in given.items() if name in known}
+    training = [part for part in model.modules() if part.training]
+    try:
+        expected = _first(other, inputs)
+        place = device_of(read)
+        found = _first(read.eval(), {name: numbers.to(place) for name, numbers in inputs.items()})
+    except Exception as error:  # whatever code of one's own raises
+        raise ModelError(f"{type(model).__name__}: it cannot be run on pieces of text alone: {error}") from error
+    finally:
+        for part in training:
+            part.training = True
+    near = (PRECISE if read.dtype == torch.float32 else ROUGH) * float(expected.abs().max())
+    if found.shape != expected.shape or not bool((found - expected).abs().max() <= near):
+        raise ModelError(
+            f"{type(model).__name__}: of a sentence it makes other numbers than a {type(other).__name__} with its "
+            "weights: it has code of its own (a forward, a module in the place of another, a hook), which headscope "
+            "does not read; give the part that has none, such as its base_model"
+        )
+
+
+def _first(module: Any, inputs: dict[str, Any]) -> torch.Tensor:
+    """Return the first tensor of what a module gives, of choices where it takes such: the last vectors, or logits."""
+    if "MultipleChoice" in type(module).__name__:
+        inputs = {name: numbers[:, None] for name, numbers in inputs.items()}
+    found = module(**inputs)
+    if not isinstance(found, torch.Tensor):
+        found = next(iter(found.values() if isinstance(found, Mapping) else found))
+    first: torch.Tensor = found.float().cpu()
+    return first
 
 
 def _config(folder: str) -> Any:

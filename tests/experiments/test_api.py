@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from transformers.models.bert.modeling_bert import BertSelfAttention
 
 import headscope
 from experiments.config.config import ConfigError
@@ -103,6 +104,40 @@ def test_a_model_object_with_a_head_of_its_task_is_read_with_controls_and_stays_
     with torch.no_grad():
         mine.bert.embeddings.word_embeddings.weight[5] += 1
     assert load(mine, tokenizer).name != model.name
+
+
+class Negated(BertForSequenceClassification):
+    def forward(self, *given: Any, **more: Any) -> Any:
+        found = super().forward(*given, **more)
+        return {"logits": -found.logits}
+
+
+class Other(BertSelfAttention):
+    """Attention of one's own: to nothing but the word itself."""
+
+    def forward(self, vectors: torch.Tensor, *given: Any, **more: Any) -> tuple[torch.Tensor, None]:
+        return self.value(vectors), None
+
+
+def test_an_object_with_code_of_its_own_is_refused_and_one_with_a_head_of_its_own_is_not(tiny: Path) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(tiny)
+
+    def plain(kind: Any = BertForSequenceClassification) -> Any:
+        return kind.from_pretrained(tiny).train()
+
+    def twice(part: torch.nn.Module, given: Any, vectors: Any) -> Any:
+        return (2 * vectors[0], *vectors[1:])
+
+    replaced, hooked, own_head = plain(), plain(), plain()
+    replaced.bert.encoder.layer[0].attention.self.__class__ = Other
+    hooked.bert.encoder.layer[1].attention.self.register_forward_hook(twice)
+    own_head.classifier = torch.nn.Sequential(torch.nn.Linear(own_head.config.hidden_size, 4), torch.nn.Linear(4, 2))
+    for own in (plain(Negated), hooked, replaced):
+        with pytest.raises(ModelError, match="code of its own"):
+            load(own, tokenizer)
+        assert all(part.training for part in own.modules())
+    assert load(plain().bert, tokenizer).heads == plain().config.num_attention_heads
+    assert load(own_head, tokenizer).layers == own_head.config.num_hidden_layers
 
 
 @pytest.mark.parametrize("take", [load, lambda one: score(one), lambda one: view("The dog sees .", one)])
