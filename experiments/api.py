@@ -45,8 +45,9 @@ def load(
 
     A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
     its weights are read as they are now, from a copy in the cache, and not changed; one whose own code or hooks make
-    other numbers is refused. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted
-    within each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
+    other numbers is refused. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted"
+    (weights permuted within each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError,
+    with what to do.
     """
     given = isinstance(model, str | Path) and tokenizer is None
     name = str(model) if given else str(keep(model, tokenizer))

@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86526,
-    "lines of tests": 50569,
-    "files of Python": 549,
+    "lines of source": 86818,
+    "lines of tests": 51147,
+    "files of Python": 548,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,

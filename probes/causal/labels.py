@@ -86,9 +86,8 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label = map(columns.get, ("text", "text_pair", "words", "label"))
+    text, pair, words, label, choices = map(columns.get, ("text", "text_pair", "words", "label", "choices"))
     group = group_of(columns) or str(text) * isinstance(pair, str)
-    choices = columns.get("choices")
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     pair = None if pd.api.types.is_scalar(pair) and pd.isna(pair) else pair
     if (pair is not None and not isinstance(pair, str)) or (pair and (choices or not isinstance(text, str))):

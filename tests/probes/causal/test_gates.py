@@ -7,11 +7,11 @@ from mha.causal.gates import GateSettings
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import Pieces
-from mha.planted.answers import answering_model
 from probes.causal.ablation import measure
 from probes.causal.behaviours import Embedding, Predictions, Prompt, preferences
 from probes.causal.gates import gate_heads, gated_values
 from probes.minimal_pairs import Kind, MinimalPair
+from tests.mha.planted.answers import answering_model
 
 ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos"}
 LAYERS, HEADS = 2, 3

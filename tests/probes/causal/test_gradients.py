@@ -15,7 +15,6 @@ from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
-from mha.planted.answers import answering_model
 from mha.planted.heads import word_model
 from mha.watches import Seen
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, preferences
@@ -32,6 +31,7 @@ from probes.causal.gradients import (
 from probes.evidence.question import Effort
 from probes.evidence.statistics import pearson
 from probes.minimal_pairs import Kind, MinimalPair
+from tests.mha.planted.answers import answering_model
 
 WORDS = ["the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog"]
 LAYERS, HEADS = 2, 3

@@ -10,7 +10,6 @@ from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
-from mha.planted.agreement import agreeing_model
 from probes.causal.patching import (
     ROLES,
     SPECIAL,
@@ -26,6 +25,7 @@ from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind
 from probes.pairs.number_swaps import NumberSwap
 from reports.tables.effects import ALL_PLACES as ALL
+from tests.mha.planted.agreement import agreeing_model
 from tests.probes.causal.spread import spread
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}

@@ -10,7 +10,6 @@ import torch
 from mha.causal.interventions import Ablate, intervene
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
-from mha.planted.answers import answering_model
 from probes import get_probe
 from probes.causal.behaviours import BehaviourError, Predictions, preferences
 from probes.causal.gradients import slopes
@@ -37,6 +36,7 @@ from probes.minimal_pairs import Kind, MinimalPair
 from probes.records import Document
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Sums
+from tests.mha.planted.answers import answering_model
 
 ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos", "duck": "quacks"}
 LAYERS, HEADS = 2, 3

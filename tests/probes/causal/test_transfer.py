@@ -11,7 +11,6 @@ import torch
 from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.models.masked_prediction import MaskedLM
-from mha.planted.agreement import agreeing_model
 from probes.causal.behaviours import BehaviourError, Predictions, Prompt, preferences
 from probes.causal.transfer import (
     VERSIONS,
@@ -24,6 +23,7 @@ from probes.causal.transfer import (
 from probes.evidence.question import Effort
 from probes.minimal_pairs import AGREEMENT, PLURAL, REFLEXIVES, SINGULAR, Kind, MinimalPair
 from probes.records import frozen_ints
+from tests.mha.planted.agreement import agreeing_model
 from tests.probes.causal.spread import spread
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
