@@ -23,15 +23,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, BertConfig, BertForTokenClassification
 
-from experiments.api import load, probe, score
 from experiments.bench.records import BenchError
-from mha import Model
-from mha.models.folders import find_model
+from mha import Model, align, load_model
+from mha.models.folders import find_model, keep
 from probes.causal.ablation import (
     MEAN,
     RESAMPLE,
     ZERO,
-    Heads,
     head_name,
     measure,
     random_sets,
@@ -41,8 +39,11 @@ from probes.causal.ablation import (
 from probes.causal.ablation_table import ACCURACY, LOGIT, ablation_table, measures
 from probes.causal.decisions import Labels
 from probes.causal.labels import WORDS, Classifier, labelled_rows, labels
+from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.pairs.number_swaps import RULES, gapped_rows
+from probes.scoring.score import Settings
+from probes.scoring.tally import Numbers
 
 RECORD: Final = Path("docs") / "rules.json"
 SEEDS: Final = 2
@@ -89,10 +90,10 @@ def classifier(rows: pd.DataFrame, start: str, seed: int) -> Model:
     gold = torch.tensor([names.index(label[place]) for label, place in zip(rows.label, rows.gap, strict=True)])
     batch["labels"] = torch.where(gap, gold[:, None], -100)
     if start == FROZEN:
-        _fit_head(encoder.eval(), batch, gap, gold)
+        _fit_head(encoder.train(False), batch, gap, gold)
     else:
         _fine_tune(encoder.train(), batch)
-    return load(encoder.eval(), tokenizer)
+    return load_model(str(keep(encoder.train(False), tokenizer)))
 
 
 def _fit_head(encoder: Any, batch: Mapping[str, Tensor], gap: Tensor, gold: Tensor) -> None:
@@ -100,7 +101,7 @@ def _fit_head(encoder: Any, batch: Mapping[str, Tensor], gap: Tensor, gold: Tens
     with torch.no_grad():
         read = encoder.bert(batch["input_ids"], batch["attention_mask"]).last_hidden_state[gap]
     head = encoder.classifier
-    optimizer = torch.optim.LBFGS(head.parameters(), max_iter=200, line_search_fn="strong_wolfe")
+    optimizer: Any = torch.optim.LBFGS(head.parameters(), max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> float:
         optimizer.zero_grad()
@@ -144,9 +145,9 @@ def needed(model: Model, rank: pd.DataFrame, held: pd.DataFrame, seed: int) -> d
     values = measure(asked, [(), *(one.heads for one in singles)], RESAMPLE).numpy()
     exchanged = ablation_table(asked, RESAMPLE, singles, values, Effort(seed=seed)).query("measure == @LOGIT").cost
     carrying, *_ = first(asked, shape, exchanged, RESAMPLE, TURNED)
-    random: list[Heads] = random_sets(tuple(sorted(chosen)), shape, DRAWS, [seed])
-    attention = nouns_attended(model, held).reindex([one.name for one in singles])
-    mine = attention.index.isin([*map(head_name, chosen)])
+    random, as_many = (random_sets(tuple(sorted(some)), shape, DRAWS, [seed]) for some in (chosen, carrying))
+    attention = attended(model, held)
+    carry = [layer * shape[1] + head for layer, head in carrying]
     return {
         "significant": {name: int(((one.p_adjusted < 0.05) & (one.cost > 0)).sum()) for name, one in by.items()},
         "largest cost, % of the logit difference": round(100 * float((by[LOGIT].cost / by[LOGIT].intact).max()), 1),
@@ -162,16 +163,14 @@ def needed(model: Model, rank: pd.DataFrame, held: pd.DataFrame, seed: int) -> d
         "all others exchanged": accuracies(told, [others], RESAMPLE)[0],
         "ranked by exchange": {
             "heads": [*map(head_name, carrying)],
-            "exchanged": accuracies(told, [carrying], RESAMPLE)[0],
+            "exchanged": _beside(accuracies(told, [carrying, *as_many], RESAMPLE)),
+            "the first alone exchanged": accuracies(told, [carrying[:1]], RESAMPLE)[0],
             "without": accuracies(told, [carrying])[0],
             "among the heads": len({*carrying} & {*chosen}),
             "rank correlation": round(float(spearmanr(exchanged, by[LOGIT].cost).statistic), 2),
+            "attention to the subject and to the other noun, %": attention[carry].round(1).tolist(),
+            "of other heads, mean": np.delete(attention, carry, axis=0).mean(0).round(1).tolist(),
         },
-        "attention to the nouns, %": {
-            "heads": round(attention[mine].mean(), 1),
-            "others": round(attention[~mine].mean(), 1),
-        },
-        "rank correlation of attention and cost": round(float(spearmanr(attention, by[LOGIT].cost).statistic), 2),
     }
 
 
@@ -200,12 +199,13 @@ def _beside(found: Sequence[float]) -> dict[str, float]:
     return {"heads": own, "random, mean": round(float(np.mean(random)), 1), "least": min(random), "most": max(random)}
 
 
-def nouns_attended(model: Model, rows: pd.DataFrame) -> pd.Series[float]:
-    """Return, by name of the head, how much of its attention goes from the gap to either noun, in percent."""
-    texts = [*map(" ".join, rows.words)]
-    table = pd.DataFrame({"text": texts, "query": rows.gap, "gold": rows.nouns, "label": "nouns"})
-    found = score(model, texts, [probe("rule-nouns", table)], fast=True).scores
-    return 100 * found[(found.split == "report") & (found.label == "nouns")].set_index("name").mass
+def attended(model: Model, rows: pd.DataFrame) -> Numbers:
+    """Return [head, 2], attention from the gap to the subject and to the other noun, in percent."""
+    pieces = align(model.tokenizer, [*rows.words])
+    maps = [word_level(model, one, Settings()) for one in pieces]
+    found = [of[:, :, gap, [*nouns]] for of, gap, nouns in zip(maps, rows.gap, rows.nouns, strict=True)]
+    means: Numbers = 100 * np.mean(found, axis=0).reshape(-1, 2)
+    return means
 
 
 def main() -> None:
