@@ -204,7 +204,7 @@ def attended(model: Model, rows: pd.DataFrame) -> Numbers:
     pieces = align(model.tokenizer, [*rows.words])
     maps = [word_level(model, one, Settings()) for one in pieces]
     found = [of[:, :, gap, [*nouns]] for of, gap, nouns in zip(maps, rows.gap, rows.nouns, strict=True)]
-    means: Numbers = 100 * np.mean(found, axis=0).reshape(-1, 2)
+    means: Numbers = 100 * np.mean(found, axis=0, dtype=np.float64).reshape(-1, 2)
     return means
 
 

@@ -117,7 +117,7 @@ class FewLabelsMeasure(Measure):
     def results(cls, run: RunFolder) -> Iterator[str]:
         """Yield on how many labels heads and rules lead, for each number of arcs."""
         if len(rows := run.last("few_labels")):
-            yield from (_ahead(some, int(size)) for size, some in rows.groupby("arcs"))
+            yield from (_ahead(some, int(some["arcs"].iloc[0])) for _, some in rows.groupby("arcs"))
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:

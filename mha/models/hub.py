@@ -119,14 +119,15 @@ def refuse_own_code(model: Any, tokenizer: Any, folder: str) -> None:
     theirs = (one for one in type(model).__mro__ if one.__module__.startswith("transformers."))
     if (kind := next((one for one in theirs if issubclass(one, PreTrainedModel)), None)) is None:
         return
-    read, other, lacks = model, None, True
+    read, lacks = model, True
+    other: Any = None
     if kind.forward is not nn.Module.forward:  # as that of a base class is, such as BertPreTrainedModel
         with suppress(ValueError):  # of a head of one's own, which has no place
             other, lacks = load_hub_class(kind, folder)
     if lacks or model.config.is_encoder_decoder:
         read = model.get_encoder() if model.config.is_encoder_decoder else model.base_model
         other = load_hub_model(folder)
-    given = tokenizer(" ".join(max(SENTENCES, key=len)), return_tensors="pt")
+    given = tokenizer(" ".join(SENTENCES[0]), return_tensors="pt")
     known = inspect.signature(other.forward).parameters
     inputs = {name: numbers for name, numbers in given.items() if name in known}
     training = [part for part in model.modules() if part.training]
