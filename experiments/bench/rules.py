@@ -126,25 +126,25 @@ def _fine_tune(encoder: Any, batch: Mapping[str, Tensor]) -> None:
             optimizer.zero_grad()
 
 
-def accuracies(asked: Labels, sets: Sequence[Sequence[tuple[int, int]]], how: str = ZERO) -> list[float]:
+def accuracies(decisions: Labels, sets: Sequence[Sequence[tuple[int, int]]], how: str = ZERO) -> list[float]:
     """Return the accuracy in percent with each set of heads ablated."""
-    values = measure(asked, [tuple(sorted(heads)) for heads in sets], how).numpy()
-    (found,) = (one for one in measures(asked, values) if one.name == ACCURACY)
+    values = measure(decisions, [tuple(sorted(heads)) for heads in sets], how).numpy()
+    (found,) = (one for one in measures(decisions, values) if one.name == ACCURACY)
     return [round(100 * float(one), 1) for one in found.values.mean(1)]
 
 
 def needed(model: Model, rank: pd.DataFrame, held: pd.DataFrame, seed: int) -> dict[str, Any]:
     """Return which heads take the rule away together, ranked on `rank`, and what they do on `held`."""
     shape = model.layers, model.heads
-    asked, told = behaviour(model, rank), behaviour(model, held)
+    decisions, told = behaviour(model, rank), behaviour(model, held)
     singles, layers = single_heads(*shape), [one.heads for one in whole_layers(*shape)]
-    values = measure(asked, [(), *(one.heads for one in singles)]).numpy()
-    costs = ablation_table(asked, ZERO, singles, values, Effort(seed=seed))
+    values = measure(decisions, [(), *(one.heads for one in singles)]).numpy()
+    costs = ablation_table(decisions, ZERO, singles, values, Effort(seed=seed))
     by = {name: rows.reset_index(drop=True) for name, rows in costs.groupby("measure")}
-    chosen, others, curve = first(asked, shape, by[LOGIT].cost, ZERO, LOST)
-    values = measure(asked, [(), *(one.heads for one in singles)], RESAMPLE).numpy()
-    exchanged = ablation_table(asked, RESAMPLE, singles, values, Effort(seed=seed)).query("measure == @LOGIT").cost
-    carrying, *_ = first(asked, shape, exchanged, RESAMPLE, TURNED)
+    chosen, others, curve = first(decisions, shape, by[LOGIT].cost, ZERO, LOST)
+    values = measure(decisions, [(), *(one.heads for one in singles)], RESAMPLE).numpy()
+    exchanged = ablation_table(decisions, RESAMPLE, singles, values, Effort(seed=seed)).query("measure == @LOGIT").cost
+    carrying, *_ = first(decisions, shape, exchanged, RESAMPLE, TURNED)
     random, as_many = (random_sets(tuple(sorted(some)), shape, DRAWS, [seed]) for some in (chosen, carrying))
     attention = attended(model, held)
     carry = [layer * shape[1] + head for layer, head in carrying]
@@ -175,14 +175,14 @@ def needed(model: Model, rank: pd.DataFrame, held: pd.DataFrame, seed: int) -> d
 
 
 def first(
-    asked: Labels, shape: tuple[int, int], cost: pd.Series[float], how: str, least: float
+    decisions: Labels, shape: tuple[int, int], cost: pd.Series[float], how: str, least: float
 ) -> tuple[list[Head], list[Head], list[float]]:
     """Return the heads that cost most and together bring the accuracy to at most `least`, the others, and the curve.
 
     The curve has the accuracies without the first 0, STEP, 2 STEP ... heads.
     """
     order = [divmod(int(place), shape[1]) for place in np.argsort(-cost.to_numpy(), kind="stable")]
-    curve = accuracies(asked, [order[:count] for count in range(0, len(order) + 1, STEP)], how)
+    curve = accuracies(decisions, [order[:count] for count in range(0, len(order) + 1, STEP)], how)
     if min(curve) > least:
         raise BenchError(
             f"of the answers {curve[0]} % are right, and {min(curve)} % without heads ({how}): train it longer"
@@ -213,9 +213,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rules", nargs="*", default=RULES)
     parser.add_argument("--out", type=Path, default=RECORD)
-    asked = parser.parse_args()
-    record = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {"made by": "make bench-rules"}
-    for rule in asked.rules:
+    options = parser.parse_args()
+    record = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {"made by": "make bench-rules"}
+    for rule in options.rules:
         rows = pd.DataFrame(islice(gapped_rows(rule, seed=0), TRAIN + RANK + HELD))
         parts = rows[:TRAIN], rows[TRAIN : TRAIN + RANK], rows[TRAIN + RANK :]
         found: dict[str, Any] = {"rows": [*map(len, parts)], "seeds": []}
@@ -224,12 +224,12 @@ def main() -> None:
             right = accuracies(behaviour(model, parts[2]), [()])[0]
             print(rule, seed, right, flush=True)
             found["seeds"].append({"accuracy": right, **needed(model, parts[1], parts[2], seed)})
-            asked.out.write_text(json.dumps(record | {rule: found}, indent=1) + "\n", encoding="utf-8")
+            options.out.write_text(json.dumps(record | {rule: found}, indent=1) + "\n", encoding="utf-8")
         for start in (FROZEN, RANDOM):
             model = classifier(parts[0], start, 0)
             found[start] = accuracies(behaviour(model, parts[2]), [()])[0]
         record[rule] = found
-        asked.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_with_all_heads_exchanged_a_row_has_the_answer_of_the_other_row_of_its_g
 def test_a_ranking_is_cut_where_the_accuracy_is_low_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """By cost the order is 1-4, 1-2, 1-1, 1-3; 100 % with all, 60 % without two, 50 % without four."""
     monkeypatch.setattr(
-        rules, "accuracies", lambda asked, sets, how: [{0: 100.0, 2: 60.0, 4: 50.0}[len(one)] for one in sets]
+        rules, "accuracies", lambda decisions, sets, how: [{0: 100.0, 2: 60.0, 4: 50.0}[len(one)] for one in sets]
     )
     cost = pd.Series([0.1, 0.3, -0.2, 0.9])
     first, others, curve = rules.first(None, (1, 4), cost, ZERO, 60)
