@@ -34,8 +34,10 @@ POOLER = re.compile(r"(^|\.)pooler\.")
 "Weights that a folder may lack."
 
 PRECISE, ROUGH = 1e-3, 5e-2
-"""By how much of its largest number the output of a model object may differ from that of a plain model, in float32 and
-in types of fewer bits."""
+"""By how much of its largest number the output of a model object may differ from that of a plain model, in float32 on
+the CPU, and on other devices and in types of fewer bits."""
+READ = 8
+"Pieces that both read, at the most."
 
 
 class HeadMissingError(ValueError):
@@ -121,37 +123,41 @@ def refuse_own_code(model: Any, tokenizer: Any, folder: str) -> None:
         return
     read, lacks = model, True
     other: Any = None
-    if kind.forward is not nn.Module.forward:  # as that of a base class is, such as BertPreTrainedModel
+    if runs := kind.forward is not nn.Module.forward:  # as that of a base class is, such as BertPreTrainedModel
         with suppress(ValueError):  # of a head of one's own, which has no place
             other, lacks = load_hub_class(kind, folder)
     if lacks or model.config.is_encoder_decoder:
-        read = model.get_encoder() if model.config.is_encoder_decoder else model.base_model
+        inner = (part for part in model.modules() if part is not model and isinstance(part, PreTrainedModel))
+        read = model.base_model if model.base_model is not model or runs else next(inner, model)
+        read = model.get_encoder() if model.config.is_encoder_decoder else read
         other = load_hub_model(folder)
     given = tokenizer(" ".join(SENTENCES[0]), return_tensors="pt")
     known = inspect.signature(other.forward).parameters
-    inputs = {name: numbers for name, numbers in given.items() if name in known}
+    inputs = {name: numbers[:, :READ] for name, numbers in given.items() if name in known}
     training = [part for part in model.modules() if part.training]
     try:
         expected = _first(other, inputs)
         place = device_of(read)
         found = _first(read.eval(), {name: numbers.to(place) for name, numbers in inputs.items()})
     except Exception as error:  # whatever code of one's own raises
-        raise ModelError(f"{type(model).__name__}: it cannot be run on pieces of text alone: {error}") from error
+        what = f"it cannot be run on pieces of text alone ({error}); give the part that can, such as its encoder"
+        raise ModelError(f"{type(model).__name__}: {what}") from error
     finally:
         for part in training:
             part.training = True
-    near = (PRECISE if read.dtype == torch.float32 else ROUGH) * float(expected.abs().max())
+    precise = place.type == "cpu" and next(read.parameters()).dtype == torch.float32
+    near = (PRECISE if precise else ROUGH) * float(expected.abs().max())
     if found.shape != expected.shape or not bool((found - expected).abs().max() <= near):
         raise ModelError(
             f"{type(model).__name__}: of a sentence it makes other numbers than a {type(other).__name__} with its "
             "weights: it has code of its own (a forward, a module in the place of another, a hook), which headscope "
-            "does not read; give the part that has none, such as its base_model"
+            "does not read; give the part that has none, such as its encoder"
         )
 
 
 def _first(module: Any, inputs: dict[str, Any]) -> torch.Tensor:
     """Return the first tensor of what a module gives, of choices where it takes such: the last vectors, or logits."""
-    if "MultipleChoice" in type(module).__name__:
+    if any("MultipleChoice" in one.__name__ for one in type(module).__mro__):
         inputs = {name: numbers[:, None] for name, numbers in inputs.items()}
     found = module(**inputs)
     if not isinstance(found, torch.Tensor):

@@ -19,7 +19,7 @@ from probes.evidence.statistics import Bootstrap, Resamples
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
 from reports.tables.effects import ABLATION_CONTRASTS
-from reports.tables.shared_columns import MEASURES, RUN
+from reports.tables.shared_columns import MEASURES, RUN, SCORE
 from reports.tables.table import Table
 
 VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
@@ -125,7 +125,7 @@ def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
     values, *beside = np.split(values, range(len(place), values.shape[1], len(place)), axis=1)
-    share = behaviour.share or bool(np.isin(values, (0, 1)).all())  # as a score of one's own may be
+    share = behaviour.share or (behaviour.unit == SCORE and bool(np.isin(values, (0, 1)).all()))
     found = [AblatedMeasure(behaviour.name, VALUE, behaviour.unit, values, place, share, behaviour.rounding)]
     for (name, unit), numbers in zip(behaviour.beside.items(), beside, strict=bool(beside)):
         told = AblatedMeasure(behaviour.name, name, unit, numbers, place, name == ACCURACY, behaviour.rounding)

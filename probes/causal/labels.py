@@ -87,10 +87,11 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
     text, pair, words, label, choices = map(columns.get, ("text", "text_pair", "words", "label", "choices"))
+    pair = None if pd.api.types.is_scalar(pair) and (pd.isna(pair) or pair == "") else pair
     group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
-    pair = None if pd.api.types.is_scalar(pair) and pd.isna(pair) else pair
-    if (pair is not None and not isinstance(pair, str)) or (pair and (choices or not isinstance(text, str))):
+    alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
+    if pair is not None and (alone or not isinstance(pair, str)):
         wrong = f"expected text_pair as a text, beside text and without choices; got {shortened(str(pair))}"
         raise LabelError(f"{place}: {wrong}")
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):

@@ -193,8 +193,10 @@ class RawText:
             for number, one, group in numbered:
                 _check(one, f"{where}{number}")
                 place, text = f"{name}:{number}", _stripped(one)
-                paired = not isinstance(text, str)
-                document = opened.setdefault((group, "" if group else text[0]), place) if paired else place
+                document = place
+                if not isinstance(text, str):
+                    same = (f"{name}:{group}", "") if group else ("", text[0])
+                    document = opened.setdefault(same, place)
                 yield WrittenText(place, text, document)
 
     def _places(self, path: Path) -> Iterator[Place]:

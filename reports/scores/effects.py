@@ -79,8 +79,8 @@ def behaviour_text(row: Row) -> str:
 def deciding(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows, of a behaviour, with the measure that says whether heads matter: of labels the logit difference.
 
-    Their log-probability also changes with a head that makes a classifier more certain of any label. A score of one's
-    own, which stands in its place, decides.
+    Their log-probability also gains where a classifier that knows nothing becomes less certain of any label. A score of
+    one's own, which stands in its place, decides.
     """
     value, logit = (rows[rows["measure"] == one] for one in (VALUE, LOGIT))
     return value if logit.empty or (value["unit"] == SCORE).any() else logit
