@@ -168,10 +168,11 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
             continue
         only = ([head for head in mine if head not in others] for mine, others in ((one, other), (other, one)))
         told = _beside(map(_heads, only), titles)
-        most = _beside((f"{max(heads.values(), default=0):.2g}" for heads in (one, other)), titles)
-        unit = deciding(costs[0][costs[0]["behaviour"] == behaviour])["unit"].iloc[0]
+        units = (deciding(of[of["behaviour"] == behaviour])["unit"].iloc[0] for of in costs)
+        largest = (max(heads.values(), default=0) for heads in (one, other))
+        most = _beside((f"{cost:.2g} {unit}" for cost, unit in zip(largest, units, strict=True)), titles)
         both = _heads([head for head in one if head in other])
-        yield f"{behaviour}: {both} an effect in both; alone {told}. The largest costs {most} ({unit})."
+        yield f"{behaviour}: {both} an effect in both; alone {told}. The largest costs {most}."
 
 
 def _costly(costs: pd.DataFrame, behaviour: str) -> dict[str, float] | None:

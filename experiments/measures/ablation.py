@@ -21,7 +21,7 @@ from reports.scores.effects import Row, behaviour_text, cost_text, deciding, hig
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
-from reports.tables.shared_columns import LEVEL, VALUE
+from reports.tables.shared_columns import LEVEL, SCORE, VALUE
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -229,7 +229,11 @@ class AblationMeasure(Measure):
 
 
 def _of_first_way(costs: pd.DataFrame, contrasts: pd.DataFrame) -> list[dict[Any, Any]]:
-    return _rows(contrasts[contrasts["way"] == costs["way"].iloc[0]]) if len(contrasts) else []
+    """Return the comparisons with random heads; of a score of one's own its own alone."""
+    if contrasts.empty:
+        return []
+    behaviours = contrasts[contrasts["way"] == costs["way"].iloc[0]].groupby("behaviour", sort=False)
+    return [row for _, of in behaviours for row in _rows(deciding(of) if (of["unit"] == SCORE).any() else of)]
 
 
 def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:

@@ -179,9 +179,9 @@ def keep(model: Any, tokenizer: Any) -> Path:
     parts = {"a name, a folder, or a model of transformers": (model, "config"), "its tokenizer": (tokenizer, "__len__")}
     for what, (one, part) in parts.items():
         if not hasattr(one, "save_pretrained") or not hasattr(one, part):
-            part = _readable_part(one)
+            more = _readable_part(one) if part == "config" else ""
             raise ModelError(
-                f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects{part}"
+                f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects{more}"
             )
     home = cache_folder() / "objects"
     home.mkdir(parents=True, exist_ok=True)

@@ -92,8 +92,7 @@ def _row(place: str, row: Any) -> LabelledRow:
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
     if pair is not None and (alone or not isinstance(pair, str)):
-        wrong = f"expected text_pair as a text, beside text and without choices; got {shortened(str(pair))}"
-        raise LabelError(f"{place}: {wrong}")
+        raise LabelError(f"{place}: expected text_pair as a text, beside text alone; got {shortened(str(pair))}")
     if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
         label = _several(label)
     if isinstance(words, str | Iterable):

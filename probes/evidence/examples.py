@@ -27,7 +27,7 @@ from probes.scoring.tally import Question
 from probes.targets import OTHERS, TOKENS, Keys, Targets
 
 LENGTHS = range(5, 17)
-"Number of words of a sentence, or a text of a pair, that is shown; windows of several sentences may be longer."
+"Number of words of a sentence, or on average of a pair's texts, that is shown; windows of sentences may be longer."
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,10 @@ Place = tuple[int, Entry, str]
 
 def group_of(row: Mapping[str, Any]) -> str:
     """Return the value of a row's column GROUP, "" where it has none."""
+    import pandas as pd
+
     group = row.get(GROUP)
-    return "" if group is None or group != group else str(group)
+    return "" if pd.isna(group) else str(group)
 
 
 @dataclass(frozen=True)

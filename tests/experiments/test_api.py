@@ -7,7 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertForMultipleChoice,
+    BertForSequenceClassification,
+    BertModel,
+    BertPreTrainedModel,
+)
 from transformers.models.bert.modeling_bert import BertSelfAttention
 
 import headscope
@@ -112,6 +119,22 @@ class Negated(BertForSequenceClassification):
         return {"logits": -found.logits}
 
 
+class Choosing(BertForMultipleChoice):
+    """Of one's own by its name alone: it reads rows of choices."""
+
+
+class Within(BertPreTrainedModel):
+    """A class of one's own around an encoder, which it calls by another name than `transformers` does."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.reader = BertModel(config)
+        self.post_init()
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.reader(ids).last_hidden_state[:, 0]
+
+
 class Other(BertSelfAttention):
     """Attention of one's own: to nothing but the word itself."""
 
@@ -137,6 +160,8 @@ def test_an_object_with_code_of_its_own_is_refused_and_one_with_a_head_of_its_ow
             load(own, tokenizer)
         assert all(part.training for part in own.modules())
     assert load(plain().bert, tokenizer).heads == plain().config.num_attention_heads
+    for kind in (Choosing, Within):
+        assert load(kind(plain().config), tokenizer).layers == plain().config.num_hidden_layers
     assert load(own_head, tokenizer).layers == own_head.config.num_hidden_layers
 
 

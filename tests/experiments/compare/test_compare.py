@@ -208,7 +208,7 @@ def test_heads_that_began_or_ceased_to_matter_are_told(plant: Callable[..., str]
     sides[1].run.tables["ablations"] = pd.concat([sides[1].run.tables["ablations"], own])
     assert [*effect_notes((sides[0], sides[1]), ("A", "B"))] == [
         "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B. "
-        "The largest costs 1 in A, 0.0004 in B (nats).",
+        "The largest costs 1 nats in A, 0.0004 nats in B.",
         "labels of reviews: measured of B alone, where 1-1 has an effect.",
     ]
 

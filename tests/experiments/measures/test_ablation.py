@@ -185,6 +185,10 @@ def test_of_labels_the_logit_difference_decides_but_not_over_a_score_of_ones_own
     assert f"Ablated alone, {worse} of 72 heads make the result on labels of a" in text
     assert next(line for line in text.splitlines() if re.match(r"\| \d-", line)).startswith(f"| {first} | ")
     assert ("significantly worsens" in AblationMeasure.without(run, "3-5")) == (worse == "1")
+    (row,) = contrasts(behaviour="labels of a")[:1].to_dict("records")
+    against = pd.DataFrame([row | {"measure": VALUE, "unit": unit}, row | {"measure": LOGIT, "unit": "logits"}])
+    text = told(AblationMeasure, measured(ablations=run.tables["ablations"], ablation_contrasts=against))
+    assert ("labels of a, logit difference: without" in text) == (unit != "score")
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,19 @@ def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise
         {"text": "a", "text_pair": ["b"], "label": 0},
         {"text": "a", "text_pair": 5, "label": 0},
         {"words": ["a"], "text_pair": "b", "label": [0]},
+        {"words": ["a"], "text": "a", "text_pair": "b", "label": [0]},
         {"text": "a", "text_pair": "b", "choices": ["c", "d"], "label": 0},
     ],
 )
 def test_a_second_text_that_would_not_be_read_is_refused(row: dict[str, Any]) -> None:
-    with pytest.raises(LabelError, match="row 1: expected text_pair as a text, beside text and without choices; got"):
+    with pytest.raises(LabelError, match="row 1: expected text_pair as a text, beside text alone; got"):
         labelled_rows(pd.DataFrame([row]))
+
+
+@pytest.mark.parametrize("blank", ["", None, float("nan"), pd.NA])
+def test_a_row_without_a_second_text_or_group_is_a_single_text(blank: Any) -> None:
+    (row,) = labelled_rows(pd.DataFrame([{"text": "a", "text_pair": blank, "group": blank, "label": 0}], dtype=object))
+    assert (row.pair, row.group) == (None, "")
 
 
 def test_of_words_each_labelled_word_counts_once() -> None:
