@@ -26,7 +26,7 @@ from probes.corpora.corpus import Texts
 from probes.records import IntArray
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import ask
-from probes.scoring.scorer import BatchScorer
+from probes.scoring.scorer import BatchQuestions
 from probes.scoring.tally import Segments, Tally
 from probes.targets import Targets
 
@@ -106,9 +106,9 @@ def score_with(read: ReadMaps, model: Model, texts: Texts, names: Sequence[str])
         groups = ask(probes, documents, cut, aligned.dropped)
         batch = collate(cut, padding=model.padding)
         segments = Segments.of(groups, np.array([blocks[document.id] for document in documents], np.int64))
-        scorer, of_item = BatchScorer(groups, batch.words.numpy()), torch.from_numpy(segments.of_item)
+        scorer = BatchQuestions.of(groups, segments, batch).scorer
         mask = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
-        maps = [scorer.sums(merge(pattern, batch), of_item, len(segments)).numpy() for pattern in read(batch.ids, mask)]
+        maps = [scorer.sums(merge(pattern, batch)).numpy() for pattern in read(batch.ids, mask)]
         tally.add(segments, np.stack(maps, 2).reshape(len(segments), -1, model.layers * model.heads))
     return tally
 

@@ -106,18 +106,20 @@ def merge(
     head = torch.arange(heads, device=pattern.device)[:, None]
     index = (queries.text * heads + head) * length + queries.piece
     starts = queries.start.flatten() + head * len(queries.text)
-    by_query = _sums(pattern.reshape(-1, width), index, starts, queries.weight.repeat(heads))
+    by_query = sum_rows(pattern.reshape(-1, width), index, starts, queries.weight.repeat(heads))
     by_query = by_query.view(heads, len(queries.start), texts, width)
     merged = pattern.new_empty(len(queries.start), len(keys.start), texts, heads)
     for first in range(0, len(merged), QUERIES):
         some = by_query[:, first : first + QUERIES]
-        by_key = _sums(some.permute(3, 2, 1, 0).reshape(width * texts, -1), keys.piece * texts + keys.text, keys.start)
+        by_key = sum_rows(
+            some.permute(3, 2, 1, 0).reshape(width * texts, -1), keys.piece * texts + keys.text, keys.start
+        )
         by_key = by_key.view(len(keys.start), texts, some.shape[1], heads)
         merged[first : first + QUERIES] = by_key.permute(2, 0, 1, 3)
     return merged.permute(2, 3, 0, 1)
 
 
-def _sums(
+def sum_rows(
     rows: Float[Tensor, "row value"], index: Tensor, starts: Tensor, weights: Tensor | None = None
 ) -> Float[Tensor, "sum value"]:
     """Return weighted sums of the rows at `index`, from each start to the next; 0 where there is none."""

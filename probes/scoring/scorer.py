@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from mha.batches import Batch
 from mha.device import exact
-from mha.models.maps import SeeBoth, stream_maps
+from mha.models.maps import SeeBoth, stream_maps, sum_rows
 from mha.models.model import Model
 from mha.pieces import CLS, SEP
 from probes.records import IntArray
@@ -34,6 +34,9 @@ Of other maps (`mha.models.maps.MAPS`) mass and coverage have the units of those
 
 PAIRS = 16_384
 "Pairs of an item and a gold key that are scored at a time."
+
+BAG = 64
+"Rows of one segment that are summed in float32; sums of bags are added up in `mha.device.exact`."
 
 CPU = torch.device("cpu")
 
@@ -111,17 +114,56 @@ def joined_tops(tops: Sequence[Top]) -> Top:
     return Top(best, coverage, near, ties)
 
 
+@dataclass(frozen=True)
+class Bags:
+    """Rows in the order of their segments, in bags of at most BAG rows of one segment."""
+
+    order: IntArray
+    "[row]"
+    begins: IntArray
+    "[bag] Place of its first row in `order`."
+    starts: Tensor
+    "The same on the device."
+    segment: Tensor
+    "[bag]"
+
+    @classmethod
+    def of(cls, segment: IntArray, device: torch.device) -> Bags:
+        """Put rows into bags by the numbers of their segments."""
+        order = np.argsort(segment, kind="stable")
+        ordered = segment[order]
+        begins = np.flatnonzero((np.arange(len(ordered)) - np.searchsorted(ordered, ordered)) % BAG == 0)
+        return cls(order, begins, *(torch.from_numpy(part).to(device) for part in (begins, ordered[begins])))
+
+    def parts(self, rows: int) -> Iterator[tuple[slice, slice]]:
+        """Yield slices of bags with the slices of their rows, of so many rows at most where a bag has no more."""
+        step, ends = max(1, rows // BAG), [*self.begins.tolist(), len(self.order)]
+        for first in range(0, len(self.begins), step):
+            bags = slice(first, min(first + step, len(self.begins)))
+            yield bags, slice(ends[bags.start], ends[bags.stop])
+
+
 class BatchScorer:
-    """Scores all heads of a layer on all items of a batch, layer after layer.
+    """Scores all heads of a layer on all items of a batch, layer after layer, and sums them by segment.
 
     Indices are laid out once a batch, and a map is read a fixed number of times, however many probes ask. Maps come as
     [batch, head, query, key]; they are fastest in the memory order that `mha.models.maps.merge` gives them: query, key,
     batch, head.
     """
 
-    def __init__(self, groups: Sequence[Items], words: IntArray, device: torch.device = CPU) -> None:
-        """Lay out `groups` for texts of `words` words each, whose maps lie on `device`."""
-        self.texts, self.width, self.device = len(words), int(words.max()), device
+    def __init__(
+        self,
+        groups: Sequence[Items],
+        words: IntArray,
+        segment: IntArray,
+        segments: int,
+        device: torch.device = CPU,
+    ) -> None:
+        """Lay out `groups` for texts of `words` words each, whose maps lie on `device`.
+
+        `segment` is the number of every item's segment, of so many.
+        """
+        self.texts, self.width, self.segments, self.device = len(words), int(words.max()), segments, device
         self.kinds = sorted({_kind(group) for group in groups if isinstance(group.candidates, str)})
         self.explicit: list[tuple[Tensor, Tensor, int]] = []
         place: list[IntArray] = []
@@ -143,11 +185,13 @@ class BatchScorer:
             gold_item.append(group.gold[1] + items)
             spread.append(np.full(len(group), group.spread))
             items += len(group)
-        self.items = items
-        self.place = self._placed(np.concatenate(place))
-        self.gold = self._placed(np.concatenate(gold))
-        self.gold_item = self._placed(np.concatenate(gold_item))
-        self.gold_place = self.place[self.gold_item]
+        places, pair_item = np.concatenate(place), np.concatenate(gold_item)
+        self.bags, self.gold_bags = Bags.of(segment, device), Bags.of(segment[pair_item], device)
+        self.place, self.segment = self._placed(places), self._placed(segment)
+        self.ordered_place = self._placed(places[self.bags.order])
+        self.gold = self._placed(np.concatenate(gold)[self.gold_bags.order])
+        self.gold_place = self._placed(places[pair_item[self.gold_bags.order]])
+        self.every = self._placed(np.arange(max(BAG, PAIRS)))
         self.spread = self._placed(np.flatnonzero(np.concatenate(spread)))
 
     def _placed(self, numbers: IntArray) -> Tensor:
@@ -162,50 +206,45 @@ class BatchScorer:
         return cells
 
     def sums(
-        self,
-        maps: Float[Tensor, "batch head query key"],
-        segment: Tensor,
-        segments: int,
-        *,
-        shares: bool = False,
-        hits_alone: bool = False,
+        self, maps: Float[Tensor, "batch head query key"], *, shares: bool = False, hits_alone: bool = False
     ) -> Float[Tensor, "segment measure head"]:
         """Return the MEASURES of all heads summed over the items of each segment (`mha.device.exact`).
 
-        `segment` is the number of every item's segment; it and the maps lie on the scorer's device. With `shares` a
-        broad row is judged by the share of its sum that its most attended key has: rows of norms do not sum to 1. With
-        `hits_alone` the other measures are 0.
+        The maps lie on the scorer's device. With `shares` a broad row is judged by the share of its sum that its most
+        attended key has: rows of norms do not sum to 1. With `hits_alone` the other measures are 0.
         """
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
         top = self._tops(memory, cells)
-        sums = maps.new_zeros(segments, len(MEASURES), maps.shape[1], dtype=exact(maps.device))
-        self._add_gold(sums, top, cells, segment, hits_alone=hits_alone)
+        sums = maps.new_zeros(self.segments, len(MEASURES), maps.shape[1], dtype=exact(maps.device))
+        self._add_gold(sums, top, cells, hits_alone=hits_alone)
         if not hits_alone:
-            sums[:, 2].index_add_(0, segment, top.coverage.index_select(0, self.place).to(sums.dtype))
+            covered = sum_rows(top.coverage, self.ordered_place, self.bags.starts)
+            sums[:, 2].index_add_(0, self.bags.segment, covered.to(sums.dtype))
             if top.near is not None:
                 items = top.near.any(1)[self.place].nonzero()[:, 0]  # few
-                sums[:, 3].index_add_(0, segment[items], top.near[self.place[items]].to(sums.dtype))
+                sums[:, 3].index_add_(0, self.segment[items], top.near[self.place[items]].to(sums.dtype))
         if len(self.spread):
-            self._add_spread(sums, top, segment[self.spread], shares=shares)
+            self._add_spread(sums, top, shares=shares)
         return sums
 
-    def _add_gold(self, sums: Tensor, top: Top, cells: Tensor, segment: Tensor, *, hits_alone: bool) -> None:
+    def _add_gold(self, sums: Tensor, top: Top, cells: Tensor, *, hits_alone: bool) -> None:
         """Add hits and mass of items that have gold, of PAIRS at a time, which stay in the cache of a core."""
         least = top.best.clamp(min=TINY)
-        segment = segment[self.gold_item]
-        for first in range(0, len(segment), PAIRS):
-            here = slice(first, first + PAIRS)
-            gold, place = cells.index_select(0, self.gold[here]), self.gold_place[here]
+        measures = 1 if hits_alone else 2
+        found = cells.new_empty(len(self.gold_bags.starts), measures, cells.shape[1])
+        for bags, pairs in self.gold_bags.parts(PAIRS):
+            gold, place = cells.index_select(0, self.gold[pairs]), self.gold_place[pairs]
             winner = least.index_select(0, place)
             hits = torch.ge(gold, winner, out=winner)
             if top.ties is not None:
                 hits /= top.ties.index_select(0, place)
-            sums[:, 0].index_add_(0, segment[here], hits.to(sums.dtype))
-            if not hits_alone:
-                sums[:, 1].index_add_(0, segment[here], gold.to(sums.dtype))
+            every, starts = self.every[: len(gold)], self.gold_bags.starts[bags] - pairs.start
+            for measure, values in enumerate((hits, gold)[:measures]):
+                found[bags, measure] = sum_rows(values, every, starts)
+        sums[:, :measures].index_add_(0, self.gold_bags.segment, found.to(sums.dtype))
 
-    def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
+    def _add_spread(self, sums: Tensor, top: Top, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
         place = self.place[self.spread]
         row = top.coverage[place].clamp(min=TINY) if shares else torch.ones((), device=self.device)
@@ -213,7 +252,7 @@ class BatchScorer:
         measures[:, 1] *= row
         if top.near is not None:
             measures[:, 3] -= top.near[place].to(sums.dtype)
-        sums.index_add_(0, segment, measures)
+        sums.index_add_(0, self.segment[self.spread], measures)
 
     def _tops(self, memory: Float[Tensor, "query key batch head"], cells: Tensor) -> Top:
         """Return the tops of all queries for each kind of named candidates, then those of explicit candidates."""
@@ -306,7 +345,8 @@ class BatchQuestions:
     @classmethod
     def of(cls, groups: list[Items], segments: Segments, batch: Batch) -> BatchQuestions:
         """Lay out the questions of a batch, on its device."""
-        return cls(batch, BatchScorer(groups, batch.words.numpy(), batch.device), segments)
+        scorer = BatchScorer(groups, batch.words.numpy(), segments.of_item, len(segments), batch.device)
+        return cls(batch, scorer, segments)
 
     def sums(
         self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights", hits_alone: bool = False
@@ -315,13 +355,12 @@ class BatchQuestions:
 
         `maps` is one of `mha.models.maps.MAPS`. With `hits_alone` other measures are not looked at.
         """
-        count, segment = len(self.segments), torch.from_numpy(self.segments.of_item).to(self.scorer.device)
-        sums = np.empty((count, len(MEASURES), model.layers, model.heads))
+        sums = np.empty((len(self.segments), len(MEASURES), model.layers, model.heads))
 
         def see(layer: int, of_layer: Tensor) -> None:
             options = {"shares": maps == "norms", "hits_alone": hits_alone}
-            found = self.scorer.sums(of_layer.to(self.scorer.device), segment, count, **options)
+            found = self.scorer.sums(of_layer.to(self.scorer.device), **options)
             sums[:, :, layer] = found.cpu().numpy()
 
         stream_maps(model, self.batch, see, also, maps=maps)
-        return sums.reshape(count, len(MEASURES), -1)
+        return sums.reshape(len(self.segments), len(MEASURES), -1)

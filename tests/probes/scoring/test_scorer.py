@@ -129,9 +129,10 @@ def groups_of(asked: list[tuple[Kind, list[Asked]]]) -> list[Items]:
     return [group for group in groups if len(group)]
 
 
-def of_items(scorer: BatchScorer, maps: torch.Tensor) -> torch.Tensor:
-    """[item, measure, head] The MEASURES of every item: each is a segment of its own."""
-    return scorer.sums(maps, torch.arange(scorer.items), scorer.items)
+def scorer_of_items(groups: list[Items], words: list[int]) -> BatchScorer:
+    """Each item is a segment of its own."""
+    items = sum(map(len, groups))
+    return BatchScorer(groups, np.array(words), np.arange(items), items)
 
 
 @given(cases())
@@ -140,15 +141,15 @@ def test_the_scorer_does_what_its_definition_says(case) -> None:
     if not groups:
         return
     before = maps.clone()
-    scorer = BatchScorer(groups, np.array(words))
-    outcome = of_items(scorer, maps).numpy()
+    scorer = scorer_of_items(groups, words)
+    outcome = scorer.sums(maps).numpy()
     expected = expected_of(maps, words, groups)
     np.testing.assert_allclose(outcome, expected, rtol=0, atol=1e-6)
     assert torch.equal(maps, before)
-    assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
+    assert np.array_equal(scorer.sums(maps).numpy(), outcome)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("probes.scoring.scorer.PAIRS", 3)
-        assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
+        assert np.array_equal(scorer.sums(maps).numpy(), outcome)
 
 
 @pytest.mark.slow
@@ -156,7 +157,7 @@ def test_the_scorer_does_what_its_definition_says(case) -> None:
 def test_baselines_and_heads_are_judged_alike(case) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])
     for items in groups:
-        outcome = of_items(BatchScorer([items], np.array(words)), maps).numpy()
+        outcome = scorer_of_items([items], words).sums(maps).numpy()
         for head in range(maps.shape[1]):
             rows = np.zeros((len(items), maps.shape[3]), np.float32)
             for i, (text, query) in enumerate(zip(items.text, items.query, strict=True)):
@@ -174,9 +175,11 @@ def test_baselines_and_heads_are_judged_alike(case) -> None:
 def test_sums_over_segments_are_sums_of_items(case, data: st.DataObject) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])
     if groups:
-        scorer = BatchScorer(groups, np.array(words))
-        segment = data.draw(st.lists(st.integers(0, 3), min_size=scorer.items, max_size=scorer.items))
-        sums = scorer.sums(maps, torch.tensor(segment), 4).numpy()
+        items = sum(map(len, groups))
+        segment = data.draw(st.lists(st.integers(0, 3), min_size=items, max_size=items))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("probes.scoring.scorer.BAG", 2)
+            sums = BatchScorer(groups, np.array(words), np.array(segment), 4).sums(maps).numpy()
         expected = np.zeros(sums.shape)
         for place, outcome in zip(segment, expected_of(maps, words, groups), strict=True):
             expected[place] += outcome
@@ -191,7 +194,7 @@ def score(maps: Sequence[Sequence[Sequence[float]]], items: Items) -> list[list[
         rows = torch.tensor(one)
         n = len(rows)
         tensor[i, 0, :n, :n], tensor[i, 0, :n, width:] = rows[:, :n], rows[:, n:]
-    return of_items(BatchScorer([items], np.array([len(one) for one in maps])), tensor)[..., 0].tolist()
+    return scorer_of_items([items], [len(one) for one in maps]).sums(tensor)[..., 0].tolist()
 
 
 @pytest.mark.parametrize("words", [2, 5, 9])
@@ -248,12 +251,12 @@ def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit
     items = gather("p", BROAD, [Position().targets(document)[BROAD]])
     row = [best, *[(1 - best) / (words + 1)] * (words + 1)]
     maps = 7 * torch.tensor([[[row] * words]])
-    scorer = BatchScorer([items], np.array([words]))
-    sums = scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1, shares=True)[0, :, 0]
+    scorer = BatchScorer([items], np.array([words]), np.zeros(words, np.int64), 1)
+    sums = scorer.sums(maps, shares=True)[0, :, 0]
     assert sums[HITS] == hit * words
     assert float(sums[MASS]) == pytest.approx(7 * (1 - best) * words, rel=1e-6)
     assert float(sums[COVERAGE]) == pytest.approx(7 * words, rel=1e-6)
-    assert scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1)[0, HITS, 0] == 0
+    assert scorer.sums(maps)[0, HITS, 0] == 0
 
 
 def test_the_measures_are_the_ones_that_are_named() -> None:
