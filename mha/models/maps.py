@@ -111,9 +111,8 @@ def merge(
     merged = pattern.new_empty(len(queries.start), len(keys.start), texts, heads)
     for first in range(0, len(merged), QUERIES):
         some = by_query[:, first : first + QUERIES]
-        by_key = sum_rows(
-            some.permute(3, 2, 1, 0).reshape(width * texts, -1), keys.piece * texts + keys.text, keys.start
-        )
+        by_piece = some.permute(3, 2, 1, 0).reshape(width * texts, -1)
+        by_key = sum_rows(by_piece, keys.piece * texts + keys.text, keys.start)
         by_key = by_key.view(len(keys.start), texts, some.shape[1], heads)
         merged[first : first + QUERIES] = by_key.permute(2, 0, 1, 3)
     return merged.permute(2, 3, 0, 1)

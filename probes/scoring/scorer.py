@@ -165,7 +165,7 @@ class BatchScorer:
         """
         self.texts, self.width, self.segments, self.device = len(words), int(words.max()), segments, device
         self.kinds = sorted({_kind(group) for group in groups if isinstance(group.candidates, str)})
-        self.explicit: list[tuple[Tensor, Tensor, int]] = []
+        self.explicit: list[tuple[Tensor, ...]] = []
         place: list[IntArray] = []
         gold: list[IntArray] = []
         gold_item: list[IntArray] = []
@@ -178,8 +178,8 @@ class BatchScorer:
             else:
                 key, item = group.candidates
                 place.append(rows + np.arange(len(group)))
-                cells = self._placed(self._cells(group, key, item))
-                self.explicit.append((cells, self._placed(item), len(group)))
+                listed = self._cells(group, key, item), item, np.searchsorted(item, np.arange(len(group)))
+                self.explicit.append(tuple(map(self._placed, listed)))
                 rows += len(group)
             gold.append(self._cells(group, *group.gold))
             gold_item.append(group.gold[1] + items)
@@ -271,19 +271,19 @@ class BatchScorer:
                 top = top.joined(memory[:, CLS]).joined(memory[:, SEP])
             tops.append(top)
         memory[diagonal, diagonal] = itself
-        tops.extend(top_of_listed(cells[where], item, items) for where, item, items in self.explicit)
+        tops.extend(top_of_listed(cells[where], *listed) for where, *listed in self.explicit)
         return joined_tops(tops)
 
 
-def top_of_listed(values: Float[Tensor, "pair head"], item: Tensor, items: int) -> Top:
-    """Return the tops [item, head] of candidates that are listed item by item."""
-    place = item[:, None].expand_as(values)
-    empty = values.new_zeros(items, values.shape[1])
-    best = empty.scatter_reduce(0, place, values, "amax", include_self=False)
-    close = values >= (best[item] - NEAR_TIE).clamp_(min=TINY)
-    near = empty.index_add(0, item, close.to(values.dtype)) > 1
-    ties = empty.index_add(0, item, (values == best[item]).to(values.dtype))
-    return Top(best, empty.index_add(0, item, values), near, ties.clamp_(min=1))
+def top_of_listed(values: Tensor, item: Tensor, starts: Tensor) -> Top:
+    """Return the tops [item, head] of candidates that are listed item by item, each from its start to the next."""
+    every = torch.arange(len(item), device=item.device)
+    empty = values.new_zeros(len(starts), values.shape[1])
+    best = empty.scatter_reduce(0, item[:, None].expand_as(values), values, "amax", include_self=False)
+    of_item = best[item]
+    close = values >= (of_item - NEAR_TIE).clamp_(min=TINY)
+    near, ties = (sum_rows(flags.to(values.dtype), every, starts) for flags in (close, values == of_item))
+    return Top(best, sum_rows(values, every, starts), near > 1, ties.clamp_(min=1))
 
 
 def _spread_measures(peak: Tensor) -> Tensor:
