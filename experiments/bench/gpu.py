@@ -26,9 +26,11 @@ import numpy as np
 import torch
 
 from experiments.bench.passes import (
-    bert,
+    BASE,
+    MINILM,
     forward,
     of_sentences,
+    plain_model,
     plain_pass,
     plain_texts,
     score,
@@ -67,8 +69,7 @@ COMPARED: Final = (
     *("hits", "mass", "shapes", "relations", "ablation, cosine", "gates after 20 steps"),
 )
 
-MINILM: Final = "minilm"
-SHAPES: Final = (MINILM, "BERT-base", "ModernBERT-base")
+SHAPES: Final = (MINILM, BASE, "ModernBERT-base")
 TRAINED: Final = EncoderConfig(vocab=30_522, layers=12, heads=12, model=768, feed_forward=3072, positions=LENGTH)
 TEXTBOOK: Final = EncoderConfig(vocab=8192, layers=6, heads=8, model=512, feed_forward=2048, positions=LENGTH)
 ROWS: Final = 64
@@ -228,25 +229,6 @@ def cost(shape: str, texts: Sequence[Document], device: torch.device) -> dict[st
     sweep = timed(lambda: measure(embedding(ours, few), sets))
     plain = timed(run, plain_texts(few))
     return {**medians, SWEEP: round(sweep / plain / len(sets), 3)}
-
-
-def plain_model(shape: str) -> Any:
-    """Return a model of `transformers`: minilm, or random weights of a shape, of minilm's vocabulary."""
-    if shape == MINILM:
-        return bert("sdpa")
-    from transformers import BertConfig, BertModel, ModernBertConfig, ModernBertModel
-
-    torch.manual_seed(0)
-    if shape == "BERT-base":
-        return BertModel(BertConfig()).train(False)
-    special: dict[str, Any] = {
-        "pad_token_id": 0,
-        "cls_token_id": 101,
-        "bos_token_id": 101,
-        "sep_token_id": 102,
-        "eos_token_id": 102,
-    }
-    return ModernBertModel(ModernBertConfig(vocab_size=30_522, **special)).train(False)
 
 
 def opened(theirs: Any) -> Model:

@@ -21,6 +21,7 @@ Given = TypeVar("Given")
 
 PROBES: Final = ("position", "dependency", "agreement")
 EWT: Final = "EWT dev"
+MINILM, BASE = "minilm", "BERT-base"
 BATCH: Final = 32
 "Texts that the plain pass reads at a time."
 
@@ -55,6 +56,25 @@ def bert(attention: str) -> Any:
 
     model: Any = BertModel.from_pretrained(NAMED["minilm"](), attn_implementation=attention)
     return model.train(False)
+
+
+def plain_model(shape: str) -> Any:
+    """Return a model of `transformers`: minilm, or random weights of a shape, of minilm's vocabulary."""
+    if shape == MINILM:
+        return bert("sdpa")
+    from transformers import BertConfig, BertModel, ModernBertConfig, ModernBertModel
+
+    torch.manual_seed(0)
+    if shape == BASE:
+        return BertModel(BertConfig()).train(False)
+    special: dict[str, Any] = {
+        "pad_token_id": 0,
+        "cls_token_id": 101,
+        "bos_token_id": 101,
+        "sep_token_id": 102,
+        "eos_token_id": 102,
+    }
+    return ModernBertModel(ModernBertConfig(vocab_size=30_522, **special)).train(False)
 
 
 @cache

@@ -87,6 +87,26 @@ def test_time_and_memory_of_sentences_are_those_of_a_process_of_its_own(monkeypa
 
 
 @pytest.mark.slow
+def test_a_whole_run_is_timed_beside_plain_passes_over_both_of_its_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = """
+        name = "bench"
+        model.name = "{model}"
+        corpus.select = {{ name = "grammar", documents = 5, seed = 1 }}
+        corpus.report = {{ name = "grammar", documents = 5, seed = 2 }}
+        probes.names = [{probes}]
+        controls = {{ random = 2, permuted = 0, orders = 0 }}
+    """
+    read: list[int] = []
+    monkeypatch.setattr(bench_scoring, "RUN", small)
+    monkeypatch.setattr(bench_scoring, "plain_pass", lambda model: lambda texts: read.append(len(texts)))
+    found = bench_scoring.time_run(passes.MINILM, 1)
+    assert found["run"] > found["plain pass"]
+    assert found["peak MB"] > 300
+    splits = [len(Corpus.generated(5, seed=seed).sentences()) for seed in (1, 2)]
+    assert read[1:] == splits, "after warming up"
+
+
+@pytest.mark.slow
 def test_one_worker_and_two_score_the_same_shards() -> None:
     found = scaling.time_workers(20, 1)
     assert [*found] == ["1", "2"]
