@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from tempfile import TemporaryFile
+from typing import IO
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +25,9 @@ BY_CLUSTER = 2
 
 CHUNK = 2048
 "Rows of sums that are reserved at a time."
+
+IN_MEMORY = 32_000_000
+"Bytes of sums that a tally keeps in memory; further chunks lie in a temporary file."
 
 Numbers = npt.NDArray[np.float64]
 Question = tuple[str, str, str]
@@ -103,8 +111,10 @@ class Tally:
         self._used = 0
         self._n: list[Numbers] = []
         "[row] of every chunk; a chunk stays where it is when more are reserved."
-        self._sums: list[Numbers] = []
-        "[row, measure, scored] of every chunk; hits, then mass."
+        self._shape = (CHUNK, self._measures, scored)
+        "[row, measure, scored] of a chunk of sums; hits, then mass."
+        self._held: list[Numbers] = []
+        "The first chunks of sums."
         self._totals = np.zeros((0, 0 if hits_alone else 2, scored))
         "[question, measure, scored] Coverage and near-ties."
 
@@ -113,7 +123,7 @@ class Tally:
         known = self._find(segments.questions)
         for chunk, here, rows in _chunks(self._reserve(known[segments.question], segments.block)):
             self._n[chunk][rows] += segments.n[here]
-            self._sums[chunk][rows] += sums[here, : self._measures]
+            self._sums(chunk)[rows] += sums[here, : self._measures]
         if self.hits_alone:
             return
         first = np.flatnonzero(np.diff(segments.question, prepend=-1))
@@ -140,9 +150,23 @@ class Tally:
         self._used += len(missing)
         while self._used > CHUNK * len(self._n):
             self._n.append(np.zeros(CHUNK))
-            self._sums.append(np.zeros((CHUNK, self._measures, self.scored)))
+            if 8 * math.prod(self._shape) * len(self._n) <= IN_MEMORY:
+                self._held.append(np.zeros(self._shape))
         rows: IntArray = self._rows[question, block]
         return rows
+
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        file = TemporaryFile()  # noqa: SIM115  # it ends with the tally
+        finalize(self, file.close)
+        return file
+
+    def _sums(self, chunk: int) -> Numbers:
+        """Return the sums of a chunk; those in the file are in memory for as long as they are referred to."""
+        if chunk < len(self._held):
+            return self._held[chunk]
+        place = 8 * math.prod(self._shape) * (chunk - len(self._held))
+        return np.memmap(self._file, np.float64, "r+", place, self._shape)
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
@@ -160,7 +184,7 @@ class Tally:
             known = np.flatnonzero(of_block >= 0)
             for chunk, here, rows in _chunks(of_block[known]):
                 n[known[here]] += self._n[chunk][rows]
-                sums[known[here]] += self._sums[chunk][rows]
+                sums[known[here]] += self._sums(chunk)[rows]
         clusters, hits = tuple(blocks.tolist()), sums[:, 0]
         if self.hits_alone:
             return Sums.of_hits(clusters, n, hits)
