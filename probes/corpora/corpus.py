@@ -237,11 +237,13 @@ class ArrowTexts(Texts):
     def __init__(self, path: Path) -> None:
         """Open the file."""
         from datasets import Dataset
+        from datasets.table import InMemoryTable
         from pyarrow import py_buffer
 
         with path.open("rb") as file:
             self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._rows = Dataset.from_buffer(py_buffer(self._mapped))
+        table = InMemoryTable.from_buffer(py_buffer(self._mapped))
+        self._rows = Dataset(table, fingerprint=path.stem)  # it would read all to make one
         self.lost = Cut(**{field.name: sum(self._rows[f"lost_{field.name}"][:]) for field in fields(Cut)})
 
     def __len__(self) -> int:
