@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,12 +108,10 @@ class Tally:
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
         self._used = 0
-        self._n: list[Numbers] = []
+        self._n = [np.zeros(CHUNK)]
         "[row] of every chunk; a chunk stays where it is when more are reserved."
-        self._shape = (CHUNK, self._measures, scored)
-        "[row, measure, scored] of a chunk of sums; hits, then mass."
-        self._held: list[Numbers] = []
-        "The first chunks of sums."
+        self._held = [np.zeros((CHUNK, self._measures, scored))]
+        "[row, measure, scored] of the chunks that are kept in memory; hits, then mass."
         self._totals = np.zeros((0, 0 if hits_alone else 2, scored))
         "[question, measure, scored] Coverage and near-ties."
 
@@ -150,8 +147,8 @@ class Tally:
         self._used += len(missing)
         while self._used > CHUNK * len(self._n):
             self._n.append(np.zeros(CHUNK))
-            if 8 * math.prod(self._shape) * len(self._n) <= IN_MEMORY:
-                self._held.append(np.zeros(self._shape))
+            if self._held[0].nbytes * len(self._n) <= IN_MEMORY:
+                self._held.append(np.zeros(self._held[0].shape))
         rows: IntArray = self._rows[question, block]
         return rows
 
@@ -165,8 +162,8 @@ class Tally:
         """Return the sums of a chunk; those in the file are in memory for as long as they are referred to."""
         if chunk < len(self._held):
             return self._held[chunk]
-        place = 8 * math.prod(self._shape) * (chunk - len(self._held))
-        return np.memmap(self._file, np.float64, "r+", place, self._shape)
+        first = self._held[0]
+        return np.memmap(self._file, first.dtype, "r+", chunk * first.nbytes, first.shape)
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
