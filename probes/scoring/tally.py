@@ -149,12 +149,16 @@ class Tally:
             self._n.append(np.zeros(CHUNK))
             if self._held[0].nbytes * len(self._n) <= IN_MEMORY:
                 self._held.append(np.zeros(self._held[0].shape))
+            else:
+                self._file.write(
+                    bytes(self._held[0].nbytes)
+                )  # OSError where the disk is full; a mapped hole would crash
         rows: IntArray = self._rows[question, block]
         return rows
 
     @cached_property
     def _file(self) -> IO[bytes]:
-        file = TemporaryFile()  # noqa: SIM115  # it ends with the tally
+        file = TemporaryFile(buffering=0)  # noqa: SIM115  # it ends with the tally
         finalize(self, file.close)
         return file
 
@@ -162,8 +166,8 @@ class Tally:
         """Return the sums of a chunk; those in the file are in memory for as long as they are referred to."""
         if chunk < len(self._held):
             return self._held[chunk]
-        first = self._held[0]
-        return np.memmap(self._file, first.dtype, "r+", chunk * first.nbytes, first.shape)
+        first, place = self._held[0], chunk - len(self._held)
+        return np.memmap(self._file, first.dtype, "r+", place * first.nbytes, first.shape)
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
