@@ -100,13 +100,13 @@ def _opened_to_hooks(model: nn.Module) -> Iterator[None]:
     Attention goes through `attend` where `transformers` lets it be replaced; else the model's own eager code runs, and
     is seen at its softmax. Raises HookError, with the reason, for a model whose heads cannot be seen.
     """
-    transformers = sys.modules.get("transformers")
-    if transformers is None or not isinstance(model, transformers.PreTrainedModel):
+    theirs = sys.modules.get("transformers.modeling_utils")  # a model of theirs has imported it; a tokenizer has not
+    if theirs is None or not isinstance(model, theirs.PreTrainedModel):
         yield
         return
     if (reason := refusal(model)) is not None:
         raise HookError(f"{type(model).__name__}: {reason}")
-    parts: list[Any] = [part for part in model.modules() if isinstance(part, transformers.PreTrainedModel)]
+    parts: list[Any] = [part for part in model.modules() if isinstance(part, theirs.PreTrainedModel)]
     own = [(part.config, attention_setting(part.config)) for part in parts]
     replaceable = has_attention_interface(model)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -236,8 +237,13 @@ class ArrowTexts(Texts):
     def __init__(self, path: Path) -> None:
         """Open the file."""
         from datasets import Dataset
+        from datasets.table import InMemoryTable
+        from pyarrow import py_buffer
 
-        self._rows = Dataset.from_file(str(path))
+        with path.open("rb") as file:
+            self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        table = InMemoryTable.from_buffer(py_buffer(self._mapped))
+        self._rows = Dataset(table, fingerprint=path.stem)  # it would read all to make one
         self.lost = Cut(**{field.name: sum(self._rows[f"lost_{field.name}"][:]) for field in fields(Cut)})
 
     def __len__(self) -> int:
@@ -267,6 +273,8 @@ class ArrowTexts(Texts):
     def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
         columns = self._rows[list(indices)]
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self._mapped.madvise(mmap.MADV_DONTNEED)  # what was read is no memory of this process from here on
         names = list(columns)
         return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 

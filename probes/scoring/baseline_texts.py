@@ -140,7 +140,7 @@ class Counts:
     def add(self, codes: IntArray, marked: IntArray | None = None) -> None:
         """Count pairs; `marked` is 1 for each that is marked, 0 for the others."""
         self._pending.append((codes, np.zeros_like(codes) if marked is None else marked))
-        if sum(len(pending) for pending, _ in self._pending) > 1 << 20:
+        if sum(len(pending) for pending, _ in self._pending) > 1 << 18:
             self._settle()
 
     def _settle(self) -> None:

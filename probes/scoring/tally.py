@@ -5,6 +5,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from tempfile import TemporaryFile
+from typing import IO
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +24,9 @@ BY_CLUSTER = 2
 
 CHUNK = 2048
 "Rows of sums that are reserved at a time."
+
+IN_MEMORY = 32_000_000
+"Bytes of sums that a tally keeps in memory; further chunks lie in a temporary file."
 
 Numbers = npt.NDArray[np.float64]
 Question = tuple[str, str, str]
@@ -101,10 +108,10 @@ class Tally:
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
         self._used = 0
-        self._n: list[Numbers] = []
+        self._n = [np.zeros(CHUNK)]
         "[row] of every chunk; a chunk stays where it is when more are reserved."
-        self._sums: list[Numbers] = []
-        "[row, measure, scored] of every chunk; hits, then mass."
+        self._held = [np.zeros((CHUNK, self._measures, scored))]
+        "[row, measure, scored] of the chunks that are kept in memory; hits, then mass."
         self._totals = np.zeros((0, 0 if hits_alone else 2, scored))
         "[question, measure, scored] Coverage and near-ties."
 
@@ -113,7 +120,7 @@ class Tally:
         known = self._find(segments.questions)
         for chunk, here, rows in _chunks(self._reserve(known[segments.question], segments.block)):
             self._n[chunk][rows] += segments.n[here]
-            self._sums[chunk][rows] += sums[here, : self._measures]
+            self._sums(chunk)[rows] += sums[here, : self._measures]
         if self.hits_alone:
             return
         first = np.flatnonzero(np.diff(segments.question, prepend=-1))
@@ -140,9 +147,27 @@ class Tally:
         self._used += len(missing)
         while self._used > CHUNK * len(self._n):
             self._n.append(np.zeros(CHUNK))
-            self._sums.append(np.zeros((CHUNK, self._measures, self.scored)))
+            if self._held[0].nbytes * len(self._n) <= IN_MEMORY:
+                self._held.append(np.zeros(self._held[0].shape))
+            else:
+                self._file.write(
+                    bytes(self._held[0].nbytes)
+                )  # OSError where the disk is full; a mapped hole would crash
         rows: IntArray = self._rows[question, block]
         return rows
+
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        file = TemporaryFile(buffering=0)  # noqa: SIM115  # it ends with the tally
+        finalize(self, file.close)
+        return file
+
+    def _sums(self, chunk: int) -> Numbers:
+        """Return the sums of a chunk; those in the file are in memory for as long as they are referred to."""
+        if chunk < len(self._held):
+            return self._held[chunk]
+        first, place = self._held[0], chunk - len(self._held)
+        return np.memmap(self._file, first.dtype, "r+", place * first.nbytes, first.shape)
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
@@ -160,7 +185,7 @@ class Tally:
             known = np.flatnonzero(of_block >= 0)
             for chunk, here, rows in _chunks(of_block[known]):
                 n[known[here]] += self._n[chunk][rows]
-                sums[known[here]] += self._sums[chunk][rows]
+                sums[known[here]] += self._sums(chunk)[rows]
         clusters, hits = tuple(blocks.tolist()), sums[:, 0]
         if self.hits_alone:
             return Sums.of_hits(clusters, n, hits)

@@ -1,3 +1,4 @@
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,17 @@ def test_the_sites_are_the_steps_of_the_formula(encoder: Encoder, pieces: Tensor
         torch.testing.assert_close(summed[mask], writes[i], rtol=0, atol=1e-5)
     for handle in handles:
         handle.remove()
+
+
+def test_an_encoder_of_ours_is_watched_without_the_models_of_transformers(
+    encoder: Encoder, pieces: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tokenizer of `transformers` imports none of its models, which take seconds and over 100 MB."""
+    monkeypatch.setitem(sys.modules, "transformers", object())
+    monkeypatch.delitem(sys.modules, "transformers.modeling_utils")
+    with record(encoder) as maps:
+        encoder(pieces)
+    assert len(maps["pattern"]) == 3
 
 
 def test_blocks_entered_first_see_first_and_later_ones_see_what_they_made(encoder: Encoder, pieces: Tensor) -> None:

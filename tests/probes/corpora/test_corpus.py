@@ -11,6 +11,8 @@ from probes.corpora.readers import read_documents
 from probes.corpora.windows import Cut
 from probes.records import Document, Mention, Sentence
 
+SMAPS = Path("/proc/self/smaps")
+
 CONLLU = """\
 # newdoc id = harbour
 # global.Entity = GRP-etype
@@ -107,6 +109,18 @@ def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[...
     text = disk.sentences().take([0])[0]
     assert text.heads.dtype == np.int64
     assert not text.heads.flags.writeable
+
+
+@pytest.mark.skipif(not SMAPS.is_file(), reason="the system does not say what of a file is in memory")
+def test_texts_on_disk_are_no_memory_of_the_process_once_they_are_read(tmp_path: Path, cache: Path) -> None:
+    sentences = [CONLLU.replace("harbour", f"harbour-{n}").replace("port", f"port-{n}") for n in range(500)]
+    (tmp_path / "many.conllu").write_text("\n".join(sentences), "utf-8")
+    texts = Corpus.read(tmp_path / "many.conllu").sentences()
+    (file,) = cache.rglob("*.arrow")
+    assert file.stat().st_size > 200_000
+    assert len(texts.take(range(1500))) == 1500
+    mapped = SMAPS.read_text("utf-8").partition(str(file))[2]
+    assert mapped.splitlines()[4].split() == ["Rss:", "0", "kB"]
 
 
 def test_windows_keep_to_their_number_of_words_and_losses_at_borders_are_counted(path: Path, cache: Path) -> None:

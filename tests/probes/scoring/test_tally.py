@@ -94,16 +94,21 @@ def test_of_many_clusters_none_is_lost() -> None:
     assert bool((sums.hits == [1, 2]).all())
 
 
+@pytest.mark.parametrize("held", [1, 2, 1000])
 @pytest.mark.parametrize("rows", [1, 7, CHUNK])
-def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of a question lie in several chunks, and those of a batch in as many."""
+def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time_nor_on_where_they_lie(
+    rows: int, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a question lie in several chunks, and those of a batch in as many; so many chunks are not in the file."""
     monkeypatch.setattr("probes.scoring.tally.CHUNK", rows)
+    monkeypatch.setattr("probes.scoring.tally.IN_MEMORY", held * rows * 2 * 2 * 8)
     batches = [
         [("vw"[block % 2], "ba"[n // 2 % 2], block, [n / 8, 1, n / 4, n / 8]) for block in range(n % 3, 9, 1 + n % 3)]
         for n in range(8)
     ]
     tally, _ = added_up(batches)
-    assert len(tally._sums) == -(-tally._used // rows)
+    chunks = -(-tally._used // rows)
+    assert (len(tally._n), len(tally._held)) == (chunks, min(chunks, held))
 
 
 def test_an_empty_tally_has_no_questions() -> None:
