@@ -150,9 +150,7 @@ class Tally:
             if self._held[0].nbytes * len(self._n) <= IN_MEMORY:
                 self._held.append(np.zeros(self._held[0].shape))
             else:
-                self._file.write(
-                    bytes(self._held[0].nbytes)
-                )  # OSError where the disk is full; a mapped hole would crash
+                self._file.write(bytes(self._held[0].nbytes))  # fails where the disk is full; a mapped hole would crash
         rows: IntArray = self._rows[question, block]
         return rows
 
