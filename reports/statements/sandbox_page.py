@@ -120,10 +120,7 @@ def _shown(table: Table, rows: pd.DataFrame, said: str, figures: Iterable[Figure
     yield Paragraph(said)
     if charts := [figure_chart(one) for one in figures]:
         yield Charts(charts)
-    ends = {end for column in table.columns for end in column.interval or ()}
-    columns = [one.shown_beside() if one.interval else one.shown() for one in table.columns if one.name not in ends]
-    shown = TextTable.of(table.about, columns, rows.to_dict("records"))
-    yield Fold(f"All {count(len(rows))} rows", [TableBlock(shown, caption=False, sorts=True)])
+    yield Fold(f"All {count(len(rows))} rows", [TableBlock(table.beside(rows, table.about), caption=False, sorts=True)])
 
 
 def _rows(study: SandboxRecord, name: str, said: str, figures: Iterable[Figure] = ()) -> Iterator[Block]:
