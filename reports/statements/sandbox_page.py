@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.blocks.block import Block, Charts, Facts, Fold, Heading, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page, columns_fold, listed, made_facts, write_page
-from reports.blocks.short import short_form, short_table
+from reports.blocks.short import ROWS, short_form, short_table
 from reports.formats import count, day, duration, percent, points, signed
 from reports.progress import Step, silent
 from reports.statements import sandbox_text as texts
@@ -114,13 +114,14 @@ def _sizes(study: SandboxRecord) -> dict[str, int]:
 
 
 def _shown(table: Table, rows: pd.DataFrame, said: str, figures: Iterable[Figure] = ()) -> Iterator[Block]:
-    """Yield what is said of the rows of a declared table, its charts, and the table; nothing where it has no rows."""
+    """Yield what is said of the rows of a declared table, its charts, and the table, folded where it is long."""
     if rows.empty:
         return
     yield Paragraph(said)
     if charts := [figure_chart(one) for one in figures]:
         yield Charts(charts)
-    yield Fold(f"All {count(len(rows))} rows", [TableBlock(table.beside(rows, table.about), caption=False, sorts=True)])
+    shown = TableBlock(table.beside(rows, table.about), caption=False, sorts=True)
+    yield shown if len(rows) <= ROWS else Fold(f"All {count(len(rows))} rows", [shown])
 
 
 def _rows(study: SandboxRecord, name: str, said: str, figures: Iterable[Figure] = ()) -> Iterator[Block]:
