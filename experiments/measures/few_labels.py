@@ -12,9 +12,10 @@ from pydantic import Field
 from experiments.run.measure import Frames, Measure, Read, tables_of
 from probes.evidence.relations import choose_relations
 from reports.blocks.block import Block, Charts, Points, TableBlock, Terms
-from reports.formats import count, interval, percent, signed, signed_interval
+from reports.formats import count, percent, signed, signed_interval
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
+from reports.statements.figure import Figure, Point
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.shared_columns import ITEMS, QUESTION, difference, ends, fraction, run_table, text, whole
 from reports.tables.text_table import TextTable
@@ -22,7 +23,6 @@ from reports.tables.text_table import TextTable
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from experiments.run.scope import Scored
-    from reports.drawing.charts import Chart
 
 HEAD, ENSEMBLE, UNTRAINED = "head", "ensemble", "head, random weights"
 
@@ -125,10 +125,12 @@ class FewLabelsMeasure(Measure):
         rows = run.last("few_labels")
         if rows.empty:
             return
+        from reports.statements.drawn import figure_chart
+
         sizes = sorted(rows["arcs"].unique().tolist())
         yield Points([*cls.results(run)])
         labels = rows.groupby(["label", "variant"], sort=False)
-        yield Charts([_chart(f"{label} ({variant})", part) for (label, variant), part in labels])
+        yield Charts([figure_chart(_figure(f"{label} ({variant})", part)) for (label, variant), part in labels])
         for method in (HEAD, ENSEMBLE):
             yield TableBlock(_leads(rows[rows["method"] == method], method, sizes))
         yield Terms(TERMS.items())
@@ -168,30 +170,11 @@ def _lead(size: str, label: Mapping[str, Any]) -> Cell | str:
     return Cell(f"{lead}; {beside}", sort=float(row["lead"]))
 
 
-def _chart(title: str, rows: pd.DataFrame) -> Chart:
-    """Return accuracy by number of arcs: heads as lines, rules as dashes, random weights in grey."""
-    import altair as alt
-
-    from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
-
-    heads = {HEAD: SeriesStyle(COLOURS[0]), ENSEMBLE: SeriesStyle(COLOURS[2]), UNTRAINED: SeriesStyle("#808890")}
-    rules = [method for method in rows["method"].unique() if method not in heads]
-    colours = (COLOURS[5], COLOURS[4], COLOURS[3], COLOURS[1])
-    styles = heads | {rule: SeriesStyle(colours[place % len(colours)], True) for place, rule in enumerate(rules)}
-    x = (
-        alt.X("arcs:Q", title="labelled arcs")
-        .scale(type="log", nice=False)
-        .axis(values=sorted(rows["arcs"].unique().tolist()))
-    )
-    y = alt.Y("value:Q", title="accuracy, %").scale(domain=[0, 100])
-    about = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
-    points = [
-        {
-            **{"arcs": row["arcs"], "series": row["method"], "value": 100 * row["accuracy"]},
-            **{"low": 100 * row["low"], "high": 100 * row["high"]},
-            "text": f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % "
-            f"{interval(row['low'], row['high'])}",
-        }
-        for row in rows.to_dict("records")
-    ]
-    return Chart(title, about, curves(points, styles, x, y).properties(height=180))
+def _figure(title: str, rows: pd.DataFrame) -> Figure:
+    """Return accuracy by number of arcs, rules dashed."""
+    series: dict[str, list[Point]] = {}
+    for row in rows.to_dict("records"):
+        point = (row["arcs"], 100 * row["accuracy"], 100 * row["low"], 100 * row["high"])
+        series.setdefault(str(row["method"]), []).append(point)
+    rules = [method for method in series if method not in (HEAD, ENSEMBLE, UNTRAINED)]
+    return Figure("lines", title, "labelled arcs", "accuracy, %", series, log="x", dashed=rules)

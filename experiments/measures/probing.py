@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 from pydantic import Field
@@ -13,7 +13,6 @@ from reports.blocks.block import Block, Paragraph, TableBlock, Terms, by_layer
 from reports.formats import count, percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
-from reports.tables.cells import columns_of
 from reports.tables.classifiers import RANK
 from reports.tables.shared_columns import (
     CORRELATIONS,
@@ -28,7 +27,6 @@ from reports.tables.shared_columns import (
     text,
     whole,
 )
-from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
@@ -200,35 +198,8 @@ class ProbingMeasure(Measure):
         yield Terms(TERMS.items())
         yield TableBlock(by_layer("Probes of layers, with 95 % intervals", layers, ["task", "measure"]))
         if len(pairs):
-            yield TableBlock(_pairs(pairs.to_dict("records")))
+            title = "Pairs of words, from the attention of all heads between them"
+            yield TableBlock(PAIR_PROBES.beside(pairs, title, "task", "labels", "value", "distance", "majority"))
         if len(removed):
-            yield TableBlock(_removed(removed.to_dict("records")))
-
-
-def _pairs(rows: list[dict[Any, Any]]) -> TextTable:
-    titles = ("Task", "Labels", "Accuracy", "95 % interval", "By distance alone", "Most frequent label")
-    cells = [
-        (
-            *(one["task"], count(one["labels"]), f"{percent(one['value'])} %"),
-            f"[{percent(one['low'])}, {percent(one['high'])}]",
-            *(f"{percent(one[name])} %" for name in ("distance", "majority")),
-        )
-        for one in rows
-    ]
-    return TextTable.of("Pairs of words, from the attention of all heads between them", columns_of(titles), cells)
-
-
-def _removed(rows: list[dict[Any, Any]]) -> TextTable:
-    titles = (
-        *("Property", "Directions", "Accuracy before", "After", "Words predicted, intact", "Without it", "Effect"),
-        "95 % interval",
-    )
-    cells = [
-        (
-            *(one["property"], count(one["directions"])),
-            *(f"{percent(one[name])} %" for name in ("accuracy", "left", "intact", "amnesic")),
-            *(signed(one["effect"]), f"[{signed(one['effect_low'])}, {signed(one['effect_high'])}]"),
-        )
-        for one in rows
-    ]
-    return TextTable.of("Accuracy lost without a property", columns_of(titles), cells)
+            columns = ("property", "directions", "accuracy", "left", "intact", "amnesic", "effect")
+            yield TableBlock(AMNESIC.beside(removed, "Accuracy lost without a property", *columns))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 from pydantic import Field
@@ -15,6 +16,7 @@ from reports.formats import percent, signed
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.effects import Row, behaviour_text, scale_of
+from reports.statements.figure import Figure, Point
 from reports.tables.effects import OF_BEHAVIOUR, ORDERS
 from reports.tables.shared_columns import (
     BEHAVIOUR,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.causal.ablation import Heads
     from probes.causal.pruning import Order
-    from reports.drawing.charts import Chart
 
 RANDOM: Final = ORDERS[2]
 ORDER_NAMES: Final = dict(zip(ORDERS, ("by importance", "by own cost", "at random"), strict=True))
@@ -214,11 +215,14 @@ class PruningMeasure(BehaviourMeasure):
         """Yield the curves of each behaviour and measure with their areas, and labels whose best head changes."""
         pruned, areas, migration = (run.last(table) for table in cls.tables)
         if len(pruned):
+            from reports.statements.drawn import figure_chart
+
             yield Paragraph(
-                "Lines fall from left to right as heads are ablated; the grey band is the range of random orders. The "
+                "Lines fall from left to right as heads are ablated; the band is the range of random orders. The "
                 "higher a line, the better its order identifies the heads that are not needed."
             )
-            yield Charts([_chart(rows) for _, rows in pruned.groupby(["behaviour", "measure"], sort=False)])
+            curves = pruned.groupby(["behaviour", "measure"], sort=False)
+            yield Charts([figure_chart(_figure(rows)) for _, rows in curves])
         for _, rows in areas.groupby(["behaviour", "measure"], sort=False) if len(areas) else ():
             yield TableBlock(_areas(rows))
         if len(migration):
@@ -230,37 +234,17 @@ class PruningMeasure(BehaviourMeasure):
             yield Terms(TERMS.items())
 
 
-def _chart(rows: pd.DataFrame) -> Chart:
-    import altair as alt
-
-    from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
-
-    one = rows.iloc[0]
-    scale = scale_of(one)
-    values = scale.factor * rows["value"]
-    room = 0.05 * (values.max() - values.min()) or 1.0
-    x = alt.X("left:Q", title="heads left, %").scale(domain=[100, 0], nice=False)
-    y = alt.Y("value:Q", title=None).scale(domain=[values.min() - room, values.max() + room], nice=False)
-    colours = zip(ORDERS, (COLOURS[0], COLOURS[3], "#808890"), strict=True)
-    orders = {_series(order): SeriesStyle(colour, order == RANDOM) for order, colour in colours}
-    drawn = curves([point for order in ORDERS for point in _points(rows, order)], orders, x, y)
-    text = "The behaviour while heads are ablated; pruning.csv has the numbers."
-    return Chart(f"{behaviour_text(one)} ({scale.unit})", text, drawn.properties(height=180))
-
-
-def _series(order: str) -> str:
-    return f"{ORDER_NAMES[order]}{', with range' if order == RANDOM else ''}"
-
-
-def _points(rows: pd.DataFrame, order: str) -> Iterator[dict[str, Any]]:
-    """Yield the points of an order, the mean of its draws; random orders have a range."""
-    scale, heads = scale_of(rows.iloc[0]), int(rows["heads"].iloc[0])
-    for removed, values in rows[rows["order"] == order].groupby("removed")["value"]:
-        left, mean = 100 * (1 - int(str(removed)) / heads), values.mean()
-        text = f"{ORDER_NAMES[order]}, {left:.0f} % of heads left: {scale.value(mean)} {scale.unit}"
-        point = {"left": left, "value": scale.factor * mean, "series": _series(order), "text": text}
-        ends = {"low": scale.factor * values.min(), "high": scale.factor * values.max()}
-        yield point | (ends if order == RANDOM else {})
+def _figure(rows: pd.DataFrame) -> Figure:
+    """Return what is left by how many heads are ablated, the mean of an order's draws; random orders have a range."""
+    one, scale, series = rows.iloc[0], scale_of(rows.iloc[0]), dict[str, list[Point]]()
+    for order in ORDERS:
+        name = f"{ORDER_NAMES[order]}{', with range' * (order == RANDOM)}"
+        for removed, values in rows[rows["order"] == order].groupby("removed")["value"]:
+            place, told = 100 * int(str(removed)) / int(one["heads"]), scale.factor * values
+            ends = (told.min(), told.max()) if order == RANDOM else (math.nan, math.nan)
+            series.setdefault(name, []).append((place, told.mean(), *ends))
+    dashed = [name for name in series if name.endswith("range")]
+    return Figure("lines", behaviour_text(one), "heads ablated, %", scale.unit, series, dashed=dashed)
 
 
 def _areas(rows: pd.DataFrame) -> TextTable:

@@ -10,13 +10,11 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms, by_layer
-from reports.formats import count, percent
+from reports.formats import count, decimal3, percent
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
-from reports.tables.cells import columns_of
-from reports.tables.column import Column
+from reports.tables.column import Column, Write
 from reports.tables.shared_columns import CORRELATIONS, SPLITS, N, ends, number, place, run_table, text, whole
-from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
@@ -37,9 +35,9 @@ GEOMETRY: Final = (
 KINDS: Final = ("intact", "outliers", "random", "outliers beyond random")
 
 
-def _values(meaning: str) -> tuple[Column, ...]:
+def _values(meaning: str, write: Write = decimal3) -> tuple[Column, ...]:
     """Return a number in [-1, 1] with its interval, and what it is a mean over."""
-    return (number("value", meaning, CORRELATIONS, ""), *ends("", "the value"), N)
+    return (number("value", meaning, CORRELATIONS, "", write), *ends("", "the value", write), N)
 
 
 STATES: Final = run_table(
@@ -88,7 +86,7 @@ ABLATED_DIMENSIONS: Final = run_table(
             "outliers beyond random: how much more accuracy the outliers cost.",
             KINDS,
         ),
-        *_values("Accuracy, or a difference of accuracies."),
+        *_values("Accuracy, or a difference of accuracies.", percent),
     ),
 )
 
@@ -183,13 +181,5 @@ class StatesMeasure(Measure):
         yield Terms(TERMS.items())
         yield TableBlock(by_layer("Cosines of states by layer, with 95 % intervals", rows, ["measure"]))
         if len(ablated):
-            yield TableBlock(_worth(ablated))
-
-
-def _worth(ablated: pd.DataFrame) -> TextTable:
-    rows = [
-        (one["measure"], one["kind"], f"{percent(one['value'])} %", f"[{percent(one['low'])}, {percent(one['high'])}]")
-        for one in ablated.to_dict("records")
-    ]
-    columns = columns_of(("Measure", "Dimensions set to zero", "Value", "95 % interval"))
-    return TextTable.of("Accuracy with dimensions set to zero in the output of every layer", columns, rows)
+            title = "Accuracy with dimensions set to zero in the output of every layer"
+            yield TableBlock(ABLATED_DIMENSIONS.beside(ablated, title, "measure", "kind", "value"))

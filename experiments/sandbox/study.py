@@ -43,7 +43,7 @@ from probes.evidence.simulation import Pool
 from probes.evidence.statistics import VerdictRule
 from reports.run.replacing import replacing
 from reports.statements.sandbox_page import write_sandbox_page
-from reports.statements.sandbox_record import sandbox_tables
+from reports.statements.sandbox_record import SandboxRecord
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]
@@ -324,6 +324,6 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
 
 def _write(record: dict[str, Any], folder: Path, progress: Progress) -> None:
     """Write record and page; ValueError says which row of the record is wrong."""
-    sandbox_tables(record, str(folder / "sandbox.json"))
+    SandboxRecord.of(record, str(folder / "sandbox.json"))
     (folder / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     write_sandbox_page(folder, progress)

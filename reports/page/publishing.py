@@ -102,7 +102,7 @@ def _statements() -> Iterator[FolderKind]:
     yield FolderKind(
         *(sandbox, sandbox_page.write_sandbox_page),
         lambda folder: sandbox_record.read_record(folder, sandbox_page.sandbox_page),
-        lambda folder: sandbox_record.read_record(folder, sandbox_record.sandbox_tables),
+        lambda folder: sandbox_record.read_record(folder, lambda study: study.tables),
         (sandbox,),
     )
     yield FolderKind(

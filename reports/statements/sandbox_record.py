@@ -1,18 +1,17 @@
-"""The record of the sandbox: what its rows must hold, and rows of power, false finds and coverage with their rates."""
+"""The record of the sandbox: what its rows must hold, and the tables of power, false finds and coverage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pandas as pd
 
 from reports.formats import interval, moment, percent
 from reports.statements.statement import Made, read_json_record
 from reports.tables.column import Column
-from reports.tables.estimate import Estimate
 from reports.tables.shared_columns import (
     FRACTIONS,
     NOT_NEGATIVE,
@@ -201,7 +200,7 @@ _NAMED: Final = {"coverage": ("quantity", "held"), "false": ("rate", "share"), "
 "Part of a row with several rates -> the columns with the name, and with the rate, of each."
 
 Record = Mapping[str, Any]
-"What sandbox.json holds, its rates as estimates: see `with_estimates`."
+"What sandbox.json holds."
 
 ANY = "any false find in a run"
 "The rate of false finds after all corrections; its grade stands behind it."
@@ -215,21 +214,70 @@ WRONG_NO, RIGHT_NO = "no, where a head has the lead", "no, where no head has the
 QUANTITIES = ("accuracy", "mass", "margin")
 "What has a 95 % interval."
 
+_PLANTED: Final = ["role", "grade", "margin", "documents"]
+_NULL: Final = ["null", "documents"]
 
-Row = Mapping[str, Any]
-"A row of the record."
+
+@dataclass(frozen=True)
+class SandboxRecord:
+    """A record of the sandbox with its lists of rows as tables; what it lacks has no rows."""
+
+    record: Record
+    tables: Mapping[str, pd.DataFrame]
+    "By their names behind the first point, points as hyphens: power-coverage."
+
+    @classmethod
+    def of(cls, record: Record, where: str = "wrong row") -> Self:
+        """Refuse a record in which a row is wrong: ValueError begins with `where` and names its list."""
+        paths = {name.removeprefix("sandbox."): table for name, table in SANDBOX_TABLES.items()}
+        tables = {
+            name.replace(".", "-"): rows_frame(table, _rows(record, name.split(".")), f"{where}: {name}")
+            for name, table in paths.items()
+        }
+        return cls(record, tables)
+
+    @property
+    def alpha(self) -> float:
+        """The nominal level of the rule that was tested."""
+        return float(self.record.get("rule", {}).get("alpha", 0.05))
+
+    @property
+    def margin(self) -> float:
+        """The margin of the rule that was tested."""
+        return float(self.record.get("rule", {}).get("margin", 0.0))
+
+    @property
+    def power(self) -> pd.DataFrame:
+        """The cells of the power curves: by grade, role, margin and size."""
+        return _by_grade(self.tables["power"])
+
+    @property
+    def null_rates(self) -> pd.DataFrame:
+        """What is falsely found where no head has the lead, with the number of runs."""
+        return self.tables["false-rates"].merge(self.tables["false"], on=_NULL, how="left")
+
+    @property
+    def mixed_rates(self) -> pd.DataFrame:
+        """What is falsely found beside planted heads; all roles of a run share it, so that each rate is there once."""
+        runs = self.tables["power"][[*_PLANTED, "runs"]]
+        rates = self.tables["power-false"].drop_duplicates([*_PLANTED[1:], "rate"]).merge(runs, on=_PLANTED, how="left")
+        where = [f"grade {row['grade']}, margin {percent(row['margin'])}" for row in rates.to_dict("records")]
+        return rates.assign(null=pd.Series(where, rates.index, dtype=object))
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """How often intervals of planted heads hold the true values, in the order of `power`, with the runs."""
+        found = self.tables["power-coverage"].merge(self.tables["power"][[*_PLANTED, "runs"]], on=_PLANTED, how="left")
+        return _by_grade(found.dropna(subset="held"))
 
 
-def sandbox_tables(record: Mapping[str, Any], where: str = "wrong row") -> dict[str, pd.DataFrame]:
-    """Return the tables of a record of the sandbox, by their names behind the first point; what it lacks has no rows.
-
-    Refuses a record in which a row is wrong: ValueError begins with `where` and names its list.
-    """
-    paths = {name.removeprefix("sandbox."): table for name, table in SANDBOX_TABLES.items()}
-    return {
-        name.replace(".", "-"): rows_frame(table, _rows(record, name.split(".")), f"{where}: {name}")
-        for name, table in paths.items()
-    }
+def _by_grade(rows: pd.DataFrame) -> pd.DataFrame:
+    roles = rows["role"].unique().tolist()
+    return rows.sort_values(
+        ["grade", "role", "margin", "documents"],
+        key=lambda column: column.map(roles.index) if column.name == "role" else column,
+        kind="stable",
+    )
 
 
 def _rows(record: Mapping[str, Any], path: list[str]) -> list[JsonRow]:
@@ -243,101 +291,17 @@ def _rows(record: Mapping[str, Any], path: list[str]) -> list[JsonRow]:
     return [{**row, name: one, rate: value} for row in found for one, value in row.get(path[1], {}).items()]
 
 
-def with_estimates(part: Any) -> Any:
-    """Return a part of sandbox.json in which every rate, a fraction of 1 with the ends of its interval, is an estimate.
-
-    >>> with_estimates({"runs": 9, "graded": {"rate": 0.5, "low": 0.25, "high": 0.75}})
-    {'runs': 9, 'graded': Estimate(value=0.5, low=0.25, high=0.75, n=0)}
-    """
-    if isinstance(part, list):
-        return [with_estimates(one) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    if "rate" in part:
-        return Estimate(float(part["rate"]), float(part["low"]), float(part["high"]))
-    return {name: with_estimates(one) for name, one in part.items()}
-
-
-def in_percent(rate: Estimate) -> str:
-    """Write a rate in percent, its interval behind it."""
-    return f"{percent(rate.value)} {interval(rate.low, rate.high)}".strip()
-
-
-def read_record(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
+def read_record(folder: Path, make: Callable[[SandboxRecord], Made]) -> Made:
     """Return what `make` makes of sandbox.json in a folder; ValueError says what is wrong with it."""
-
-    def checked(record: dict[str, Any]) -> Made:
-        sandbox_tables(record)
-        return make(record)
-
-    return read_json_record(folder / "sandbox.json", "the sandbox", "sandbox", checked)
+    path = folder / "sandbox.json"
+    return read_json_record(path, "the sandbox", "sandbox", lambda record: make(SandboxRecord.of(record)))
 
 
-def alpha(record: Record) -> float:
-    """Return the nominal level of the rule that was tested."""
-    return float(record.get("rule", {}).get("alpha", 0.05))
-
-
-def tested_margin(record: Record) -> float:
-    """Return the margin of the rule that was tested."""
-    return float(record.get("rule", {}).get("margin", 0.0))
-
-
-def power_rows(record: Record) -> list[Row]:
-    """Return the cells of the power curves: by grade, role, margin and size."""
-    rows = record.get("power", ())
-    roles = list(dict.fromkeys(row["role"] for row in rows))
-    return sorted(rows, key=lambda row: (row["grade"], roles.index(row["role"]), row["margin"], row["documents"]))
-
-
-def mixed_rows(record: Record) -> list[Row]:
-    """Return what is falsely found beside planted heads, as the record has null hypotheses; all roles share a row."""
-    cells: dict[tuple[int, float, int], Row] = {}
-    for row in record.get("power", ()):
-        if row.get("false"):
-            where = f"grade {row['grade']}, margin {percent(row['margin'])}"
-            made = {**row, "null": where, "rates": row["false"], "coverage": {}}
-            cells.setdefault((row["grade"], row["margin"], row["documents"]), made)
-    return [cells[place] for place in sorted(cells)]
-
-
-def held(row: Row, quantity: str = "margin") -> Estimate:
-    """Return how often intervals of a quantity hold the true values; NaN where that was not counted."""
-    found: Estimate = row.get("coverage", {}).get(quantity, Estimate())
-    return found
-
-
-def coverage_rows(power: Sequence[Row]) -> list[Row]:
-    """Return how often the intervals of every quantity hold the true value at every size, all cells `pooled`.
-
-    The interval of the mean is that of `runs` runs, for the heads of one run are not independent. `cells` have each
-    row with its own rate, from the lowest to the highest.
-    """
-    rows: list[Row] = []
-    for quantity in QUANTITIES:
-        for documents in sorted({row["documents"] for row in power}):
-            cells = [
-                (row, rate) for row in power if row["documents"] == documents and (rate := held(row, quantity)).known
-            ]
-            if cells:
-                runs_of = {(row["grade"], row["margin"]): row["runs"] for row, _ in cells}  # roles share them
-                runs = sum(runs_of.values())
-                pooled = Estimate.share(sum(rate.value for _, rate in cells) / len(cells), runs)
-                found = {"quantity": quantity, "documents": documents, "runs": runs, "pooled": pooled}
-                rows.append(found | {"cells": sorted(cells, key=lambda cell: cell[1].value)})
-    return rows
-
-
-def rate_names(rows: Iterable[Row]) -> list[str]:
-    """Return the names of the rates that occur."""
-    return list(dict.fromkeys(name for row in rows for name in row["rates"]))
+def in_percent(value: float, low: float, high: float) -> str:
+    """Write a rate in percent, its interval behind it."""
+    return f"{percent(value)} {interval(low, high)}".strip()
 
 
 def kind(name: str) -> str:
     """Return the name of a rate without its grade."""
     return name.partition(", grade ")[0]
-
-
-def drawn_rates(rows: Iterable[Row]) -> list[str]:
-    """Return the names of the rates that charts have; the others are in tables alone."""
-    return [name for name in rate_names(rows) if kind(name) not in (LABEL, FDR, RIGHT_NO)]

@@ -116,6 +116,17 @@ class Table:
         )
         return TextTable(title, columns, written(columns, frame.to_dict("records")), frame, note)
 
+    def beside(self, frame: pd.DataFrame, title: str, *names: str) -> TextTable:
+        """Return columns as people read them, those named or all, each interval beside its number."""
+        ends = {end for column in self.columns for end in column.interval or ()}
+        shown = [self[name] for name in names or self.names if name not in ends]
+        kinds = ["row", *[""] * (len(shown) - 1)]
+        columns = [
+            one.shown_beside(kind=kind) if one.interval else one.shown(kind=kind)
+            for one, kind in zip(shown, kinds, strict=True)
+        ]
+        return TextTable.of(title, columns, frame.to_dict("records"))
+
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         missing = [name for name in self.names if name not in frame.columns]
         if missing:

@@ -166,7 +166,7 @@ TARGETS = {
             Target(name, name, (seeds.published(f"{folder}/{name}"),), _in_its_folder(read), (ValueError,), slow=True)
             for folder, name, read in (
                 ("findings", "findings.json", read_findings),
-                ("sandbox", "sandbox.json", lambda folder: read_sandbox(folder, dict)),
+                ("sandbox", "sandbox.json", lambda folder: read_sandbox(folder, lambda study: study)),
             )
         ),
         Target("table as CSV", "means.csv", (seeds.table(".csv"),), MEANS.read, (ValueError,), slow=True),

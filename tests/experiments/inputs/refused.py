@@ -414,7 +414,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "a malformed claim.json": file("claim.json", b"[]", read_claim),
         "`--rejudge` of a folder without a record": lambda folder: rejudge(folder / "OUT"),
         "a malformed findings.json": file("findings.json", b"{}", lambda path: read_findings(path.parent)),
-        "a malformed sandbox.json": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent, dict)),
+        "a malformed sandbox.json": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent, str)),
         "a damaged Parquet file": file("a.parquet", b"PAR1", seeds.MEANS.read),
         "a CSV file without its columns": file("a.csv", b"measure\nloss\n", seeds.MEANS.read),
         "a folder that another process is writing": twice_locked,

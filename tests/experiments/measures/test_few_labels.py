@@ -50,6 +50,6 @@ def test_the_page_counts_leads_and_has_a_chart_a_label(measured: Callable[..., R
     assert "| obj | dependent->head | +20.0 [+10.0, +30.0]; 70.0, 50.0 offset |" in page
     assert "| det | dependent->head | +10.0 [-10.0, +20.0]; 60.0, 50.0 offset |  |" in page
     (charts,) = (block.charts for block in FewLabelsMeasure.page(measured(**tables)) if isinstance(block, Charts))
-    assert [chart.title for chart in charts] == ["obj (dependent->head)", "det (dependent->head)"]
+    assert [chart.title for chart in charts] == [f"{label} (dependent->head) (accuracy, %)" for label in ("obj", "det")]
     said = [row["text"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
-    assert "head, 10 arcs: 70.0 % [65.0, 75.0]" in said
+    assert "head, labelled arcs 10: 70 [65, 75]" in said

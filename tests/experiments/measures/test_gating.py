@@ -111,7 +111,7 @@ def test_curves_have_the_range_of_random_orders(measured: Callable[..., Run]) ->
     band, line, _ = charts[0].spec["layer"]
     assert {point["series"] for point in band["data"]["values"]} == {"at random, with range"}
     last = [point for point in line["data"]["values"] if "range" in point["series"]][-1]
-    assert (last["left"], last["value"], last["low"], last["high"]) == (0, 1.5, 1, 2)
+    assert (last["x"], last["value"], last["low"], last["high"]) == (100, 1.5, 1, 2)
     assert "| by importance | 90.0 | 45.0 (22.5 to 54.0) | 45.0 [30.0, 63.0] |" in told(PruningMeasure, run)
 
 

@@ -31,7 +31,7 @@ RECORDS = {
     "sandbox": (
         small_record,
         lambda record, path: write_sandbox(record, path.parent, lambda *step: None),
-        lambda path: read_record(path.parent, dict),
+        lambda path: read_record(path.parent, lambda study: study.record),
     ),
 }
 "What makes, writes and reads one."
