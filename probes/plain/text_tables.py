@@ -308,9 +308,13 @@ class DatasetTexts:
         return folder / self.split
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts that are not blank, first texts where there are pairs."""
-        firsts = (one if isinstance(one, str) else str(one[0]) for _, one, _ in self.entries())
-        yield from (text for text in firsts if text.strip())
+        """Yield the texts that are not blank; raises CorpusError for a pair."""
+        for number, text, _ in self.entries():
+            if not isinstance(text, str):
+                pair = f"data set {self.name!r}: row {number}: a pair of texts, expected one text"
+                raise CorpusError(f'{pair}; say which column is read, as column = "text"')
+            if text.strip():
+                yield text
 
     def entries(self) -> Iterator[Place]:
         """Yield the text, or the pair of texts, of every row."""
