@@ -31,6 +31,16 @@ Text = str | tuple[str, ...]
 Entry = str | tuple[Text, Text]
 "A text, or a pair of texts that are read together."
 
+
+def is_pair(entry: object) -> bool:
+    """Return whether an object is a pair of texts, or of lists of words."""
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return False
+    if all(isinstance(text, str) for text in entry):
+        return True
+    return all(isinstance(text, list | tuple) and all(isinstance(word, str) for word in text) for text in entry)
+
+
 GROUP: Final = "group"
 "What the column is called that has the same value in rows that depend on each other, as in labelled rows."
 
