@@ -29,7 +29,7 @@ from probes.evidence.question import Effort
 from probes.plain.text_tables import Entry
 from probes.scoring.score import Settings
 from reports.formats import MISSING, decimal3, model_title, p_value, percent
-from reports.scores.effects import cost_text, deciding, scale_of
+from reports.scores.effects import cost_text, deciding, scale_of, too_few
 from reports.tables.shared_columns import LEVEL, VALUE
 from reports.tables.text_table import TextTable
 
@@ -185,7 +185,7 @@ def _ablate_rows(
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
     note = (
         f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; {decided_by(behaviour, Effort(seed=seed))}. "
-        "Where a cost is below 0 the model does better without the heads."
+        f"Where a cost is below 0 the model does better without the heads.{too_few(first)}"
     )
     if len(first) > MOST:
         few = f"The {MOST} largest effects of {len(first)}, {(first['p_adjusted'] < LEVEL).sum()} of them significant"
