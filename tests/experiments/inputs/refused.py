@@ -355,6 +355,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
     },
     "Minimal pairs": {
         "unknown pairs": lambda folder: open_pairs("blim"),
+        "a data set of the hub without a file": lambda folder: open_pairs("hub:jumelet/multiblimp"),
         "an unknown file suffix": file("a.md", b"", read_pairs),
         "BLiMP: a line that is not JSON": file("a.jsonl", b"{\n", read_pairs),
         "BLiMP: a missing key": changed("a.jsonl", seeds.BLIMP, b'"UID"', b'"uid"', read_pairs),
