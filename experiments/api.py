@@ -5,16 +5,19 @@ from __future__ import annotations
 import inspect
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
 import pandas as pd
 
+from experiments.commands.console import shown_run
 from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
 from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
+from experiments.heads.typed_text import is_one
 from experiments.heads.view import write_text_view
 from experiments.inputs.corpora import open_part
 from experiments.run.config import FAST, checked, config_tables, corpus_part
@@ -100,7 +103,7 @@ def score(
     overwrite: bool = False,
     name: str = "scores",
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress | bool = True,
     **tables: Mapping[str, Any],
 ) -> Run:
     """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
@@ -114,20 +117,22 @@ def score(
     statistics and relations between heads, so that heads stand beside baselines alone. All other tables of a config
     can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
-    With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
-    `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
-    where the corpus has no question of the probes.
+    A terminal or a notebook shows how far it is, as `headscope run` does; `progress` is a function that is called in
+    its place, or False for none. With `out` the run folder `out`/`name` is made, with its page, and one of another
+    config is only replaced with `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would
+    not take, and RunError where the corpus has no question of the probes.
     """
     opened = _opened(model)
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
     found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, _named(probes)), **tables}
     resolve_paths(found, Path.cwd())
     config = checked(found, Path.cwd(), CALLED)
-    if out is not None:
-        return Run.open(run(config, Path(out), overwrite=overwrite, progress=progress, model=opened))
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = run(config, Path(temporary), progress=progress, model=opened, page=False)
-        return replace(Run.open(folder), folder=Path(name))
+    with shown_run() if progress is True else nullcontext(progress or silent) as shown:
+        if out is not None:
+            return Run.open(run(config, Path(out), overwrite=overwrite, progress=shown, model=opened))
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = run(config, Path(temporary), progress=shown, model=opened, page=False)
+            return replace(Run.open(folder), folder=Path(name))
 
 
 def _named(probes: Any) -> Any:
@@ -144,7 +149,7 @@ def _opened(model: Any) -> Model:
 
 
 def view(
-    texts: str | Sequence[str | tuple[str, str]] = (),
+    texts: Entry | Sequence[Entry] = (),
     model: Any = "minilm",
     out: str | Path | None = None,
     *,
@@ -153,14 +158,15 @@ def view(
 ) -> NotebookPage:
     """Return a page of every head on texts of your own, which a notebook shows; with `out` it is written there.
 
-    A list may hold pairs, [("one text", "the other")], whose texts are read together. Of a run, its model is shown with
-    the roles that it found. `target` is what the decoder of an encoder-decoder is told, and `maps` one of
-    `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
+    A text is a string or a pair, a tuple of two strings or of two lists of words, as `attention` and `ablate` take
+    them. Of a run, its model is shown with the roles that it found. `target` is what the decoder of an encoder-decoder
+    is told, and `maps` one of `mha.models.maps.MAPS`. Raises TypedError for a text that the model cannot read.
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "view.html" if out is None else Path(out)
         shown = {"runs": [model]} if isinstance(model, Run) else {"models": [_opened(model)]}
-        given = [texts] if isinstance(texts, str) else [*texts]
+        several = not is_one(texts) and isinstance(texts, Sequence | pd.Series)
+        given: list[Any] = [*texts] if several else [texts]
         write_text_view(path, given, target=target, maps=maps, together=len(given) > 1, **shown)
         return NotebookPage(path.read_text(encoding="utf-8"))
 

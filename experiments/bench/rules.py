@@ -36,7 +36,7 @@ from probes.causal.ablation import (
     single_heads,
     whole_layers,
 )
-from probes.causal.ablation_table import ACCURACY, LOGIT, ablation_table, measures
+from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.decisions import Labels
 from probes.causal.labels import WORDS, Classifier, labelled_rows, labels
 from probes.evidence.examples import word_level
@@ -44,6 +44,7 @@ from probes.evidence.question import Effort
 from probes.pairs.number_swaps import RULES, gapped_rows
 from probes.scoring.score import Settings
 from probes.scoring.tally import Numbers
+from reports.tables.shared_columns import ACCURACY, LOGIT
 
 RECORD: Final = Path("docs") / "rules.json"
 SEEDS: Final = 2
@@ -107,7 +108,7 @@ def _fit_head(encoder: Any, batch: Mapping[str, Tensor], gap: Tensor, gold: Tens
         optimizer.zero_grad()
         found = cross_entropy(head(read), gold) + 1e-3 * head.weight.square().sum()
         found.backward()
-        return float(found)
+        return float(found.detach())
 
     optimizer.step(loss)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -50,13 +51,39 @@ def shown() -> Iterator[Step]:
 
 @contextmanager
 def shown_run() -> Iterator[Course]:
-    """Show how far a run is: on a terminal one line that is rewritten, lines where one asked for more, else nothing."""
+    """Show how far a run is: lines where one asked for more, else one that is rewritten on a terminal or in a notebook.
+
+    Anywhere else nothing is shown.
+    """
     course = Course(_Lines() if Voice.talk is Talk.VERBOSE else silent)
-    if Voice.talk is not Talk.NORMAL or not errors.is_terminal:
+    if Voice.talk is Talk.NORMAL and errors.is_jupyter:
+        yield from _in_notebook(course)
+    elif Voice.talk is not Talk.NORMAL or not errors.is_terminal:
         yield course
     else:
         with Live(get_renderable=lambda: Text(course.line(errors.width)), console=errors, transient=True):
             yield course
+
+
+def _in_notebook(course: Course) -> Iterator[Course]:
+    """Rewrite one output of the cell, at most twice a second, which is empty in the end: so is it in what is saved."""
+    from IPython.display import display
+
+    make: Any = display
+    line = make({"text/plain": ""}, raw=True, display_id=True)
+    shown = 0.0
+
+    def show(what: str, done: int, of: int, note: str = "") -> None:
+        nonlocal shown
+        if time.monotonic() > shown + 0.5:
+            line.update({"text/plain": course.line(errors.width)}, raw=True)
+            shown = time.monotonic()
+
+    course.show = show
+    try:
+        yield course
+    finally:
+        line.update({"text/plain": ""}, raw=True)
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,6 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from mha.messages import nearest_name
+
+if TYPE_CHECKING:
+    from probes.records import Document
+    from probes.registry import Probe
 
 Rows = list[dict[str, Any]]
 
@@ -55,13 +59,16 @@ class ListError(ValueError):
 def probes() -> Rows:
     """Return one row a probe."""
     from probes import get_probe, probe_names
+    from probes.grammar import generate
     from probes.registry import NEEDS
 
+    texts = [*generate(40, 0, wide=True)]
     return [
         {
             "name": name,
             "asks": (type(probe).__doc__ or "").strip().splitlines()[0],
             "variants": ", ".join(probe.variants),
+            "labels": _labels(probe, texts),
             "reads": probe.scope,
             "needs": NEEDS[probe.needs],
             "corpora": _holding(probe.needs),
@@ -74,6 +81,17 @@ def probes() -> Rows:
         }
         for name, probe in ((name, get_probe(name)) for name in probe_names())
     ]
+
+
+def _labels(probe: Probe, texts: Sequence[Document]) -> str:
+    """Return the labels under which a probe counts items of some texts of the embedded grammar."""
+    from probes.evidence.results import reported_questions
+
+    read = [part for one in texts for part in (one.split_sentences() if probe.scope == "sentence" else (one,))]
+    given = {label for text in read for asked in probe.targets(text).values() for label in asked.label}
+    pooled = reported_questions({(probe.name, "", one) for label in given for one in probe.pool(label)})
+    told = ", ".join(label for *_, label in pooled)
+    return f"{told} (in the embedded grammar)" if told else "those of its corpus, in the scores of a run"
 
 
 def _holding(needs: str) -> str:

@@ -10,8 +10,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from mha.messages import OneLineError, nearest_name
+from mha.models.folders import HUB
 from probes import get_probe, probe_names
-from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_name
 from probes.registry import UnknownProbeError
 
 GRAMMAR = "grammar"
@@ -74,11 +75,11 @@ ProbeNames = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_kno
 
 def _there(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
-        if name not in NAMED_BEHAVIOURS and not Path(name).expanduser().exists():
+        if name not in NAMED_BEHAVIOURS and not name.startswith(HUB) and not Path(name).expanduser().exists():
             known = f"known are {', '.join(NAMED_BEHAVIOURS)}, and files of minimal pairs or of {LABELS}"
             near = nearest_name(name, NAMED_BEHAVIOURS, known)
             raise ValueError(f"unknown behaviour {name!r}; {near}{'' if near == known else f' ({known})'}")
-    stems = [name if name in NAMED_BEHAVIOURS else Path(name).stem for name in names]
+    stems = [*map(pairs_name, names)]
     for name in stems:
         if stems.count(name) > 1:
             raise ValueError(f"behaviour {name!r} is named twice")
@@ -86,5 +87,5 @@ def _there(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 BehaviourNames = Annotated[tuple[str, ...], AfterValidator(_there), Placed(NAMED_BEHAVIOURS)]
-"""Names of behaviours, each once: "loss", "embedding", minimal pairs as in [behaviour], by name, file or folder, and
+"""Names of behaviours, each once: "loss", "embedding", minimal pairs as in [behaviour], and
 files of labelled rows for the model's own classifier (relative to the config file)."""

@@ -20,7 +20,7 @@ from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
 from probes.evidence.statistics import MARGIN
 from probes.pairs.agreement_corpus import SETS
-from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_name, pairs_path
 from probes.pairs.scores import METHODS
 from probes.plain.text_tables import Entry
 from probes.scoring.baselines import BASELINES
@@ -274,7 +274,8 @@ class BehaviourSection(ConfigTable):
 
     corpora: Annotated[tuple[str, ...], Placed((*GENERATED_PAIRS, *NAMED_PAIRS))] = ()
     """Names of minimal pairs of `headscope list corpora` ("grammar", "grammar-pronouns", "blimp"), or files and folders
-    of such pairs, relative to the config file; none where behaviour is not asked for."""
+    of such pairs, relative to the config file, or files of a data set of the hub, as
+    "hub:jumelet/multiblimp/deu/data.tsv"; none where behaviour is not asked for."""
     first: int | None = Field(default=None, ge=1)
     "Take that many pairs of each paradigm of a file, and of the grammar, which else gives 2,000."
     method: Literal["auto", "masked", "pll"] = "auto"
@@ -287,7 +288,10 @@ class BehaviourSection(ConfigTable):
 
     @model_validator(mode="after")
     def _there(self) -> Self:
-        names = [name if name in (*GENERATED_PAIRS, *NAMED_PAIRS) else pairs_path(name).stem for name in self.corpora]
+        for name in self.corpora:
+            if name not in (*GENERATED_PAIRS, *NAMED_PAIRS) and not name.startswith(HUB):
+                pairs_path(name)  # raises for what is not there
+        names = [*map(pairs_name, self.corpora)]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"minimal pairs {name!r} are named twice")

@@ -36,7 +36,7 @@ class TextsSection(ConfigTable):
     split: str = "train"
     "Of a data set."
     column: str = "text"
-    "Of a data set: the column that holds the text."
+    "Of a data set: the column that holds the text; of pairs of texts it has to be named, for one text is read."
     revision: str | None = None
     "Of a data set: a commit or tag, so that others get the same."
     streaming: bool = False

@@ -15,20 +15,22 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from experiments.heads.typed_text import Typed, TypedError, check_maps, cut, find_head
+from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
 from experiments.run.behaviours import decided_by
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.causal.interventions import WAYS
 from mha.pieces import Pieces
 from probes.causal.ablation import SELECTED, HeadSet, measure, single_heads
-from probes.causal.ablation_table import VALUE, ablation_table
+from probes.causal.ablation_table import ablation_table
 from probes.causal.decisions import Score
 from probes.causal.labels import Classifier, head_for, labelled_rows, labels
 from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
+from probes.plain.text_tables import Entry
 from probes.scoring.score import Settings
 from reports.formats import MISSING, decimal3, model_title, p_value, percent
-from reports.scores.effects import cost_text, deciding, scale_of
+from reports.scores.effects import cost_text, deciding, scale_of, too_few
+from reports.tables.shared_columns import LEVEL, VALUE
 from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
@@ -84,11 +86,11 @@ class Attention:
         return f"Attention of {self.model} ({layers} layers x {heads} heads) on {' '.join(self.words)!r}"
 
 
-def attention(model: Model, text: Typed, maps: str = "weights") -> Attention:
-    """Return the maps of all heads on a sentence, or a pair of texts, whose words are those of `typed_words`.
+def attention(model: Model, text: Entry, maps: str = "weights") -> Attention:
+    """Return the maps of all heads on a sentence, or on a pair: a tuple of two strings or of two lists of words.
 
-    `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that the
-    model cannot read, and for other maps.
+    Words of strings are those of `typed_words`. `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as
+    shares. Raises TypedError for a text that the model cannot read, and for other maps.
     """
     check_maps(maps)
     words, pieces = cut(model, text)
@@ -100,11 +102,14 @@ def attention(model: Model, text: Typed, maps: str = "weights") -> Attention:
 EACH: Final = "each"
 "In the place of names of heads: every head, alone."
 
+MOST: Final = 10
+"Heads that are shown of every one."
+
 
 def ablate(
     model: Model,
     heads: str | Sequence[str],
-    text: Typed | Path | pd.DataFrame,
+    text: Entry | Path | pd.DataFrame,
     how: str = "zero",
     seed: int = 0,
     score: Score | None = None,
@@ -113,9 +118,10 @@ def ablate(
 
     Of a sentence or a pair: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or
     the `Path` of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with
-    intervals over rows; `heads` may there be "each", every head alone, with p corrected for all of them. `score` takes
-    the place of the log-probability: a function of logits [row, label] and the numbers of the gold labels [row] that
-    returns a number a row, in which higher is better; rows are words where words have labels.
+    intervals over rows; `heads` may there be "each", every head alone, with p corrected for all of them, of which the
+    table shows the largest effects and its `frame` has all. `score` takes the place of the log-probability: a function
+    of logits [row, label] and the numbers of the gold labels [row] that returns a number a row, in which higher is
+    better; rows are words where words have labels.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
@@ -155,7 +161,7 @@ def ablate(
 def _ablate_rows(
     model: Model, heads: Sequence[str], table: Path | pd.DataFrame, how: str, seed: int, score: Score | None
 ) -> TextTable:
-    """Return the costs of heads for labelled rows, the highest first."""
+    """Return the costs of heads for labelled rows, the largest effects first."""
     if EACH in heads and len(heads) > 1:
         raise TypedError(f'"{EACH}" is every head alone; give it, or names of heads')
     rows = labelled_rows(table)
@@ -169,7 +175,7 @@ def _ablate_rows(
     first = deciding(frame)
     others = (rows for _, rows in frame.drop(first.index).groupby("measure", sort=False))
     groups = [rows.to_dict("records") for rows in (first, *others)]
-    order = np.argsort([-row["cost"] for row in groups[0]], kind="stable")
+    order = np.argsort([-abs(row["cost"]) for row in groups[0]], kind="stable")[:MOST]
     cost, *beside = (f"{group[0]['measure'].replace(VALUE, 'cost')}, {scale_of(group[0]).unit}" for group in groups)
     shown = tuple(
         (one["name"], cost_text(one), p_value(one["p_adjusted"]), *(cost_text(group[i]) for group in groups[1:]))
@@ -179,8 +185,11 @@ def _ablate_rows(
     left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
     note = (
         f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; {decided_by(behaviour, Effort(seed=seed))}. "
-        "Where a cost is below 0 the model does better without the heads."
+        f"Where a cost is below 0 the model does better without the heads.{too_few(first)}"
     )
+    if len(first) > MOST:
+        few = f"The {MOST} largest effects of {len(first)}, {(first['p_adjusted'] < LEVEL).sum()} of them significant"
+        note = f"{few} (corrected p < {LEVEL}); `.frame` has all. {note}"
     title = f"{behaviour.name}: cost without heads of {model_title(model.name)} ({how})"
     return TextTable(title, ("heads", cost, "corrected p", *beside), shown, frame, note)
 

@@ -16,19 +16,22 @@ from mha.pieces import Pieces
 from mha.reading.cross_attention import decoder_input
 from probes.corpora.spans import blanks_after, word_spans
 from probes.plain.spacy_words import INSTALL, spacy_version, written_sentences
+from probes.plain.text_tables import Entry, Text, is_pair
 from reports.messages import head_hint
 
 LANGUAGE: Final = "en"
 "Whose rules say what the words of a typed text are."
 
 
-Typed = str | tuple[str, str]
-"A text, or a pair of texts that are read together."
-
-
-def written(text: Typed) -> str:
+def written(text: Entry) -> str:
     """Return a text as a page shows it, the two of a pair parted by a double bar."""
-    return text if isinstance(text, str) else " ‖ ".join(text)
+    both = (text,) if isinstance(text, str) else text
+    return " ‖ ".join(one if isinstance(one, str) else " ".join(one) for one in both)
+
+
+def is_one(text: object) -> bool:
+    """Return whether an object is one text, a string, or one pair: a tuple of two strings or of two lists of words."""
+    return isinstance(text, str) or (isinstance(text, tuple) and is_pair(text))
 
 
 class TypedError(OneLineError):
@@ -64,7 +67,7 @@ def as_text(model: Model, texts: Sequence[str]) -> str:
     return f"Read as ordinary text, not as special tokens of {model.name}: {', '.join(typed)}." if typed else ""
 
 
-def cut(model: Model, text: Typed, *, is_target: bool = False) -> tuple[list[str], Pieces]:
+def cut(model: Model, text: Entry, *, is_target: bool = False) -> tuple[list[str], Pieces]:
     """Return the words of a text or a pair (`typed_words`; those that share a piece are one), and their pieces.
 
     `is_target` says that it is the target that a decoder is told, whose pieces stand as
@@ -74,8 +77,8 @@ def cut(model: Model, text: Typed, *, is_target: bool = False) -> tuple[list[str
     name = "target" if is_target else "text"
     if not isinstance(model, Model):
         raise TypedError(f"expected a model of hs.load, which takes objects too, got {type(model).__name__}")
-    parts = text if isinstance(text, tuple) and len(text) == 2 else (text,)
-    typed = [_words(part, name) for part in parts]
+    check_one(text, name)
+    typed = [_words(part, name) for part in ((text,) if isinstance(text, str) else text)]
     second = len(typed[0][0]) if len(typed) > 1 else 0
     if second and model.pairs.refused:
         raise TypedError(f"{model.name} reads no pairs: {model.pairs.refused}")
@@ -92,13 +95,18 @@ def cut(model: Model, text: Typed, *, is_target: bool = False) -> tuple[list[str
     return words, pieces
 
 
-def _words(text: Any, name: str) -> tuple[list[str], list[bool]]:
+def check_one(text: object, name: str = "text") -> None:
+    """Raise TypedError, which calls it `name`, for what `is_one` is not true of."""
+    if not is_one(text):
+        expected = "expected a string, or a pair as a tuple of two strings or of two lists of words"
+        raise TypedError(f"the {name} is no text: {expected}; got {type(text).__name__}")
+
+
+def _words(text: Text, name: str) -> tuple[list[str], list[bool]]:
     """Return the words of a text, and whether white space follows each; raises TypedError for what is none."""
-    if not isinstance(text, str):
-        raise TypedError(f"the {name} is no text: expected a string, got {type(text).__name__}")
-    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text):
+    if any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in "".join(text)):
         raise TypedError(f"the {name} has characters that are none (NUL, or bytes that are not UTF-8): got {text!r}")
-    words, blanks = typed_words(text)
+    words, blanks = typed_words(text) if isinstance(text, str) else ([*text], [True] * len(text))
     if not words:
         raise TypedError(f"the {name} has no words: expected some, got {text!r}")
     return words, blanks

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from experiments.heads.typed_text import Typed, as_text, check_maps, cut, word_rules, written
+from experiments.heads.typed_text import as_text, check_maps, check_one, cut, word_rules, written
 from experiments.run.folder import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
@@ -56,7 +56,7 @@ class ViewError(ValueError):
 
 def write_text_view(
     path: Path,
-    texts: Sequence[Typed] = (),
+    texts: Sequence[Entry] = (),
     *,
     models: Sequence[Model | str] = (),
     runs: Sequence[Path | Run] = (),
@@ -74,6 +74,8 @@ def write_text_view(
     ViewError for more than MOST panels or MOST_TEXTS texts and what does not go together.
     """
     check_maps(maps)
+    for text in texts:
+        check_one(text)
     if target and (len(texts) != 1 or (runs and not models)):
         raise ViewError("a target goes with one TEXT and a --model, whose encoder reads the text")
     if together and len(texts) > MOST_TEXTS:
@@ -87,7 +89,7 @@ def write_text_view(
     opened = _models(
         models, [run if isinstance(run, Run) else Run.open(run) for run in runs], progress, whole=bool(target)
     )
-    shown: list[list[tuple[str, Typed]]]
+    shown: list[list[tuple[str, Entry]]]
     shown = [_numbered_texts(texts)] if together else [[("", text)] for text in texts] or [list(TEXTBOOK)]
     read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
     for title, (model, roles, told) in zip(_titles([one.name for one, *_ in opened]), opened, strict=True):
@@ -104,30 +106,22 @@ def write_text_view(
     return write_view(path, panels, list(dict.fromkeys(notes)), progress)
 
 
-def read_texts(path: str) -> list[Typed]:
+def read_texts(path: str) -> list[Entry]:
     """Return the texts of a file in UTF-8 (`RawText`), or of standard input for "-" (`texts_in`).
 
     Raises ViewError for a file without texts, and for annotated text.
     """
-    texts: list[Typed]
+    texts: list[Entry]
     if path == "-":
         typed = _standard_input()
         texts = [text for _, text in texts_in(lambda: typed)]
     elif not is_raw_text(file := Path(path)) and reader_by_content(file) is not None:
         raise ViewError(f"{path}: annotated text, expected plain text or a table of texts; `headscope run` reads it")
     else:
-        texts = [_as_typed(text) for _, text, _ in RawText(file).texts()]
+        texts = [text for _, text, _ in RawText(file).texts()]
     if not texts:
         raise ViewError(f"{path}: no text in it, expected words")
     return texts
-
-
-def _as_typed(entry: Entry) -> Typed:
-    """Return what a table has as it would be typed, words parted by blanks."""
-    if isinstance(entry, str):
-        return entry
-    first, second = (text if isinstance(text, str) else " ".join(text) for text in entry)
-    return first, second
 
 
 def _standard_input() -> list[tuple[int, str]]:
@@ -137,7 +131,7 @@ def _standard_input() -> list[tuple[int, str]]:
         raise ViewError(f"standard input: not UTF-8 ({error.reason} at byte {error.start})") from error
 
 
-def _numbered_texts(texts: Sequence[Typed]) -> list[tuple[str, Typed]]:
+def _numbered_texts(texts: Sequence[Entry]) -> list[tuple[str, Entry]]:
     """Return the title of each text in a chooser, and the text."""
     titles = [shorten(written(text), 60, placeholder=" …") for text in texts]
     return [(f"{number}: {title}", text) for number, (title, text) in enumerate(zip(titles, texts, strict=True), 1)]
@@ -207,7 +201,7 @@ class _Read:
 
 
 def _views(
-    model: Model, texts: Sequence[tuple[str, Typed]], target: str, maps: str, step: Callable[[], None]
+    model: Model, texts: Sequence[tuple[str, Entry]], target: str, maps: str, step: Callable[[], None]
 ) -> Iterator[TextAttention]:
     """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder.
 
@@ -232,7 +226,7 @@ def _views(
         raise ViewError(f"{model.name}: {error}") from error
 
 
-def _read(model: Model, text: Typed, *, is_target: bool = False) -> _Read:
+def _read(model: Model, text: Entry, *, is_target: bool = False) -> _Read:
     """Cut a text into pieces; `is_target` says that it is what a decoder is given."""
     words, pieces = cut(model, text, is_target=is_target)
     names, special = [_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS)

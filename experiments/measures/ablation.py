@@ -17,7 +17,17 @@ from reports.formats import count, decimal, names, p_value
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.scores.effects import Row, behaviour_text, cost_text, deciding, highest, is_distance, scale_of, significant
+from reports.scores.effects import (
+    Row,
+    behaviour_text,
+    cost_text,
+    deciding,
+    highest,
+    is_distance,
+    scale_of,
+    significant,
+    too_few,
+)
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS, SELECTED_BY
@@ -264,6 +274,7 @@ def _summary(rows: pd.DataFrame) -> str:
     one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
     costly, helping = map(len, significant(heads))
     few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
+    few += too_few(heads)
     intact = f"with all heads {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}"
     ablated, behaviour = f"Ablated alone, {costly or 'none'} of {len(heads)} heads", behaviour_text(one)
     if is_distance(one):

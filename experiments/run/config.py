@@ -17,7 +17,7 @@ from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
 from probes.corpora.corpus import NAMED
-from probes.plain.text_tables import Entry
+from probes.plain.text_tables import Entry, is_pair
 from probes.registry import registered_by
 from probes.words.own import own_probe
 from reports.measures.registry import OF_FILE, MeasureError, module_of, use
@@ -156,15 +156,6 @@ def config_tables(
     names = {"names": [probes] if isinstance(probes, str) else [*probes]}
     tables = {"corpus": texts, "probes": dict(probes) if isinstance(probes, Mapping) else names}
     return {table: values for table, values in tables.items() if any(values.values())}
-
-
-def is_pair(entry: object) -> bool:
-    """Return whether an object is a pair of texts, or of lists of words."""
-    if not isinstance(entry, list | tuple) or len(entry) != 2:
-        return False
-    if all(isinstance(text, str) for text in entry):
-        return True
-    return all(isinstance(text, list | tuple) and all(isinstance(word, str) for word in text) for text in entry)
 
 
 def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokeni
 from probes import Corpus
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import cache_folder, corpus_path
-from probes.plain.text_tables import DatasetTexts
+from probes.plain.text_tables import NO_PAIR, DatasetTexts
 from probes.training.texts import CorpusTexts, Portion, Stretch, TextFiles, texts_path
 
 STREAM_VOCABULARY = 100_000
@@ -40,7 +40,8 @@ class Material:
 def open_texts(part: TextsSection) -> Iterable[str]:
     """Return the texts of a section, which can be gone through again."""
     if part.dataset is not None:
-        return DatasetTexts(part.dataset, part.subset, part.split, part.column, part.streaming, part.revision)
+        pair = NO_PAIR if "column" in part.model_fields_set else None
+        return DatasetTexts(part.dataset, part.subset, part.split, part.column, part.streaming, part.revision, pair)
     if part.path is not None:
         return TextFiles(part.path, part.unit or "line")
     assert part.name is not None

@@ -19,13 +19,8 @@ from probes.evidence.statistics import Bootstrap, Resamples
 from probes.records import IntArray
 from probes.scoring.tally import Numbers, cluster_blocks
 from reports.tables.effects import ABLATION_CONTRASTS
-from reports.tables.shared_columns import MEASURES, RUN, SCORE
+from reports.tables.shared_columns import ACCURACY, ATTRACTED, RUN, SCORE, VALUE
 from reports.tables.table import Table
-
-VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
-"""What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
-is preferred, ties half, of all pairs and of those with at least one attractor; of labels the share that is right, and
-the logit of the gold label less the mean of the others."""
 
 FEWEST = 3
 "Heads that one is compared with in what its damage explains, at least."
@@ -37,7 +32,7 @@ class AblatedMeasure:
 
     behaviour: str
     name: str
-    "One of MEASURES."
+    "One of `reports.tables.shared_columns.MEASURES`."
     unit: str
     values: Numbers
     "[set, item] The first set is the model as it is."

@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from mha.batches import plan
-from probes.causal.ablation_table import ACCURACY, LOGIT
 from probes.causal.behaviours import Behaviour, BehaviourError, Predictions
+from reports.tables.shared_columns import ACCURACY, LOGIT
 
 Score = Callable[[Float[Tensor, "row label"], Int[Tensor, " row"]], Float[Tensor, " row"]]
 "What a user measures of logits, given the numbers of the gold labels; higher is better."

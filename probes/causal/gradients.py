@@ -24,7 +24,7 @@ from mha.causal.sweep import TextBatch
 from mha.hooks import watch
 from mha.pieces import CLS, SEP
 from mha.watches import Seen
-from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
+from probes.causal.ablation_table import AblatedMeasure, measures
 from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Embedding, embeddings
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
@@ -32,6 +32,7 @@ from probes.evidence.statistics import pearson, spearman
 from probes.scoring.hashed_random import draws
 from probes.scoring.tally import Numbers
 from reports.tables.effects import TOKENS
+from reports.tables.shared_columns import VALUE
 
 DIRECTIONS = 8
 "Random directions in which the embedding of a text is followed; the standard error over n texts is in the interval."

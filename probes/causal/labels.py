@@ -29,7 +29,7 @@ from mha.models.model import Model, typed
 from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal.ablation import measure
-from probes.causal.ablation_table import ACCURACY, measures
+from probes.causal.ablation_table import measures
 from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
 from probes.corpora.line_reader import shortened
@@ -37,7 +37,7 @@ from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
 from probes.plain.text_tables import group_of, table_rows
 from probes.scoring.hashed_random import draws
-from reports.tables.shared_columns import SCORE
+from reports.tables.shared_columns import ACCURACY, SCORE
 
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."

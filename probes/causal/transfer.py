@@ -22,7 +22,7 @@ from torch import Tensor
 
 from mha.causal.interventions import Patch
 from mha.causal.sweep import PIECES, Sweep, head_outputs, sweeping
-from probes.causal.ablation_table import ACCURACY, VALUE, measures
+from probes.causal.ablation_table import measures
 from probes.causal.behaviours import BATCH_PIECES, Behaviour, BehaviourError, Predictions
 from probes.evidence.question import Effort
 from probes.evidence.results import named_heads
@@ -31,6 +31,7 @@ from probes.pairs.scores import NEAR
 from probes.records import IntArray, frozen_ints
 from probes.scoring.hashed_random import Bits, draws, random_bits
 from probes.scoring.tally import Numbers
+from reports.tables.shared_columns import ACCURACY, VALUE
 
 Booleans = npt.NDArray[np.bool_]
 

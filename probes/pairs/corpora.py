@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from mha.messages import nearest_name
+from mha.models.folders import HUB
 from probes.corpora.annotation.written_words import unescaped
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Named, data_folder
@@ -85,7 +87,7 @@ class PairCorpus:
 
 
 def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCorpus:
-    """Open one of GENERATED_PAIRS or NAMED_PAIRS, or a file or folder.
+    """Open one of GENERATED_PAIRS or NAMED_PAIRS, a file or folder, or a file of the hub (`pairs_path`).
 
     `first` takes that many items of each paradigm of a file, and of the grammar, whose pairs `seed` decides. A file's
     suffix says what it holds (`probes.pairs.readers.READERS`). Raises CorpusError for unknown names and
@@ -93,9 +95,19 @@ def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCor
     """
     if generate := GENERATED_PAIRS.get(name):
         return PairCorpus(name, lambda: islice(generate(seed), first or GRAMMAR_PAIRS))
-    path = pairs_path(name)
-    files = pair_files(path)
-    return PairCorpus(name if name in NAMED_PAIRS else path.stem, partial(_read, files, first))
+    files = pair_files(pairs_path(name))
+    return PairCorpus(pairs_name(name), partial(_read, files, first))
+
+
+def pairs_name(name: str) -> str:
+    """Return what pairs are called that are given so: a name, a file or folder by its stem, or a file of the hub.
+
+    >>> pairs_name("blimp"), pairs_name("texts/sea.tsv"), pairs_name("hub:jumelet/multiblimp/deu/data.tsv@main")
+    ('blimp', 'sea', 'multiblimp-deu-data')
+    """
+    if name.startswith(HUB):
+        return "-".join(Path(name.partition("@")[0]).with_suffix("").parts[1:])
+    return name if name in (*GENERATED_PAIRS, *NAMED_PAIRS) else Path(name).stem
 
 
 def _read(files: list[Path], first: int | None) -> Iterator[Item]:
@@ -120,7 +132,12 @@ def _checked(pair: MinimalPair, seen: set[tuple[str, ...]]) -> Item:
 
 
 def pairs_path(name: str) -> Path:
-    """Return the file or folder of a corpus of pairs, named or given as a path; raises CorpusError."""
+    """Return the file or folder of a corpus of pairs, named, given as a path, or hub:OWNER/NAME/FILE[@REVISION].
+
+    The last is a file of a data set of the hub, which is fetched once. Raises CorpusError.
+    """
+    if name.startswith(HUB):
+        return _hub_file(name)
     if name in NAMED_PAIRS:
         path = data_folder() / NAMED_PAIRS[name].path
         if not path.exists():
@@ -131,6 +148,20 @@ def pairs_path(name: str) -> Path:
         return path
     hint = nearest_name(name, [*GENERATED_PAIRS, *NAMED_PAIRS])
     raise CorpusError(f"unknown minimal pairs {name!r}; {hint} (or a file or folder, which this is not)")
+
+
+def _hub_file(name: str) -> Path:
+    from huggingface_hub import constants, hf_hub_download
+
+    found = re.fullmatch(r"([\w.-]+/[\w.-]+)/([^@]+)(?:@(.+))?", name.removeprefix(HUB))
+    if found is None:
+        raise CorpusError(f"pairs {name!r}: expected a file of a data set, as hub:jumelet/multiblimp/deu/data.tsv")
+    try:
+        return Path(hf_hub_download(found[1], found[2], repo_type="dataset", revision=found[3]))
+    except Exception as error:  # of the hub, of the network, of the disk
+        why = "HF_HUB_OFFLINE is set, and it is not in the cache" if constants.HF_HUB_OFFLINE else type(error).__name__
+        hint = "check its name and the network, or give the file itself"
+        raise CorpusError(f"pairs {name!r}: the hub did not give it ({why}); {hint}") from error
 
 
 def pair_files(path: Path) -> list[Path]:

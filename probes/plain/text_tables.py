@@ -31,6 +31,16 @@ Text = str | tuple[str, ...]
 Entry = str | tuple[Text, Text]
 "A text, or a pair of texts that are read together."
 
+
+def is_pair(entry: object) -> bool:
+    """Return whether an object is a pair of texts, or of lists of words."""
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return False
+    if all(isinstance(text, str) for text in entry):
+        return True
+    return all(isinstance(text, list | tuple) and all(isinstance(word, str) for word in text) for text in entry)
+
+
 GROUP: Final = "group"
 "What the column is called that has the same value in rows that depend on each other, as in labelled rows."
 
@@ -308,9 +318,13 @@ class DatasetTexts:
         return folder / self.split
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts that are not blank, first texts where there are pairs."""
-        firsts = (one if isinstance(one, str) else str(one[0]) for _, one, _ in self.entries())
-        yield from (text for text in firsts if text.strip())
+        """Yield the texts that are not blank; raises CorpusError for a pair."""
+        for number, text, _ in self.entries():
+            if not isinstance(text, str):
+                pair = f"data set {self.name!r}: row {number}: a pair of texts, expected one text"
+                raise CorpusError(f'{pair}; say which column is read, as column = "text"')
+            if text.strip():
+                yield text
 
     def entries(self) -> Iterator[Place]:
         """Yield the text, or the pair of texts, of every row."""

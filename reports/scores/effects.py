@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import cost, decimal3, percent
+from reports.formats import cost, count, decimal3, percent
+from reports.tables.marks import fewest_documents
 from reports.tables.shared_columns import COSINE, LEVEL, LOGIT, SCORE, VALUE
 
 Row = Mapping[Any, Any] | pd.Series
@@ -89,6 +90,16 @@ def deciding(rows: pd.DataFrame) -> pd.DataFrame:
 def is_distance(row: Row) -> bool:
     """Return whether the behaviour is a distance from the intact model, which is tested against the median head."""
     return str(row["unit"]).startswith(COSINE)
+
+
+def too_few(heads: pd.DataFrame) -> str:
+    """Say how many documents or rows it takes for some of `heads` to be significant, where there are fewer; else ""."""
+    one = heads.iloc[0]
+    needed = fewest_documents(len(heads) * (1 if is_distance(one) else 2), LEVEL)
+    if needed <= one["clusters"]:
+        return ""
+    clusters = f"{count(int(one['clusters']))} independent documents or rows"
+    return f" With {clusters} no head can be significant: at least {needed} are needed."
 
 
 def highest(heads: pd.DataFrame, column: str = "cost") -> pd.DataFrame:

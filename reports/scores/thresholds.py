@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reports.formats import MISSING, decimal
+from reports.formats import MISSING, count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
 from reports.tables.grades import borderline_text, grade_name
-from reports.tables.marks import FEW_CLUSTERS
+from reports.tables.marks import FEW_CLUSTERS, fewest_documents
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class RunThresholds:
     "The lead over every rival that is tested: more than this."
     controlled: bool = True
     "Whether the run had any control."
+    tests: float = field(default=1, compare=False)
+    "What p of a head is multiplied with, at the least: the heads, and 1 + 1/2 + ... of the labels that were tested."
 
     @classmethod
     def of(cls, config: Mapping[str, Any], *, controlled: bool = True) -> RunThresholds:
@@ -48,14 +50,33 @@ class RunThresholds:
         return f"{named}: not significant after correction for all heads and labels"
 
     def _documents_needed(self, lead: float) -> float:
-        """Return how many effective documents can show a lead above the margin, FEW_CLUSTERS at the least.
+        """Return how many effective documents can show a lead above the margin, FEW_CLUSTERS at the least."""
+        return max(FEW_CLUSTERS, self._unseen(lead))
 
-        In fewer, documents that would bring the lead down to the margin are all missing with a chance of alpha or more.
+    def _unseen(self, lead: float) -> float:
+        """Return in how many effective documents such that bring the lead down to the margin would hardly be missing.
+
+        In fewer, they are all missing with a chance of alpha or more.
         """
-        return max(FEW_CLUSTERS, math.log(self.alpha) / math.log1p(-(lead - self.margin) / (1 + lead)))
+        above = lead - self.margin
+        return math.log(self.alpha) / math.log1p(-above / (1 + lead)) if above > 0 else math.inf
+
+    def out_of_reach(self, row: Any) -> str:
+        """Say of a best head's row why no head can be significant, not even one that is always right; else ""."""
+        signs, unseen = fewest_documents(self.tests, self.alpha), self._unseen(1 - row.baseline_accuracy)
+        if math.isnan(row.p_adjusted) or (signs <= row.clusters and unseen < row.effective_clusters):
+            return ""
+        if math.isinf(unseen):
+            known = f"what it is compared with is right in {percent(row.baseline_accuracy)} %"
+        else:
+            known = f"{count(int(row.clusters))} documents, at least {count(max(signs, math.ceil(unseen)))} needed"
+        return f"{row.probe}: {row.label} ({known})"
 
 
 def run_thresholds(run: RunFolder) -> RunThresholds:
     """Return the rule of a run; raises RunFolderError where config.toml cannot be read."""
     controlled = any(one.is_control for one in run_baselines(run.scores, run.record, run.settings))
-    return RunThresholds.of(run.settings, controlled=controlled)
+    tested = run.scores[(run.scores["split"] == "report") & run.scores["p_adjusted"].notna()]
+    labels = len(tested[["probe", "variant", "label"]].drop_duplicates())
+    tests = run.layers * run.heads * sum(1 / i for i in range(1, labels + 1))
+    return replace(RunThresholds.of(run.settings, controlled=controlled), tests=max(tests, 1))

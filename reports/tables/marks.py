@@ -17,6 +17,17 @@ FEW_CLUSTERS: Final = 20
 "Below this many documents (or sentences) a bootstrap interval is rough, and is marked."
 
 
+def fewest_documents(tests: float, alpha: float) -> int:
+    """Return how few documents can show a p below `alpha` that is corrected for so many tests.
+
+    A p of n documents is at least 1 / 2**n, as if each had a sign by chance (`probes.evidence.leads.Means.p_above`).
+
+    >>> fewest_documents(2 * 72, alpha=0.05)
+    12
+    """
+    return math.floor(math.log2(tests / alpha)) + 1
+
+
 def few_clusters(clusters: int) -> tuple[Mark, ...]:
     """Return the mark of a number that rests on few clusters; none where they are enough, or nothing was counted."""
     if not 0 < clusters < FEW_CLUSTERS:

@@ -130,10 +130,11 @@ COSINE: Final = "cosine"
 "What the unit of a behaviour begins with that is a distance from the intact model."
 
 MEASURES: Final = ("value", "accuracy", "accuracy with attractors", "logit difference")
-"What is measured of a behaviour; of all but minimal pairs and labels the value alone."
+VALUE, ACCURACY, ATTRACTED, LOGIT = MEASURES
+"""What is measured of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right
+sentence is preferred, ties half, of all pairs and of those with at least one attractor; of labels the share that is
+right, and the logit of the gold label less the mean of the others."""
 
-VALUE: Final = MEASURES[0]
-LOGIT: Final = MEASURES[3]
 SCORE: Final = "score"
 "The unit of what a function of the user measures."
 MEASURE: Final = text(

@@ -20,7 +20,10 @@ from experiments.run.config import load_config
 from probes.corpora.named import NAMED
 from probes.syntax.agreement import FORTH, NOUNS, SubjectVerbAgreement
 from reports.compare.atlas import ATLAS_PAGE
+from reports.scores.best_heads import best_head
+from reports.scores.thresholds import RunThresholds
 from reports.tables.grades import REDRAWS, STABLE
+from reports.tables.marks import fewest_documents
 
 ROOT = Path(__file__).parents[2]
 LISTED: list[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "numbers.toml").read_text(encoding="utf-8"))["number"]
@@ -124,6 +127,22 @@ def test_every_block_of_a_page_is_that_of_a_record() -> None:
     }
     made = [blocks(json.loads((ROOT / record).read_text(encoding="utf-8"))) for record, _, blocks in BENCHES]
     assert found == {name for one in [*made, specialisation.blocks(ATLAS)] for name in one}
+
+
+def test_how_many_documents_it_takes_is_what_a_run_says() -> None:
+    page = flat((ROOT / "docs" / "models-and-texts.md").read_text("utf-8"))
+    baselines, least = (
+        numbers(page.partition(row)[2].partition("| |")[0].partition("none")[0])
+        for row in ("control is right in, % |", "or pairs, at the least |")
+    )
+    assert page.count("For 72 heads and one label these are:") == 1
+    assert baselines == ["0", "50", "80", "90", "95"]
+    for baseline, documents in zip(baselines, [*map(int, least), math.inf], strict=True):
+        row = best_head({"label": "x", "p_adjusted": 1.0, "baseline_accuracy": int(baseline) / 100})
+        for there in (documents - 1, documents) if documents < math.inf else (10**6,):
+            row.clusters = row.effective_clusters = there
+            assert (RunThresholds(tests=72).out_of_reach(row) != "") == (there != documents)
+    assert f"takes {fewest_documents(2 * 72, 0.05)} rows at the least" in page
 
 
 def test_the_rule_of_stable_grades_is_that_of_the_code() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -20,7 +21,7 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 import headscope
 from experiments.config.config import ConfigError
 from experiments.heads.typed_text import TypedError
-from headscope import attention, compare, corpus, load, open_run, score, view
+from headscope import ablate, attention, compare, corpus, load, open_run, score, view
 from mha.models.packages import ModelError
 from probes import registry
 from reports import Run
@@ -188,8 +189,12 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
         ConfigError, match="corpus: expected a name, a file, a table of a config or a list of texts, got"
     ):
         score(str(tiny), texts, "position")
-    with pytest.raises(TypedError, match="the text is no text: expected a string, got"):
+    wrong = r"the text is no text: expected a string, or a pair as a tuple of two .*; got"
+    with pytest.raises(TypedError, match=wrong):
         attention(load(str(tiny)), texts)
+    if len(texts):
+        with pytest.raises(TypedError, match=wrong):
+            view(texts, str(tiny))
 
 
 def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_asked(tiny: Path) -> None:
@@ -269,6 +274,20 @@ def test_a_view_of_a_run_has_its_roles_and_is_written_where_it_is_to_be(tiny: Pa
     assert (tmp_path / "view.html").read_text("utf-8") == page.html
     assert "viewed" in page.html
     assert "viewed" not in view(["the dog sees a cat", "a cat sleeps"], str(tiny)).html
+
+
+def test_a_row_of_a_corpus_of_pairs_is_one_text_everywhere_and_its_words_stay_as_they_are(tiny: Path) -> None:
+    model = load(str(tiny))
+    strings, words = ("the dog sees.", "a cat"), (["the", "dog", "sees."], ["a", "cat"])
+    seen, typed = (attention(model, row) for row in (words, strings))
+    assert (seen.words, typed.words[2:4]) == (("the", "dog", "sees.", "a", "cat"), ("sees", "."))
+    np.testing.assert_allclose(seen.head("1-1").loc["a", "cat"], typed.head("1-1").loc["a", "cat"], atol=1e-6)
+    assert ablate(model, "1-1", words).frame["word"].tolist() == [*seen.words]
+    for row in (strings, words):
+        assert view(row, model).html == view([row], model).html, "no list of two texts"
+        assert "words of the second text are underlined" in view(row, model).html
+    with pytest.raises(TypedError, match=r"the text is no text: .*; got list"):
+        view(("the dog", ["a", "cat"]), model)
 
 
 def test_pairs_of_a_list_and_of_a_table_give_the_same_scores_and_a_page(tiny: Path, tmp_path: Path) -> None:

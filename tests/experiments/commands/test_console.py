@@ -1,4 +1,5 @@
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -88,3 +89,22 @@ def test_a_run_shows_nothing_where_output_is_no_terminal_and_its_counts_where_on
             course.begin("score")
             course("texts", 0, 9)
         assert terminal.getvalue() == ("" if talk is Talk.NORMAL else "texts: 9 to do\n")
+
+
+def test_a_notebook_has_the_same_line_in_one_output_that_is_empty_in_the_end(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "errors", Console(file=terminal, force_jupyter=True, width=100))
+    lines: list[str] = []
+
+    def display(data: dict[str, str], raw: bool, display_id: bool) -> SimpleNamespace:
+        return SimpleNamespace(update=lambda now, raw: lines.append(now["text/plain"]))
+
+    monkeypatch.setattr("IPython.display.display", display)
+    with shown_run() as course:
+        course.plan([("score", 1.0), ("page", 1.0)])
+        course.begin("score")
+        for done in range(1000):
+            course("texts", done, 1000)
+    assert lines[0].startswith("stage 1 of 2: score")
+    assert (len(lines) < 5, lines[-1], terminal.getvalue()) == (True, "", "")

@@ -243,3 +243,11 @@ def test_a_run_without_a_config_is_called_after_its_model_and_corpus(
     Path("my trees.conllu.gz").touch()
     given = config_tables(corpus, None, "", ()) | {"model": {"name": model}}
     assert load_config(None, (), given).name == name
+
+
+def test_files_of_the_hub_are_told_apart_by_their_whole_path_and_stay_as_they_are_given(write: Any) -> None:
+    files = [f"hub:jumelet/multiblimp/{language}/data.tsv" for language in ("deu", "nld")]
+    config = resolved(load_config(write(), [f"behaviour.corpora={files}", f"ablation.behaviours={files}"]))
+    assert at(config, "behaviour.corpora") == at(config, "ablation.behaviours") == files
+    twice = "behaviour: minimal pairs 'multiblimp-deu-data' are named twice"
+    assert complaint(write(), f"behaviour.corpora={files[:1] * 2}").startswith(twice)

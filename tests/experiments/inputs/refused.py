@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
+from experiments.config.train_config import TextsSection
 from experiments.heads.typed_text import cut, find_head, find_word
 from experiments.inputs.corpora import open_corpora, open_part
 from experiments.record.job import Job
@@ -24,7 +25,7 @@ from experiments.reproduce.reproduce import rejudge
 from experiments.run import cluster, shards
 from experiments.run.config import corpus_part, load_config, load_training
 from experiments.run.folder import made_for
-from experiments.training.texts import open_vocabulary
+from experiments.training.texts import open_texts, open_vocabulary
 from mha import Encoder, export_encoder, load_model
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
@@ -354,6 +355,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
     },
     "Minimal pairs": {
         "unknown pairs": lambda folder: open_pairs("blim"),
+        "a data set of the hub without a file": lambda folder: open_pairs("hub:jumelet/multiblimp"),
         "an unknown file suffix": file("a.md", b"", read_pairs),
         "BLiMP: a line that is not JSON": file("a.jsonl", b"{\n", read_pairs),
         "BLiMP: a missing key": changed("a.jsonl", seeds.BLIMP, b'"UID"', b'"uid"', read_pairs),
@@ -371,6 +373,9 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "unknown texts": lambda folder: texts_path("wikitext3"),
         "a data set that is no folder, without `hub:`": lambda folder: DatasetTexts("wikitext").open(),
         "a data set whose files are elsewhere": card,
+        "a data set of pairs of texts, no column named": file(
+            "set/a.csv", PAIR, lambda path: iter(open_texts(TextsSection(dataset=str(path.parent))))
+        ),
         "no tokenizer in `train.tokenizer.folder`": tokenizer(None),
         "a malformed tokenizer": tokenizer(b"{"),
     },

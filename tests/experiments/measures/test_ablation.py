@@ -16,13 +16,13 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Ablate, MaskedLM, intervene, load_model
 from probes.causal.ablation import choose_heads
-from probes.causal.ablation_table import ACCURACY, ATTRACTED, LOGIT, VALUE
 from probes.causal.behaviours import preferences
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts
 from reports.tables.effects import ABLATION_CONTRASTS, ABLATIONS
+from reports.tables.shared_columns import ACCURACY, ATTRACTED, LOGIT, VALUE
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 

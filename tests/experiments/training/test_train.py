@@ -251,8 +251,8 @@ def test_a_stream_is_trained_on_without_being_kept(tmp_path: Path) -> None:
 
     saved = tmp_path / "saved"
     texts = [*open_material(section()).train]
-    Dataset.from_dict({"text": texts}).save_to_disk(saved)
-    data = {"dataset": str(saved), "streaming": True}
+    Dataset.from_dict({"text": texts, "text_pair": texts[::-1]}).save_to_disk(saved)
+    data = {"dataset": str(saved), "streaming": True, "column": "text"}
     config = TrainingConfig(name="stream", train=section(data=data, held_out_texts=7))
     material = open_material(config.train)
     assert ([*material.held_out], [*material.train]) == (texts[:7], texts[7:])

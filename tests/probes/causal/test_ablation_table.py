@@ -11,18 +11,12 @@ from scipy.stats import binom, t
 from mha import MaskedLM, Model
 from mha.pieces import Pieces
 from probes.causal.ablation import HeadSet, single_heads, whole_layers
-from probes.causal.ablation_table import (
-    ACCURACY,
-    ATTRACTED,
-    VALUE,
-    ablation_table,
-    contrast_table,
-    damaging_heads,
-)
+from probes.causal.ablation_table import ablation_table, contrast_table, damaging_heads
 from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap
 from probes.minimal_pairs import Kind
+from reports.tables.shared_columns import ACCURACY, ATTRACTED, VALUE
 
 EFFORT = Effort(replicates=500, seed=3)
 TEXT = Pieces(np.zeros(1, np.int32), np.zeros(1, np.int32), 1)

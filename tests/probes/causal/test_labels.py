@@ -28,7 +28,7 @@ from transformers import (
 from headscope import ablate, load
 from mha import Model, ModelError
 from probes.causal.ablation import Heads, measure, single_heads
-from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
+from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
 from probes.causal.decisions import Labels
 from probes.causal.gradients import slopes
@@ -46,6 +46,7 @@ from probes.causal.labels import (
 from probes.causal.labels import WORDS as OF_WORDS
 from probes.causal.pruning import taken
 from probes.evidence.question import Effort
+from reports.tables.shared_columns import ACCURACY, LOGIT, VALUE
 
 WORDS = ["good", "fine", "bad", "poor", "the", "a", "film", "book", "is", "was", "very", "so"]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -328,6 +329,21 @@ def test_the_planted_head_comes_first_in_ten_of_ten_seeds() -> None:
         assert intact >= 0.9
         assert costs.loc[(ACCURACY, f"{layer + 1}-{head + 1}"), "ci_low"] > 0.2
         assert costs.loc[(VALUE, f"{layer + 1}-{head + 1}"), "p_adjusted"] < 0.05
+
+
+def test_of_each_head_the_largest_effects_are_shown_wherever_they_point_and_the_frame_has_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("experiments.heads.sentence.MOST", 5)
+    rows = opinions(60, 0)
+    table = ablate(load(planted(0)[0], tokenizer()), "each", rows.assign(label=rows.label.iloc[::-1].to_list()))
+    costs = table.frame[table.frame.measure == LOGIT].set_index("name")
+    by_size = [name for _, name in sorted((-abs(cost), name) for name, cost in costs.cost.items())]
+    assert [row[0] for row in table] == by_size[:5]
+    assert (len(costs), costs.cost[by_size[0]] < 0) == (8, True), "labels are wrong, and the head is a hindrance"
+    assert f"The 5 largest effects of 8, {(costs.p_adjusted < 0.05).sum()} of them significant" in str(table)
+    shown = table._repr_html_()
+    assert (shown.count("<tr>"), "The 5 largest effects of 8" in shown) == (6, True)
 
 
 def test_of_heads_that_do_nothing_none_is_significant() -> None:

@@ -14,13 +14,14 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 from headscope import ablate, load
 from mha import Model
 from probes.causal.ablation import Heads, measure, single_heads
-from probes.causal.ablation_table import ACCURACY, LOGIT, VALUE, ablation_table, measures
+from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.behaviours import Behaviour
 from probes.causal.labels import TEXTS, Classifier, labelled_rows, labels
 from probes.evidence.question import Effort
 from probes.grammar import lexicon
 from probes.pairs.number_swaps import RULES, rule_rows
 from probes.scoring.tally import Numbers
+from reports.tables.shared_columns import ACCURACY, LOGIT, VALUE
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 SIZE: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}

@@ -6,6 +6,7 @@ import pytest
 from probes import CorpusError
 from probes.minimal_pairs import LeftOut, MinimalPair
 from probes.pairs.corpora import NAMED_PAIRS, open_pairs
+from tests.fuzz import seeds
 
 SHIP = "True\tthe ship sinks\nFalse\tthe ship sink\n"
 SHIPS = "True\tthe ships sink\nFalse\tthe ships sinks\n"
@@ -19,6 +20,31 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "README.md").write_text("about", "utf-8")
     (tmp_path / "SOURCE.txt").write_text("about", "utf-8")
     return tmp_path
+
+
+@pytest.mark.parametrize("revision", ["", "@main"])
+def test_multiblimp_is_read_from_a_data_set_of_the_hub_that_was_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str
+) -> None:
+    """The hub's cache, as `huggingface_hub` lays it out, is in the place of the hub."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    kept = tmp_path / "datasets--jumelet--multiblimp"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("c0ffee", "utf-8")
+    (kept / "snapshots" / "c0ffee" / "deu").mkdir(parents=True)
+    (kept / "snapshots" / "c0ffee" / "deu" / "data.tsv").write_bytes(seeds.MULTIBLIMP)
+    (tmp_path / "a.tsv").write_bytes(seeds.MULTIBLIMP)
+    name = f"hub:jumelet/multiblimp/deu/data.tsv{revision}"
+    found = open_pairs(name)
+    assert found.name == "multiblimp-deu-data"
+    assert found.count() == open_pairs(str(tmp_path / "a.tsv")).count()
+    with pytest.raises(
+        CorpusError, match=r"the hub did not give it \(HF_HUB_OFFLINE is set, and it is not in the cache"
+    ):
+        open_pairs("hub:jumelet/multiblimp/xyz/data.tsv")
+    with pytest.raises(CorpusError, match=r"expected a file of a data set, as hub:jumelet/multiblimp/deu/data\.tsv"):
+        open_pairs("hub:jumelet/multiblimp")
 
 
 def test_first_takes_that_many_of_each_file(folder: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_data_set_on_disk_and_lists_give_the_same_pairs(tmp_path: Path) -> Non
     rows = {"text": [one for one, _ in ROWS], "text_pair": [other for _, other in ROWS]}
     datasets.Dataset.from_dict(rows).save_to_disk(tmp_path / "saved")
     assert read(tmp_path / "saved") == read((ROWS[0], "Go")) == read((READ[0], "Go")) == READ
-    assert [*DatasetTexts(str(tmp_path / "saved"))] == rows["text"], "a training reads first texts"
+    assert [*DatasetTexts(str(tmp_path / "saved"))] == rows["text"], "a training reads the column that it names"
 
 
 GROUPED: list[dict[str, Any]] = [
