@@ -16,7 +16,6 @@ from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragrap
 from reports.formats import count, decimal, names, p_value
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
-from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.effects import (
     Row,
     behaviour_text,
@@ -24,9 +23,9 @@ from reports.scores.effects import (
     deciding,
     highest,
     is_distance,
+    of_single_heads,
     scale_of,
     significant,
-    too_few,
 )
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import Cell, TextColumn, columns_of
@@ -226,7 +225,7 @@ class AblationMeasure(Measure):
             yield from _compared(held)
         elif len(costs):
             firsts = (_groups(rows)[0] for _, rows in costs.groupby("behaviour", sort=False))
-            yield from map(_summary, firsts)
+            yield from map(of_single_heads, firsts)
 
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
@@ -270,24 +269,10 @@ def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
     )
 
 
-def _summary(rows: pd.DataFrame) -> str:
-    one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
-    costly, helping = map(len, significant(heads))
-    few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
-    few += too_few(heads)
-    intact = f"with all heads {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}"
-    ablated, behaviour = f"Ablated alone, {costly or 'none'} of {len(heads)} heads", behaviour_text(one)
-    if is_distance(one):
-        effect = f"cost significantly more on {behaviour} than the median head"
-    else:
-        effect = f"make the result on {behaviour} significantly worse, and {helping or 'none'} significantly better"
-    return f"{ablated} {effect} ({intact}).{few}"
-
-
 def _of_behaviour(rows: pd.DataFrame) -> Iterator[Block]:
     groups = _groups(rows)
     first, heads, layers = (groups[0], *(groups[0][groups[0]["kind"] == kind] for kind in ("head", "layer")))
-    yield Paragraph(_summary(first))
+    yield Paragraph(of_single_heads(first))
     ordered = highest(heads)
     chosen = pd.concat([ordered.head(COSTLY), significant(ordered)[1].tail(HELPING)]).drop_duplicates("name")
     also = "" if is_distance(first.iloc[0]) else ", then those without which the model is significantly better"

@@ -271,7 +271,7 @@ class BatchScorer:
                 top = top.joined(memory[:, CLS]).joined(memory[:, SEP])
             tops.append(top)
         memory[diagonal, diagonal] = itself
-        tops.extend(top_of_listed(cells[where], *listed) for where, *listed in self.explicit)
+        tops.extend(top_of_listed(cells.index_select(0, where), *listed) for where, *listed in self.explicit)
         return joined_tops(tops)
 
 
@@ -280,7 +280,7 @@ def top_of_listed(values: Tensor, item: Tensor, starts: Tensor) -> Top:
     every = torch.arange(len(item), device=item.device)
     empty = values.new_zeros(len(starts), values.shape[1])
     best = empty.scatter_reduce(0, item[:, None].expand_as(values), values, "amax", include_self=False)
-    of_item = best[item]
+    of_item = best.index_select(0, item)
     close = values >= (of_item - NEAR_TIE).clamp_(min=TINY)
     near, ties = (sum_rows(flags.to(values.dtype), every, starts) for flags in (close, values == of_item))
     return Top(best, sum_rows(values, every, starts), near > 1, ties.clamp_(min=1))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import cost, count, decimal3, percent
-from reports.tables.marks import fewest_documents
+from reports.tables.marks import FEW_CLUSTERS, fewest_documents
 from reports.tables.shared_columns import COSINE, LEVEL, LOGIT, SCORE, VALUE
 
 Row = Mapping[Any, Any] | pd.Series
@@ -111,3 +111,18 @@ def significant(heads: pd.DataFrame, column: str = "cost") -> tuple[pd.DataFrame
     """Return the rows of heads whose effect is significantly above 0, and of those where it is below."""
     sure = heads[heads["p_adjusted"] < LEVEL]
     return sure[sure[column] > 0], sure[sure[column] < 0]
+
+
+def of_single_heads(rows: pd.DataFrame) -> str:
+    """Say how many heads have a significant effect when they are ablated alone."""
+    one, heads = rows.iloc[0], rows[rows["kind"] == "head"]
+    costly, helping = map(len, significant(heads))
+    few = f" ⚠ Only {count(int(one['clusters']))} clusters." if one["clusters"] < FEW_CLUSTERS else ""
+    few += too_few(heads)
+    intact = f"with all heads {scale_of(one).value(one['intact'])} {one['unit']}, n = {count(int(one['n']))}"
+    ablated, behaviour = f"Ablated alone, {costly or 'none'} of {len(heads)} heads", behaviour_text(one)
+    if is_distance(one):
+        effect = f"cost significantly more on {behaviour} than the median head"
+    else:
+        effect = f"make the result on {behaviour} significantly worse, and {helping or 'none'} significantly better"
+    return f"{ablated} {effect} ({intact}).{few}"
