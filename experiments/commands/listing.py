@@ -85,13 +85,13 @@ def probes() -> Rows:
 
 def _labels(probe: Probe, texts: Sequence[Document]) -> str:
     """Return the labels under which a probe counts items of some texts of the embedded grammar."""
-    from probes.evidence.results import reported_questions
+    from probes.scoring.tally import reported_questions
 
     read = [part for one in texts for part in (one.split_sentences() if probe.scope == "sentence" else (one,))]
     given = {label for text in read for asked in probe.targets(text).values() for label in asked.label}
     pooled = reported_questions({(probe.name, "", one) for label in given for one in probe.pool(label)})
-    told = ", ".join(label for *_, label in pooled)
-    return f"{told} (in the embedded grammar)" if told else "those of its corpus, in the scores of a run"
+    labels = ", ".join(label for *_, label in pooled)
+    return f"{labels} (in the embedded grammar)" if labels else "those of its corpus, in the scores of a run"
 
 
 def _holding(needs: str) -> str:

@@ -31,7 +31,7 @@ def written(text: Entry) -> str:
 
 def is_one(text: object) -> bool:
     """Return whether an object is one text, a string, or one pair: a tuple of two strings or of two lists of words."""
-    return isinstance(text, str) or (isinstance(text, tuple) and is_pair(text))
+    return isinstance(text, str) or (isinstance(text, tuple) and is_pair(text) and not isinstance(text[0], tuple))
 
 
 class TypedError(OneLineError):

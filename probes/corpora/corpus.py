@@ -240,11 +240,16 @@ class ArrowTexts(Texts):
         from datasets.table import InMemoryTable
         from pyarrow import py_buffer
 
+        self._path = path
         with path.open("rb") as file:
             self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         table = InMemoryTable.from_buffer(py_buffer(self._mapped))
         self._rows = Dataset(table, fingerprint=path.stem)  # it would read all to make one
         self.lost = Cut(**{field.name: sum(self._rows[f"lost_{field.name}"][:]) for field in fields(Cut)})
+
+    def __reduce__(self) -> tuple[type[ArrowTexts], tuple[Path]]:
+        """Be opened anew where it is copied to."""
+        return ArrowTexts, (self._path,)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +28,7 @@ from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
-from probes.scoring.tally import Numbers, Pooled, Question
+from probes.scoring.tally import Numbers, Pooled, Question, reported_questions
 from reports.tables.grades import REDRAWS, has_stable_grade, is_of_language
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import SPLITS as SPLITS
@@ -224,16 +223,6 @@ def _adjusted(families: Sequence[IntArray], corrected: Numbers) -> Numbers:
 def questions(select: Split, report: Split) -> list[Question]:
     """Return the questions of both splits, as `reported_questions` leaves them."""
     return reported_questions(set(select.heads) | set(report.heads))
-
-
-def reported_questions(known: Collection[Question]) -> list[Question]:
-    """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
-    parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
-    return sorted(
-        (probe, variant, label)
-        for probe, variant, label in known
-        if not label.endswith(":*") or parts[probe, variant, label.removesuffix(":*")] > 2
-    )
 
 
 def named_heads(shape: tuple[int, int]) -> dict[str, object]:

@@ -151,17 +151,20 @@ def pairs_path(name: str) -> Path:
 
 
 def _hub_file(name: str) -> Path:
-    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     found = re.fullmatch(r"([\w.-]+/[\w.-]+)/([^@]+)(?:@(.+))?", name.removeprefix(HUB))
     if found is None:
         raise CorpusError(f"pairs {name!r}: expected a file of a data set, as hub:jumelet/multiblimp/deu/data.tsv")
     try:
         return Path(hf_hub_download(found[1], found[2], repo_type="dataset", revision=found[3]))
-    except Exception as error:  # of the hub, of the network, of the disk
-        why = "HF_HUB_OFFLINE is set, and it is not in the cache" if constants.HF_HUB_OFFLINE else type(error).__name__
-        hint = "check its name and the network, or give the file itself"
-        raise CorpusError(f"pairs {name!r}: the hub did not give it ({why}); {hint}") from error
+    except LocalEntryNotFoundError as error:
+        hint = "unset HF_HUB_OFFLINE where it is set, check the network, or give the file itself"
+        raise CorpusError(f"pairs {name!r}: not in the cache, and the hub is not reachable; {hint}") from error
+    except Exception as error:  # of the hub, of the disk
+        why = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise CorpusError(f"pairs {name!r}: the hub did not give it: {why}") from error
 
 
 def pair_files(path: Path) -> list[Path]:

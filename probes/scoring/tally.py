@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from tempfile import TemporaryFile
@@ -98,7 +99,7 @@ class Segments:
 class Tally:
     """Adds up measures; `scored` is the number of heads (or baselines) that are scored side by side.
 
-    With `hits_alone` all other measures are missing.
+    With `hits_alone` all other measures are missing. A tally that has a file cannot be pickled.
     """
 
     def __init__(self, scored: int, *, hits_alone: bool = False) -> None:
@@ -150,13 +151,14 @@ class Tally:
             if self._held[0].nbytes * len(self._n) <= IN_MEMORY:
                 self._held.append(np.zeros(self._held[0].shape))
             else:
-                self._file.write(bytes(self._held[0].nbytes))  # fails where the disk is full; a mapped hole would crash
+                self._file.write(bytes(self._held[0].nbytes))
+                self._file.flush()  # fails here where the disk is full: to touch a mapped hole would end the process
         rows: IntArray = self._rows[question, block]
         return rows
 
     @cached_property
     def _file(self) -> IO[bytes]:
-        file = TemporaryFile(buffering=0)  # noqa: SIM115  # it ends with the tally
+        file = TemporaryFile()  # noqa: SIM115  # it ends with the tally
         finalize(self, file.close)
         return file
 
@@ -196,6 +198,16 @@ def _chunks(rows: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
     for number in np.unique(chunk):
         here = np.flatnonzero(chunk == number)
         yield int(number), here, rows[here] % CHUNK
+
+
+def reported_questions(known: Collection[Question]) -> list[Question]:
+    """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
+    parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
+    return sorted(
+        (probe, variant, label)
+        for probe, variant, label in known
+        if not label.endswith(":*") or parts[probe, variant, label.removesuffix(":*")] > 2
+    )
 
 
 def cluster_blocks(ids: Iterable[str]) -> dict[str, int]:

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probes.evidence.results import reported_questions
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.baselines import LEXICAL
-from probes.scoring.tally import Numbers, Pooled, Question, Sums
+from probes.scoring.tally import Numbers, Pooled, Question, Sums, reported_questions
 from reports.tables.biographies import MAIN, TABLES
 
 GROUPS = 100

@@ -93,13 +93,12 @@ def is_distance(row: Row) -> bool:
 
 
 def too_few(heads: pd.DataFrame) -> str:
-    """Say how many documents or rows it takes for some of `heads` to be significant, where there are fewer; else ""."""
+    """Say how many clusters it takes for some of `heads` to be significant, where there are fewer; else ""."""
     one = heads.iloc[0]
     needed = fewest_documents(len(heads) * (1 if is_distance(one) else 2), LEVEL)
     if needed <= one["clusters"]:
         return ""
-    clusters = f"{count(int(one['clusters']))} independent documents or rows"
-    return f" With {clusters} no head can be significant: at least {needed} are needed."
+    return f" With {count(int(one['clusters']))} clusters no head can be significant: at least {needed} are needed."
 
 
 def highest(heads: pd.DataFrame, column: str = "cost") -> pd.DataFrame:

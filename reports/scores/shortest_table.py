@@ -50,7 +50,7 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     note += " Undecided: too little text to tell." * ("undecided" in said)
     note += " Borderline: other draws of the controls often say otherwise." * ("borderline" in said)
     if beyond := [*dict.fromkeys(filter(None, map(rule.out_of_reach, rows)))]:
-        note += f" No head can be significant, even one that is always right, in {names(beyond, 3)}."
+        note += f" No head can be significant, even with an accuracy of 100 %, in {names(beyond, 3)}."
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

@@ -24,7 +24,7 @@ class RunThresholds:
     "The lead over every rival that is tested: more than this."
     controlled: bool = True
     "Whether the run had any control."
-    tests: float = field(default=1, compare=False)
+    correction: float = field(default=1, compare=False)
     "What p of a head is multiplied with, at the least: the heads, and 1 + 1/2 + ... of the labels that were tested."
 
     @classmethod
@@ -62,14 +62,16 @@ class RunThresholds:
         return math.log(self.alpha) / math.log1p(-above / (1 + lead)) if above > 0 else math.inf
 
     def out_of_reach(self, row: Any) -> str:
-        """Say of a best head's row why no head can be significant, not even one that is always right; else ""."""
-        signs, unseen = fewest_documents(self.tests, self.alpha), self._unseen(1 - row.baseline_accuracy)
+        """Say of a best head's row why no head can be significant, not even with an accuracy of 100 %; else ""."""
+        signs, unseen = fewest_documents(self.correction, self.alpha), self._unseen(1 - row.baseline_accuracy)
         if math.isnan(row.p_adjusted) or (signs <= row.clusters and unseen < row.effective_clusters):
             return ""
+        there, effective = count(int(row.clusters)), decimal(row.effective_clusters, 1)
         if math.isinf(unseen):
-            known = f"what it is compared with is right in {percent(row.baseline_accuracy)} %"
+            known = f"the strongest baseline or control has {percent(row.baseline_accuracy)} %"
         else:
-            known = f"{count(int(row.clusters))} documents, at least {count(max(signs, math.ceil(unseen)))} needed"
+            uneven = "" if effective == f"{there}.0" else f", effective number {effective}"
+            known = f"{there} documents{uneven}; at least {count(max(signs, math.ceil(unseen)))} even ones are needed"
         return f"{row.probe}: {row.label} ({known})"
 
 
@@ -78,5 +80,5 @@ def run_thresholds(run: RunFolder) -> RunThresholds:
     controlled = any(one.is_control for one in run_baselines(run.scores, run.record, run.settings))
     tested = run.scores[(run.scores["split"] == "report") & run.scores["p_adjusted"].notna()]
     labels = len(tested[["probe", "variant", "label"]].drop_duplicates())
-    tests = run.layers * run.heads * sum(1 / i for i in range(1, labels + 1))
-    return replace(RunThresholds.of(run.settings, controlled=controlled), tests=max(tests, 1))
+    correction = run.layers * run.heads * sum(1 / i for i in range(1, labels + 1))
+    return replace(RunThresholds.of(run.settings, controlled=controlled), correction=max(correction, 1))

@@ -133,7 +133,7 @@ def test_how_many_documents_it_takes_is_what_a_run_says() -> None:
     page = flat((ROOT / "docs" / "models-and-texts.md").read_text("utf-8"))
     baselines, least = (
         numbers(page.partition(row)[2].partition("| |")[0].partition("none")[0])
-        for row in ("control is right in, % |", "or pairs, at the least |")
+        for row in ("baseline or control, % |", "or pairs, at the least |")
     )
     assert page.count("For 72 heads and one label these are:") == 1
     assert baselines == ["0", "50", "80", "90", "95"]

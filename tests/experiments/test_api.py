@@ -71,6 +71,20 @@ def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
     assert set(run.scores["probe"]) == {"position"}
 
 
+def test_a_function_is_told_how_far_the_run_is_and_false_shows_nothing(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def refused() -> None:
+        raise AssertionError("nothing was to be shown")
+
+    monkeypatch.setattr("experiments.api.shown_run", refused)
+    score(str(tiny), SPLITS[0], "position", progress=lambda what, *rest: steps.append(what), **SMALL)
+    assert len(set(steps)) > 1
+    score(str(tiny), SPLITS[0], "position", progress=False, **SMALL)
+
+
 def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,13 +91,15 @@ def test_a_whole_run_is_timed_beside_plain_passes_over_both_of_its_splits(monkey
     small = """
         name = "bench"
         model.name = "{model}"
-        corpus.select = {{ name = "grammar", documents = 5, seed = 1 }}
-        corpus.report = {{ name = "grammar", documents = 5, seed = 2 }}
+        {corpus}
         probes.names = [{probes}]
         controls = {{ random = 2, permuted = 0, orders = 0 }}
     """
     read: list[int] = []
     monkeypatch.setattr(bench_scoring, "RUN", small)
+    monkeypatch.setattr(bench_scoring, "sentences", lambda count: ("another corpus", ()))
+    whole = bench_scoring.SPLITS[""]
+    monkeypatch.setitem(bench_scoring.SPLITS, "", whole.replace("seed", "documents = 5, seed"))
     monkeypatch.setattr(bench_scoring, "plain_pass", lambda model: lambda texts: read.append(len(texts)))
     found = bench_scoring.time_run(passes.MINILM, 1)
     assert found["run"] > found["plain pass"]

@@ -53,11 +53,11 @@ def test_a_run_has_controls_as_its_config_its_stages_or_its_scores_say(run_folde
     ("baseline", "documents", "reason"),
     [
         # the strongest baseline leaves a lead of 20 points: (1 - 0.15 / 1.2) ** 22 = 0.053, ** 23 = 0.046
-        (0.8, 22, "dependency: obj (22 documents, at least 23 needed)"),
+        (0.8, 22, "dependency: obj (22 documents; at least 23 even ones are needed)"),
         (0.8, 23, ""),
-        (0.96, 10_000, "dependency: obj (what it is compared with is right in 96.0 %)"),
+        (0.96, 10_000, "dependency: obj (the strongest baseline or control has 96.0 %)"),
         # 72 heads: 72 / 2 ** 10 = 0.07, 72 / 2 ** 11 = 0.035
-        (0.0, 10, "dependency: obj (10 documents, at least 11 needed)"),
+        (0.0, 10, "dependency: obj (10 documents; at least 11 even ones are needed)"),
         (0.0, 11, ""),
     ],
 )
@@ -66,18 +66,25 @@ def test_where_no_head_can_be_significant_documents_are_counted_that_would_do(
 ) -> None:
     one = best_head({"probe": "dependency", "label": "obj", "p_adjusted": 1.0, "baseline_accuracy": baseline})
     one.clusters = one.effective_clusters = documents
-    assert RunThresholds(tests=72).out_of_reach(one) == reason
+    assert RunThresholds(correction=72).out_of_reach(one) == reason
     each = Documents.of(np.ones(documents))
     always = np.ones((documents, 72)), (np.arange(documents)[:, None] < baseline * documents).astype(float)
     p = holm(p_of_leads(each, *always, margin=0.05)), p_unseen(np.ones(72) - baseline, documents, 0.05)
-    assert np.maximum(*p).min() >= 0.05 or not reason, "a head that is always right is not significant"
-    note = answers("", [one], RunThresholds(tests=72), RunRecord()).note
-    assert note.endswith(f" No head can be significant, even one that is always right, in {reason}.") == bool(reason)
+    assert np.maximum(*p).min() >= 0.05 or not reason, "a head with an accuracy of 100 % is not significant"
+    note = answers("", [one], RunThresholds(correction=72), RunRecord()).note
+    assert note.endswith(f" No head can be significant, even with an accuracy of 100 %, in {reason}.") == bool(reason)
+
+
+def test_documents_of_unequal_size_count_as_the_fewer_that_they_are_worth() -> None:
+    one = best_head({"probe": "dependency", "label": "obj", "p_adjusted": 1.0, "baseline_accuracy": 0.8})
+    one.clusters, one.effective_clusters = 30, 20.0
+    told = "dependency: obj (30 documents, effective number 20.0; at least 23 even ones are needed)"
+    assert RunThresholds(correction=72).out_of_reach(one) == told
 
 
 @pytest.mark.parametrize(("rows", "enough"), [(11, False), (12, True)])
 def test_so_few_rows_show_no_cost_of_any_of_72_heads_by_the_test_itself(rows: int, enough: bool) -> None:
     assert (two_sided(np.ones(rows), np.ones((rows, 72)))[1].min() < 0.05) == enough
     costs = pd.DataFrame({"unit": ["logits"] * 72, "measure": "logit difference", "clusters": rows})
-    needed = " With 11 independent documents or rows no head can be significant: at least 12 are needed."
+    needed = " With 11 clusters no head can be significant: at least 12 are needed."
     assert too_few(costs) == ("" if enough else needed)

@@ -110,6 +110,11 @@ def test_what_does_not_hold_stands_first_on_one_screen(
     assert HOSTILE not in text
 
 
+@pytest.mark.usefixtures("pages")
+def test_axe_finds_no_serious_fault(serious_faults: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    assert serious_faults(tmp_path / "index.html") == []
+
+
 def test_many_claims_fit_on_a_screen_too(more_than_a_screen: Callable[[Path], list[str]], tmp_path: Path) -> None:
     for number in range(8):
         texts = [f"Statement {number}-{place} holds in every training run of this encoder" for place in range(3)]
