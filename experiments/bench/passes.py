@@ -16,7 +16,7 @@ from probes import Corpus, Document, Probe, Settings, get_probe, learn_baselines
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Texts, corpus_path
 from probes.maps.shapes import Shapes
-from probes.scoring.tally import Pooled
+from probes.scoring.score import Outcome
 
 Given = TypeVar("Given")
 
@@ -104,19 +104,15 @@ def of_sentences() -> list[str]:
     return [name for name in probe_names() if get_probe(name).scope == "sentence"]
 
 
-def score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: bool = False) -> Pooled:
+def score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: bool = False) -> Outcome:
     """Learn the offsets and score every head and the offset baseline on all variants of some untrained probes.
-
-    Returned are the sums of all questions, as a run keeps them.
 
     With `shapes` attention statistics (`Shapes`) are measured in the same pass.
     """
     probes: list[Probe] = [get_probe(name) for name in names]
     baselines = learn_baselines(texts, probes, ["offset"], lexical=False)
     observers = [Shapes(model, texts.ids())] if shapes else []
-    found = score_corpus(model, texts, probes, baselines, Settings(), observers=observers)
-    by_name = {probe.name: probe for probe in probes}
-    return dict(found.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    return score_corpus(model, texts, probes, baselines, Settings(), observers=observers)
 
 
 def timed(work: Callable[..., object], *arguments: object) -> float:

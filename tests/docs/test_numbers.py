@@ -141,7 +141,7 @@ def test_how_many_documents_it_takes_is_what_a_run_says() -> None:
         row = best_head({"label": "x", "p_adjusted": 1.0, "baseline_accuracy": int(baseline) / 100})
         for there in (documents - 1, documents) if documents < math.inf else (10**6,):
             row.clusters = row.effective_clusters = there
-            assert (RunThresholds(tests=72).out_of_reach(row) != "") == (there != documents)
+            assert (RunThresholds(correction=72).out_of_reach(row) != "") == (there != documents)
     assert f"takes {fewest_documents(2 * 72, 0.05)} rows at the least" in page
 
 

@@ -126,7 +126,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., t
     monkeypatch.setattr(bench_scoring, "version", lambda name: "1.0")
 
     def run(corpus: str, *arguments: str, **changed: Any) -> tuple[object, Path]:
-        parts = {name: lambda texts, rounds, name=name: (numbers | changed)[name] for name in bench_scoring.PARTS}
+        parts = {name: lambda texts, rounds, name=name: (numbers | changed).get(name) for name in bench_scoring.PARTS}
         monkeypatch.setattr(bench_scoring, "PARTS", parts)
         monkeypatch.setattr(bench_scoring, "sentences", lambda count: (corpus, [None] * count))
         monkeypatch.setattr(sys, "argv", ["bench", *arguments])
