@@ -11,6 +11,7 @@ import numpy as np
 
 from probes.scoring.tally import Numbers
 from reports.tables.estimate import Estimate
+from reports.tables.marks import fewest_documents, fewest_unseen
 
 LARGEST = 10_000_000
 "More documents than this are not told."
@@ -49,10 +50,7 @@ class LeadTest:
     @property
     def fewest(self) -> float:
         """How few documents can show the lead at all; infinite where it is no larger than the margin."""
-        if self.lead <= self.margin:
-            return math.inf
-        unseen = math.log(self.alpha) / math.log1p(-(self.lead - self.margin) / (1 + self.lead))
-        return max(2.0, unseen, -math.log2(self.level))
+        return max(2, fewest_unseen(self.lead, self.margin, self.alpha), fewest_documents(1, self.level))
 
     def documents(self, power: float) -> int | None:
         """Return how many documents find the lead in that share of corpora; None for more than LARGEST."""

@@ -16,7 +16,7 @@ from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, pag
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.grades import answered, result, shown
+from reports.tables.grades import ANSWERS, answered, result, shown
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -39,7 +39,7 @@ def best_shown(probe: str, rows: Sequence[BestHead], rule: RunThresholds | None,
 
 def answer_columns(rule: RunThresholds | None, does: Callable[[BestHead], Cell]) -> tuple[TextColumn, ...]:
     """Return the columns that a reader sees first: what a head does, how accurately, beside what, with what result."""
-    verdicts = [] if rule is None else [TextColumn("Result", _verdict, "verdict")]
+    verdicts = [] if rule is None else [TextColumn("Result", partial(_verdict, rule), "verdict")]
     return (TextColumn("The head attends", does, "row"), _HEAD, *_numbers(rule), *verdicts)
 
 
@@ -103,10 +103,16 @@ def _strongest(row: BestHead) -> Cell:
     return Cell(percent(row.baseline_accuracy), baseline_name(row.baseline), sort=float(row.baseline_accuracy))
 
 
-def _verdict(row: BestHead) -> Cell:
-    """Return the verdict in words, and what finds more than the head where that is a word table or a rule."""
-    better = _better(row)
-    return _badge(row, verdict(row), f"{', but' if row.grade else ';'} {better}" if better else "")
+def _verdict(rule: RunThresholds, row: BestHead) -> Cell:
+    """Return the verdict in words; what finds more than the head where that is a word table or a rule of grammar.
+
+    Where nothing is decided and no head could be significant, it says why.
+    """
+    found, better = verdict(row), _better(row)
+    more = f"{', but' if row.grade else ';'} {better}" if better else ""
+    if row.verdict == ANSWERS[-1] and (reason := rule.out_of_reach(row)):
+        more += f"; {reason}"
+    return _badge(row, found, more)
 
 
 def _badge(row: BestHead, found: str, more: str = "") -> Cell:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import count, names, points
+from reports.formats import count, points
 from reports.run.folder import RunFolder
 from reports.run.record import RunRecord
 from reports.scores.best_heads import BestHead, has_few_clusters, leaders, run_best_heads
@@ -49,8 +49,6 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     said = {verdict(row) for row in rows}
     note += " Undecided: too little text to tell." * ("undecided" in said)
     note += " Borderline: other draws of the controls often say otherwise." * ("borderline" in said)
-    if beyond := [*dict.fromkeys(filter(None, map(rule.out_of_reach, rows)))]:
-        note += f" No head can be significant, even with an accuracy of 100 %, in {names(beyond, 3)}."
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

@@ -11,7 +11,7 @@ from reports.formats import MISSING, count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.controls import run_baselines
 from reports.tables.grades import borderline_text, grade_name
-from reports.tables.marks import FEW_CLUSTERS, fewest_documents
+from reports.tables.marks import FEW_CLUSTERS, fewest_documents, fewest_unseen
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,20 @@ class RunThresholds:
 
     def _documents_needed(self, lead: float) -> float:
         """Return how many effective documents can show a lead above the margin, FEW_CLUSTERS at the least."""
-        return max(FEW_CLUSTERS, self._unseen(lead))
-
-    def _unseen(self, lead: float) -> float:
-        """Return in how many effective documents such that bring the lead down to the margin would hardly be missing.
-
-        In fewer, they are all missing with a chance of alpha or more.
-        """
-        above = lead - self.margin
-        return math.log(self.alpha) / math.log1p(-above / (1 + lead)) if above > 0 else math.inf
+        return max(FEW_CLUSTERS, fewest_unseen(lead, self.margin, self.alpha))
 
     def out_of_reach(self, row: Any) -> str:
         """Say of a best head's row why no head can be significant, not even with an accuracy of 100 %; else ""."""
-        signs, unseen = fewest_documents(self.correction, self.alpha), self._unseen(1 - row.baseline_accuracy)
+        signs = fewest_documents(self.correction, self.alpha)
+        unseen = fewest_unseen(1 - row.baseline_accuracy, self.margin, self.alpha)
         if math.isnan(row.p_adjusted) or (signs <= row.clusters and unseen < row.effective_clusters):
             return ""
-        there, effective = count(int(row.clusters)), decimal(row.effective_clusters, 1)
         if math.isinf(unseen):
-            known = f"the strongest baseline or control has {percent(row.baseline_accuracy)} %"
-        else:
-            uneven = "" if effective == f"{there}.0" else f", effective number {effective}"
-            known = f"{there} documents{uneven}; at least {count(max(signs, math.ceil(unseen)))} even ones are needed"
-        return f"{row.probe}: {row.label} ({known})"
+            return f"no head can be significant beside {percent(row.baseline_accuracy)} %"
+        there, effective = count(int(row.clusters)), decimal(row.effective_clusters, 1)
+        uneven = "" if effective == f"{there}.0" else f" (effective number {effective})"
+        needed = count(max(signs, math.ceil(unseen)))
+        return f"no head can be significant with {there} documents{uneven}, at least {needed} are needed"
 
 
 def run_thresholds(run: RunFolder) -> RunThresholds:

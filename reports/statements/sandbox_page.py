@@ -120,7 +120,9 @@ def _shown(table: Table, rows: pd.DataFrame, said: str, figures: Iterable[Figure
     yield Paragraph(said)
     if charts := [figure_chart(one) for one in figures]:
         yield Charts(charts)
-    shown = TableBlock(table.beside(rows, table.about), caption=False, sorts=True)
+    said_of_none = {one.name for one in table.columns if one.dtype == "bool" and not rows[one.name].any()}
+    names = [name for name in table.names if name not in said_of_none]
+    shown = TableBlock(table.beside(rows, table.about, *names), caption=False, sorts=True)
     yield shown if len(rows) <= ROWS else Fold(f"All {count(len(rows))} rows", [shown])
 
 

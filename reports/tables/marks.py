@@ -28,6 +28,16 @@ def fewest_documents(tests: float, alpha: float) -> int:
     return math.floor(math.log2(tests / alpha)) + 1
 
 
+def fewest_unseen(lead: float, margin: float, alpha: float) -> float:
+    """Return in how many documents those that would bring a lead down to the margin can hardly all be missing.
+
+    In fewer, the chance of that is alpha or more (`probes.evidence.leads.p_unseen`); infinite for a lead of no more
+    than the margin.
+    """
+    above = lead - margin
+    return math.log(alpha) / math.log1p(-above / (1 + lead)) if above > 0 else math.inf
+
+
 def few_clusters(clusters: int) -> tuple[Mark, ...]:
     """Return the mark of a number that rests on few clusters; none where they are enough, or nothing was counted."""
     if not 0 < clusters < FEW_CLUSTERS:

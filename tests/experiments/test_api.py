@@ -300,6 +300,8 @@ def test_a_row_of_a_corpus_of_pairs_is_one_text_everywhere_and_its_words_stay_as
     for row in (strings, words):
         assert view(row, model).html == view([row], model).html, "no list of two texts"
         assert "words of the second text are underlined" in view(row, model).html
+    two = (strings, ("a cat", "the dog sees."))
+    assert view(two, model).html == view([*two], model).html, "a tuple of two pairs is no pair of lists of words"
     with pytest.raises(TypedError, match=r"the text is no text: .*; got list"):
         view(("the dog", ["a", "cat"]), model)
 

@@ -1,3 +1,4 @@
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,7 @@ def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[...
         assert ours.size() == theirs.size()
         assert ours.lost == theirs.lost
         assert [len(chunk) for chunk in ours.chunks(5)] == [len(chunk) for chunk in theirs.chunks(5)]
+        assert everything(pickle.loads(pickle.dumps(ours)).take([1])) == everything(theirs.take([1]))
     text = disk.sentences().take([0])[0]
     assert text.heads.dtype == np.int64
     assert not text.heads.flags.writeable

@@ -111,6 +111,20 @@ def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time_nor_on_where
     assert (len(tally._n), len(tally._held)) == (chunks, min(chunks, held))
 
 
+def test_a_full_disk_ends_a_tally_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of the size of files is in the place of the end of a disk."""
+    resource = pytest.importorskip("resource", reason="the system has no such limit")
+    monkeypatch.setattr("probes.scoring.tally.IN_MEMORY", 0)
+    tally, before = Tally(1), resource.getrlimit(resource.RLIMIT_FSIZE)
+    tally._find([("p", "v", str(n)) for n in range(3)])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            tally._reserve(np.repeat(np.arange(3), BLOCKS), np.tile(np.arange(BLOCKS), 3))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_an_empty_tally_has_no_questions() -> None:
     assert dict(Tally(3).pooled(lambda question: ("all",))) == {}
 
