@@ -183,11 +183,11 @@ function headScatter(root, names, numbers, first, show, choose) {
   return scatter;
 }
 
-/* One of several maps of all heads, to be chosen: `paint` fills the cells of a map and returns what stands at the ends of its scale, `describe` says a head of it. */
+/* One of several maps of all heads, to be chosen: `paint` fills the cells and the scale, with colours stretched to the map or not; `describe` says a head of it. */
 function chosenMap(root, describe, paint) {
-  const { layers, heads, maps, first } = JSON.parse(root.querySelector("script").textContent);
-  const choice = root.querySelector("[data-role=map]"), readout = root.querySelector(".readout");
-  const [low, , high] = root.querySelector(".scale").children;
+  const { layers, heads, maps, first = 0 } = JSON.parse(root.querySelector("script").textContent);
+  const [choice, stretch] = ["map", "stretch"].map((name) => root.querySelector(`[data-role=${name}]`));
+  const readout = root.querySelector(".readout"), scale = root.querySelector(".scale");
   let map = maps[first];
 
   const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1}${describe(map, i)}`;
@@ -195,36 +195,35 @@ function chosenMap(root, describe, paint) {
   const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
 
   function draw() {
-    grid.focus = map.selected ?? 0;
-    [low.textContent, high.textContent] = paint(map, grid.cells, said);
+    grid.focus = map.selected ?? grid.focus;
+    paint(map, grid.cells, scale, stretch.checked, said);
     grid.cells.forEach((cell, i) => { cell.tabIndex = i === grid.focus ? 0 : -1; });
     show(grid.focus);
   }
 
-  choice.append(...maps.map((one, i) => element("option", one.title, { value: i })));
+  offer(choice, maps);
   choice.value = first;
   choice.addEventListener("change", () => { map = maps[choice.value]; draw(); });
+  stretch.addEventListener("change", draw);
   draw();
-  return draw;
 }
 
 /* Accuracies are whole tenths of a percent, null where nothing was measured. */
 function heatMap(root) {
-  const stretch = root.querySelector("[data-role=stretch]"), said = (map, i) => {
+  const said = (map, i) => {
     if (map.accuracy[i] === null) return ": nothing measured";
     const noted = [i === map.selected && "selected", map.significant.includes(i) && map.result].filter(Boolean).join(", ");
     return `${noted && ` (${noted})`} · accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}] · ${map.n.toLocaleString("en")}\u00a0scored words`;
   };
-  const draw = chosenMap(root, said, (map, cells, describe) => {
+  chosenMap(root, said, (map, cells, scale, stretched, describe) => {
     const known = map.accuracy.filter((value) => value !== null), most = Math.max(1, ...known), least = Math.min(1000, ...known);
-    const [from, to] = stretch.checked && most > least ? [least, most] : [0, 1000];
+    const [from, to] = stretched && most > least ? [least, most] : [0, 1000], [low, , high] = scale.children;
     cells.forEach((cell, i) => {
       const value = map.accuracy[i], fraction = value === null ? 0 : (value - from) / (to - from);
       fill(cell, value, fraction, describe(i), map.significant.includes(i) && "specialised", i === map.selected && "selected");
     });
-    return [from, to].map((end) => `${percent(end)} %`);
+    [low.textContent, high.textContent] = [from, to].map((end) => `${percent(end)} %`);
   });
-  stretch.addEventListener("change", draw);
 }
 document.querySelectorAll("[data-heat]").forEach(heatMap);
 
