@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
-from reports.blocks.block import Block, Charts, Heading, Points, Raw, TableBlock, Terms
+from reports.blocks.block import Block, Charts, Heading, Points, TableBlock, Terms
 from reports.formats import count, decimal, decimal3, p_value, percent, signed
 from reports.heads.card_parts import CardSource
 from reports.measures.reported import Method
@@ -40,9 +40,6 @@ COMPARED: Final[Mapping[str, str]] = {
 
 CLEAR: Final = 0.25
 "Groups with a smaller mean silhouette show no substantial structure (Kaufman and Rousseeuw 1990, chapter 2)."
-
-MOST_IN_MATRIX: Final = 150
-"Heads of the largest model whose pairs a page holds."
 
 _PAIR: Final = (
     *ONE_HEAD,
@@ -212,8 +209,8 @@ class HeadSetMeasure(Measure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield how alike heads are, as sentences, means, a plane, a matrix of all pairs, and shares of subspaces."""
-        distances, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
+        """Yield how alike heads are, as sentences, means, a plane, and shares of subspaces."""
+        _, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         if places.empty:
             return
         from reports.drawing.head_plane import overlap_chart, plane_chart
@@ -226,8 +223,6 @@ class HeadSetMeasure(Measure):
         yield Heading("Similarity of heads of one layer")
         yield TableBlock(TextTable.of("Means over pairs of heads", MEANS, rows))
         yield Charts([plane_chart(places)])
-        if len(places) <= MOST_IN_MATRIX:
-            yield Raw("head_pairs", _matrix(places, distances, subspaces))
         if whats := [what for what in COMPARED if (subspaces["what"] == what).any()]:
             yield Heading("Subspaces of heads")
             yield Charts([overlap_chart(subspaces[subspaces["what"] == what], COMPARED[what]) for what in whats])
@@ -273,20 +268,6 @@ MEANS: Final = (
     TextColumn("Random weights, all pairs", lambda row: decimal3(row["random"])),
     TextColumn("Pairs above all of random weights, %", lambda row: percent(row["above"])),
 )
-
-
-def _matrix(places: pd.DataFrame, distances: pd.DataFrame, subspaces: pd.DataFrame) -> dict[str, Any]:
-    """Return the numbers of every two heads for the page's script, the upper triangle in whole thousandths."""
-    own = subspaces[subspaces["weights"] == OWN]
-    values = {"maps": distances["distance"]} | {str(what): rows["overlap"] for what, rows in own.groupby("what")}
-    return {
-        "heads": [[row["name"], int(row["group"]), row["role"]] for row in places.to_dict("records")],
-        "measures": [
-            [name, [None if value != value else round(1000 * value) for value in values[what]]]
-            for what, name in COMPARED.items()
-            if what in values
-        ],
-    }
 
 
 def _compared(facts: Mapping[str, Any], heads: int) -> Iterator[str]:
