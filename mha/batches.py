@@ -123,6 +123,17 @@ def _is_first(
     return first
 
 
+def padded(
+    texts: Sequence[Pieces], padding: int | None
+) -> tuple[Int[Tensor, "batch piece"], Bool[Tensor, "batch piece"] | None]:
+    """Return the pieces of texts, padded at the end, and where they are no padding; None where there is none."""
+    lengths = np.array([len(text) for text in texts])
+    real = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(real.shape, padding or 0, np.int64)
+    ids[real] = np.concatenate([text.ids for text in texts])
+    return torch.from_numpy(ids), None if real.all() else torch.from_numpy(real)
+
+
 def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int | None = 0) -> Batch:
     """Pad `texts` to one batch; `reduce` is one of REDUCTIONS.
 
@@ -138,14 +149,12 @@ def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int | Non
     row = np.repeat(np.arange(len(texts)), lengths)
     place = np.concatenate([np.arange(n) for n in lengths])
     key = np.concatenate([text.word for text in texts])
-    ids = np.full((len(texts), length), padding or 0, np.int64)
-    ids[row, place] = np.concatenate([text.ids for text in texts])
+    ids, mask = padded(texts, padding)
     to_words = np.zeros((len(texts), length, width + 2), np.float32)
     to_words[row, place, key] = 1
     from_words = to_words[:, :, :width].transpose(0, 2, 1).copy()
     if reduce == "first":
         from_words *= _is_first(from_words, texts)
     from_words /= np.maximum(from_words.sum(2, keepdims=True), 1)
-    mask = None if lengths.min() == length else torch.from_numpy(np.arange(length) < lengths[:, None])
     matrices = torch.from_numpy(to_words), torch.from_numpy(from_words)
-    return Batch(torch.from_numpy(ids), mask, *matrices, torch.from_numpy(words), tuple(texts))
+    return Batch(ids, mask, *matrices, torch.from_numpy(words), tuple(texts))

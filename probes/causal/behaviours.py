@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from mha.batches import plan
+from mha.batches import padded, plan
 from mha.causal.sweep import ModelReader, TextBatch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
@@ -180,14 +180,9 @@ class Behaviour:
 
 def text_batch(texts: Sequence[Pieces], places: Sequence[Sequence[int]], padding: int | None) -> TextBatch:
     """Return texts as a model reads them, padded at the end, to be asked at the `places` of each."""
-    width = max(map(len, texts))
-    ids = np.full((len(texts), width), padding or 0, np.int64)
-    for row, text in zip(ids, texts, strict=True):
-        row[: len(text)] = text.ids
-    lengths = torch.tensor([len(text) for text in texts])
-    real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-    chosen = [row * width + place for row, of in enumerate(places) for place in of]
-    return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+    ids, real = padded(texts, padding)
+    chosen = [row * ids.shape[1] + place for row, of in enumerate(places) for place in of]
+    return TextBatch(ids, real, torch.tensor(chosen) if chosen else None)
 
 
 @dataclass(frozen=True)

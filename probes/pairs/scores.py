@@ -17,12 +17,11 @@ from itertools import islice
 import numpy as np
 import torch
 
-from mha.batches import plan
+from mha.batches import padded, plan
 from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from probes.minimal_pairs import Item, Kind, LeftOut, MinimalPair
-from probes.records import IntArray, frozen_ints
 
 MASKED, PLL, AUTO, CLOZE = "masked", "pll", "auto", "cloze"
 
@@ -226,19 +225,9 @@ def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> 
 
 
 def _answer(lm: MaskedLM, questions: Sequence[MaskedQuestion]) -> list[tuple[float, ...]]:
-    lengths = frozen_ints([len(question.text) for question in questions])
-    ids = np.full((len(questions), int(lengths.max())), lm.model.padding or 0, np.int64)
-    for row, question in zip(ids, questions, strict=True):
-        row[: len(question.text)] = question.text.ids
+    ids, real = padded([question.text for question in questions], lm.model.padding)
     place = torch.tensor([question.place for question in questions])
     wanted = torch.tensor([(question.wanted[0], question.wanted[-1]) for question in questions])
-    all_pieces = lm.log_probabilities(torch.from_numpy(ids), _real(lengths), place)
+    all_pieces = lm.log_probabilities(ids, real, place)
     found = all_pieces.gather(1, wanted.to(all_pieces.device)).tolist()
     return [tuple(row[: len(question.wanted)]) for row, question in zip(found, questions, strict=True)]
-
-
-def _real(lengths: IntArray) -> torch.Tensor | None:
-    """Return [text, piece], True at pieces that are no padding; None where there is no padding."""
-    if lengths.min() == lengths.max():
-        return None
-    return torch.from_numpy(np.arange(lengths.max()) < lengths[:, None])
