@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -92,26 +93,14 @@ def opened_start(start: StartSection) -> Encoder:
 
 def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConfig:
     """Return the encoder that a [train] table describes; pre-norm takes the layout of RobertaPreLayerNorm."""
-    shape = section.encoder
-    padding = vocabulary.special["[PAD]"]
-    pre = {"family": "roberta-prelayernorm", "position_offset": padding + 1} if shape.norm == "pre" else {}
+    shape, padding = section.encoder, vocabulary.special["[PAD]"]
+    given: dict[str, Any] = shape.model_dump() | {"vocab": vocabulary.size, "padding": padding}
+    given["feed_forward"] = shape.feed_forward or 4 * shape.model
+    given["positions"] = shape.positions or section.length
+    if shape.norm == "pre":
+        given |= {"family": "roberta-prelayernorm", "position_offset": padding + 1}
     try:
-        return EncoderConfig(
-            vocab=vocabulary.size,
-            layers=shape.layers,
-            heads=shape.heads,
-            model=shape.model,
-            feed_forward=shape.feed_forward or 4 * shape.model,
-            positions=shape.positions or section.length,
-            norm=shape.norm,
-            causal=shape.causal,
-            activation=shape.activation,
-            dropout=shape.dropout,
-            attention_dropout=shape.attention_dropout,
-            scale=shape.scale,
-            padding=padding,
-            **pre,  # type: ignore[arg-type]  # one value is a name, the other a number
-        )
+        return EncoderConfig(**given)
     except ValueError as error:
         raise ConfigError(f"train.encoder: {error}") from None
 
