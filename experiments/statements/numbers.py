@@ -12,6 +12,7 @@ import pandas as pd
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Evidence, Measured, Missing
+from probes.evidence.statistics import pearson, spearman
 from reports.statements.figure import Point
 
 if TYPE_CHECKING:
@@ -192,27 +193,22 @@ class Pairs:
 
     def spearman(self) -> Estimate:
         """Return the rank correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
-        from scipy import stats
-
-        return self._correlation(lambda one, other: float(stats.spearmanr(one, other).statistic))
+        return self._correlation(spearman)
 
     def pearson(self) -> Estimate:
         """Return the correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
-        return self._correlation(lambda one, other: float(np.corrcoef(one, other)[0, 1]))
+        return self._correlation(pearson)
 
-    def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], float]) -> Estimate:
+    def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Estimate:
         known = np.isfinite(self.first) & np.isfinite(self.second)
         one, other = self.first[known], self.second[known]
         if len(one) < 4:
             return Estimate(math.nan, math.nan, math.nan, len(one))
-        rng, drawn = np.random.default_rng(0), []
-        for _ in range(DRAWS // 4):
-            heads = rng.integers(0, len(one), len(one))
-            if np.ptp(one[heads]) and np.ptp(other[heads]):
-                drawn.append(correlate(one[heads], other[heads]))
-        low, high = np.percentile(drawn, [2.5, 97.5]) if drawn else (math.nan, math.nan)
-        value = correlate(one, other) if np.ptp(one) and np.ptp(other) else math.nan
-        return Estimate(value, float(low), float(high), len(one))
+        heads = np.random.default_rng(0).integers(0, len(one), (DRAWS // 4, len(one)))
+        drawn = correlate(one[heads], other[heads])
+        varied = drawn[np.isfinite(drawn)]
+        low, high = np.percentile(varied, [2.5, 97.5]) if len(varied) else (math.nan, math.nan)
+        return Estimate(float(correlate(one, other)), float(low), float(high), len(one))
 
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
