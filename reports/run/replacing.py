@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reports.run.lock import LockedError, lockable, locked, may_be_held
+from reports.tables.files import replaced
 
 LAST = "config.toml"
 "A file that says that a folder is whole: the last to come, the first to go."
@@ -62,13 +63,8 @@ def settle(folder: Path) -> None:
 def replace_text(path: Path, text: str) -> Path:
     """Write `text` beside `path` and rename it, so that no reader ever sees half a file; return `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        with _naming(path):
-            unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replaced(path) as unfinished, _naming(path):
+        unfinished.write_text(text, encoding="utf-8")
     return path
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -31,16 +32,23 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
     """Write `frame` beside `path` and rename it, so that no reader ever sees half a file."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
+    with replaced(path) as unfinished:
         if path.suffix == ".csv":
             write_csv(frame, unfinished)
         else:
             frame.to_parquet(unfinished, index=False)
+    return path
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield a file beside `path` that takes its place when the block ends without an error."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        yield unfinished
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-    return path
 
 
 def read_csv(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
