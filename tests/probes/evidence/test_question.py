@@ -7,7 +7,7 @@ import pytest
 
 from probes.evidence.control_heads import ControlHeads
 from probes.evidence.leads import Documents, holm
-from probes.evidence.question import GRADED, Comparisons, Effort, QuestionScores, estimate, redrawn, stability
+from probes.evidence.question import GRADED, Comparisons, Effort, QuestionScores, estimate, redrawn
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
@@ -38,15 +38,6 @@ HEADS = sums_of([10, 20, 10], [4, 15, 5], [1, 2, 1], [10, 20, 10])
 "Accuracies 0.6, 0.1 and 1."
 OFFSET, UNIFORM, TABLE = (sums_of([10, 20, 10], hits) for hits in ([2, 5, 3], [5, 6, 1], [9, 15, 6]))
 "Accuracies 0.25, 0.3 and 0.75."
-
-
-def test_numbers_are_sums_over_items() -> None:
-    found = estimate(HEADS, Comparisons({}), test=False)
-    assert (found["n"], found["clusters"]) == (40, 3)
-    assert found["accuracy"].tolist() == pytest.approx([0.6, 0.1, 1])
-    assert found["mass"].tolist() == pytest.approx([0.3, 0.05, 0.5])
-    assert found["coverage"].tolist() == pytest.approx([27 / 40, 7 / 40, 43 / 40])
-    assert found["near_ties"].tolist() == [6, 1, 10]
 
 
 def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() -> None:
@@ -91,13 +82,6 @@ def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
 def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
     found = estimate(sums_of([10, 20, 10], [10, 20, 10], mass=3), Comparisons({}), test=False)
     assert ends(found, "mass")[1, 0] > 3
-
-
-def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
-    """The second head is the better one in the second cluster alone, and has 10 to 11 in both together."""
-    heads = sums_of([10, 10], [6, 5], [1, 9])
-    draws = given([2, 0], [2, 0], [0, 2], [1, 1])
-    assert stability(heads, draws).tolist() == [0.75, 0.25]
 
 
 RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [10, 9, 10, 9, 10, 9, 10, 9], [2, 3, 1, 2, 3, 1, 2, 2])
