@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
+from experiments.config.section import ConfigError
 from experiments.reproduce import registry as findings
 from experiments.reproduce.judge import judge
 from experiments.reproduce.reproduce import Invocation
@@ -69,7 +70,8 @@ def test_the_probes_of_the_page_are_asked_as_they_stand_there(
     probe = registry.get_probe("subject_to_object")
     text = "Whom PRON 3 obj _\nships NOUN 3 nsubj _\ncarry VERB 0 root _\nsank VERB 3 conj _\nwe PRON 4 nsubj _"
     assert asked(*probe.targets(Document("d", (tree(text),))).values()) == [(1, [0], "all")]
-    score(load_config(base).model.name, "grammar", [probe, "dependency"], fast=True).best("subject_to_object")
+    few = {"name": "grammar", "documents": 12}
+    score(load_config(base).model.name, few, [probe, "dependency"], fast=True).best("subject_to_object")
     first, second = (["The", "dog", "saw", "a", "cat", "."], ["A", "cat", "saw", "it", "."])
     found = [
         asked(*registry.get_probe("answers").targets(Document("d", (bare(words),))).values())
@@ -138,6 +140,8 @@ def test_a_reader_finds_all_of_the_measure_of_the_page(measured: Path) -> None:
     tags = Run.open(measured).tables["tags"]
     assert len(pd.read_csv(measured / "tags.csv")) == len(tags)
     assert "[tags]\ntexts = 8\n" in (measured / "config.toml").read_text("utf-8")
+    assert "tags" in Run.open(measured).record.stages
+    assert load_config(measured / "config.toml").tags.texts == 8, "the config names the file by its whole path"
     page, _ = pages(measured)
     assert '<section id="tags" class="wrap">\n<h2>Parts of speech</h2>' in page
     section = page.partition("<h2>Parts of speech</h2>")[2].partition("</section>")[0]
@@ -167,6 +171,22 @@ def test_the_measure_of_the_page_adds_up_the_attention_of_words_to_words(measure
     for tag, rows in found.groupby("tag"):
         np.testing.assert_allclose(rows["attention"], sums[tag] / sum(sums.values()), rtol=1e-5)
     np.testing.assert_allclose(found.groupby("name")[["attention", "words"]].sum(), 1)
+
+
+def test_the_keys_of_the_measure_are_checked_and_without_its_file_they_are_unknown(
+    measured: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for change, said in (
+        ("tags.texts='many'", r"tags\.texts: expected a whole number"),
+        ("tag.x=2", "unknown key 'tag'"),
+    ):
+        with pytest.raises(ConfigError, match=rf"base\.toml: {said}"):
+            load_config(base, ['measures=["mine.py"]', change])
+    monkeypatch.setattr(known, "_USED", {})
+    with pytest.raises(ConfigError, match="unknown key 'tags'"):
+        load_config(base, ["tags.texts=2"])
+    with pytest.raises(ConfigError, match=r"none\.py: no such file; expected a Python file with a measure"):
+        load_config(base, ['measures=["none.py"]'])
 
 
 def test_another_process_says_what_it_leaves_out_until_the_file_is_named(

@@ -113,6 +113,3 @@ def test_the_command_writes_beside_the_caller_and_tells_where(
     said = headscope("export", run.folder, "--to", "latex", "--probe", "position")
     assert (said.code, said.out, said.err) == (0, "written: quick-best.tex\n", "")
     assert (tmp_path / "quick-best.tex").read_text(encoding="utf-8") == open_run(run.folder).best("position").latex()
-    said = headscope("export", run.folder, "--to", "xls")
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("headscope: unknown form 'xls'; ")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from experiments.measures.shapes import SHAPES, ShapesMeasure
-from probes.maps.shapes import MEASURES, PAIRED
+from probes.maps.shapes import MEASURES
 from reports import Run, write_measures, write_report
 from reports.blocks.block import Block, Matrix, Points, TableBlock
 from tests.reports.conftest import write_run
@@ -126,20 +126,6 @@ def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
     assert not complaints
-
-
-def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -> None:
-    found = Run.open(whole)
-    shapes = found.tables["shapes"]
-    assert len(shapes) == 2 * 2 * (len(MEASURES) - len(PAIRED)) * found.layers * found.heads
-    for split, scopes in found.record.scored.items():
-        for scope, counts in scopes.items():
-            of_scope = shapes[(shapes.split == split) & (shapes.scope == scope)]
-            assert set(of_scope[of_scope.kind == "entropy"].n) == {counts.windows}
-    block = shapes[(shapes.measure == "block") & (shapes.kind == "sieve")]
-    assert (block[block.scope == "sentence"].n == 0).all()
-    assert (block[block.scope == "window"].n > 0).all()
-    assert block[(block.scope == "window") & (block.split == "report")].p_adjusted.notna().all()
 
 
 @pytest.mark.slow

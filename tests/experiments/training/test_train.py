@@ -305,12 +305,7 @@ def test_the_command_trains_goes_on_and_refuses(
             "train: hidden 0.9 and random 0.5 are shares and at most 1 together",
         ),
         ("train.trackers=['wandbb']", "tracker 'wandbb' is not known or not installed"),
-        ("train.encoder.heads=3", "train.encoder: 3 heads do not divide a model of size 16"),
         ("train.tokenizer={size=100, kind='bpe'}", "a bpe vocabulary of 100 is too small, expected 261 or more"),
-        (
-            "train.data={dataset='no/such'}",
-            "data set 'no/such': no such folder; one of the hub is called 'hub:owner/name'",
-        ),
         (
             "train.held_out_share=1e-9",
             "train.data has no text to hold out: raise held_out_share, or name texts as train.held_out",

@@ -164,8 +164,8 @@ def add_pieces(folder: Path) -> None:
     save_tokenizer(tokenizer, folder, 512)
 
 
-def put(name: str, text: str | None) -> Callable[[Path], object]:
-    return lambda folder: (folder / name).unlink() if text is None else (folder / name).write_text(text)
+def put(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text(text)
 
 
 @pytest.mark.parametrize(
@@ -177,11 +177,8 @@ def put(name: str, text: str | None) -> Callable[[Path], object]:
         ),
         (edit_weights(lambda one: one[2, 3].fill_(torch.inf)), r"1 of \d+ numbers of 'layers.1.*' are not finite"),
         (add_pieces, r"its tokenizer has a piece 208 \('more199'\), but the model has \d+ embeddings"),
-        (put("tokenizer.json", None), "no tokenizer, expected one of tokenizer.json"),
         (put("tokenizer.json", "version https://git-lfs.github.com/spec/v1"), r"tokenizer\.json: a pointer of git-lfs"),
         *((put("tokenizer.json", text), "tokenizer") for text in ("{", '{"model": 3}', "\x00")),
-        (put("model.safetensors", None), "model.safetensors does not exist"),
-        (put("config.json", None), "no config.json, so this is not the folder of a model"),
         (put("config.json", "[]"), "expected a JSON object"),
         (put("config.json", '{"model_type": "foo"}'), "transformers cannot load it: "),
         (

@@ -76,17 +76,6 @@ def test_going_on_takes_the_last_checkpoint_with_its_state(tmp_path: Path) -> No
     assert find_resumable(tmp_path) == checkpoint_path(tmp_path, 1)
     with pytest.raises(CheckpointError, match="only the last checkpoints can be gone on from"):
         read_state(checkpoint_path(tmp_path, 2))
-    with pytest.raises(CheckpointError, match="not a safetensors file"):
-        read_state(checkpoint_path(tmp_path, 3))
-
-
-def test_a_step_without_checkpoint_says_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no whole checkpoint; expected the folder of one seed of a training"):
-        find_checkpoint(tmp_path)
-    write(tmp_path, 1, 2)
-    with pytest.raises(CheckpointError, match="no whole checkpoint of step 3; there are steps 1, 2"):
-        find_checkpoint(tmp_path, 3)
-    assert find_checkpoint(tmp_path, 1) == checkpoint_path(tmp_path, 1)
 
 
 def resumable(training: Path) -> list[int]:

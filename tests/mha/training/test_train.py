@@ -15,7 +15,6 @@ from mha.encoder.encoder import Encoder
 from mha.encoder.masked_lm import masked_logits
 from mha.encoder.weights import load_encoder
 from mha.models.model import load_model
-from mha.training.arcs import ArcTerm
 from mha.training.checkpoints import CheckpointError, Schedule, checkpoint_path, list_checkpoints, read_record
 from mha.training.task import Task, TrainingError, evaluation_batches, step_batches
 from mha.training.train import TrainingProgress, train
@@ -245,8 +244,6 @@ def other_tokenizer(task: Task) -> Task:
         (lambda task: (task, SETTINGS), "holds a training of 12 steps; --resume goes on"),
         (lambda task: (task, replace(SETTINGS, steps=13)), "the setting steps = 12, not 13"),
         (lambda task: (task, replace(SETTINGS, schedule=Schedule(2))), "the setting schedule = "),
-        (lambda task: (task, replace(SETTINGS, arcs=ArcTerm(2.0))), "setting arcs = None, not {'weight': 2.0"),
-        (lambda task: (task, replace(SETTINGS, fixed=("next",))), r"the setting fixed = \[\], not \['next'\]"),
         (lambda task: (other_tokenizer(task), SETTINGS), r"trained with another tokenizer \(sha256 \w{12}\)"),
         (
             lambda task: (replace(task, encoder=replace(task.encoder, heads=4)), SETTINGS),

@@ -354,13 +354,6 @@ def test_of_heads_that_do_nothing_none_is_significant() -> None:
         assert (ablation_table(behaviour, "zero", sets, values, Effort(200, seed))["p_adjusted"] == 1).all()
 
 
-def test_the_slope_of_the_value_is_that_of_its_log_probability() -> None:
-    module, place = planted(4)
-    behaviour = decided(load(module, tokenizer()), opinions(20, 4))
-    found = slopes(behaviour, 2, 4).importance.mean(0)
-    assert divmod(int(found.argmax()), 4) == place
-
-
 @pytest.mark.parametrize("reads", [True, False])
 def test_the_lead_over_the_most_frequent_label_is_significant_only_of_a_classifier_that_knows(reads: bool) -> None:
     """Of 30 rows 20 are good; one whose heads write nothing has half of them, for all its labels tie."""

@@ -7,7 +7,7 @@ import pytest
 
 from probes.evidence.control_heads import ControlHeads
 from probes.evidence.leads import Documents, holm
-from probes.evidence.question import GRADED, Comparisons, Effort, QuestionScores, estimate, redrawn, stability
+from probes.evidence.question import GRADED, Comparisons, Effort, QuestionScores, estimate, redrawn
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
@@ -38,22 +38,6 @@ HEADS = sums_of([10, 20, 10], [4, 15, 5], [1, 2, 1], [10, 20, 10])
 "Accuracies 0.6, 0.1 and 1."
 OFFSET, UNIFORM, TABLE = (sums_of([10, 20, 10], hits) for hits in ([2, 5, 3], [5, 6, 1], [9, 15, 6]))
 "Accuracies 0.25, 0.3 and 0.75."
-
-
-def test_numbers_are_sums_over_items() -> None:
-    found = estimate(HEADS, Comparisons({}), test=False)
-    assert (found["n"], found["clusters"]) == (40, 3)
-    assert found["accuracy"].tolist() == pytest.approx([0.6, 0.1, 1])
-    assert found["mass"].tolist() == pytest.approx([0.3, 0.05, 0.5])
-    assert found["coverage"].tolist() == pytest.approx([27 / 40, 7 / 40, 43 / 40])
-    assert found["near_ties"].tolist() == [6, 1, 10]
-
-
-def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() -> None:
-    found = estimate(HEADS, Comparisons({"offset": OFFSET, "uniform": UNIFORM}, table=TABLE), test=False)
-    assert (found["baseline"], found["baseline_accuracy"]) == ("uniform", 0.3)
-    assert found["margin"].tolist() == pytest.approx([0.3, -0.2, 0.7])
-    assert found["lexical_accuracy"] == 0.75
 
 
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
@@ -93,26 +77,10 @@ def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
     assert ends(found, "mass")[1, 0] > 3
 
 
-def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
-    """The second head is the better one in the second cluster alone, and has 10 to 11 in both together."""
-    heads = sums_of([10, 10], [6, 5], [1, 9])
-    draws = given([2, 0], [2, 0], [0, 2], [1, 1])
-    assert stability(heads, draws).tolist() == [0.75, 0.25]
-
-
 RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [10, 9, 10, 9, 10, 9, 10, 9], [2, 3, 1, 2, 3, 1, 2, 2])
 "Accuracies 0.8, 0.95 and 0.2."
 WEAK, STRONG, EXPERT = (sums_of([10] * 8, [hits] * 8) for hits in (2, 6, 8))
 "Baselines of 0.2, 0.6 and 0.8 in every document."
-
-
-def test_p_is_that_over_the_baseline_that_is_led_least_surely() -> None:
-    documents = Documents.of(RISING.n)
-    found = estimate(RISING, Comparisons({"weak": WEAK, "strong": STRONG}), test=True)
-    np.testing.assert_array_equal(found["p"], documents.p_above(RISING.hits - STRONG.hits, 0.05))
-    np.testing.assert_array_equal(found["p_label"], holm(found["p"]))
-    wide = estimate(RISING, Comparisons({"weak": WEAK, "strong": STRONG}), test=True, margin=0.15)
-    assert (wide["p"] > found["p"])[[0, 2]].all()
 
 
 def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
@@ -210,13 +178,6 @@ def test_without_table_there_is_nothing_about_it() -> None:
     assert ends(found, "lexical_margin").shape == (2, 3)
     assert bool(np.isnan(ends(found, "lexical_margin")).all())
     assert not bool(np.isnan(ends(found, "margin")).any())
-
-
-def test_where_no_test_is_wanted_there_is_none() -> None:
-    found = estimate(HEADS, Comparisons({"offset": OFFSET}, table=TABLE), test=False)
-    assert bool(np.isnan(found["p"]).all())
-    assert bool(np.isnan(found["p_label"]).all())
-    assert found["margin"].tolist() == pytest.approx([0.35, -0.15, 0.75])
 
 
 def test_splits_have_resamples_of_their_own_that_follow_the_seed() -> None:

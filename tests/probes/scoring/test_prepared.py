@@ -14,7 +14,6 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
 from probes.records import Document, Sentence
 from probes.scoring.baselines import BASELINES
-from probes.scoring.hashed_random import shuffled_places
 from probes.scoring.prepared import PreparedError, PreparedTargets
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 
@@ -88,37 +87,7 @@ def test_shuffled_words_are_scored_as_the_text_that_reads_so(model: Model, tree:
         np.testing.assert_array_equal(shuffled[question].mass, sums.mass)
 
 
-def test_in_a_shuffled_order_neither_the_order_of_texts_nor_workers_change_a_number(
-    model: Model, random_documents: Callable[..., list[Document]]
-) -> None:
-    """Texts are shuffled by their ids, so each reads alike wherever it stands."""
-    documents = random_documents(20)
-    found = [
-        PreparedTargets.of(
-            model,
-            Corpus.of(order).sentences(),
-            PROBES,
-            {},
-            Settings(batch_pieces=pieces, workers=workers),
-            lambda document: shuffled_places(document, 0),
-        ).put(model)
-        for order, pieces, workers in ((documents, 500, 1), (documents[::-1], 60, 2))
-    ]
-    plain = PreparedTargets.of(model, Corpus.of(documents).sentences(), PROBES, {}, SETTINGS).put(model)
-    assert list(found[0]) == list(found[1]) == list(plain)
-    hits = [{question: sums.hits.sum(0).tolist() for question, sums in one.items()} for one in (*found, plain)]
-    assert hits[0] == hits[1] != hits[2]
-
-
 def test_baselines_read_no_other_order(model: Model, texts: Texts) -> None:
     uniform = {"uniform": BASELINES["uniform"]()}
     with pytest.raises(ValueError, match="without `places`"):
         PreparedTargets.of(model, texts, PROBES, uniform, SETTINGS, lambda document: np.arange(len(document)))
-
-
-def test_hits_alone_are_the_same_hits(targets: PreparedTargets, model: Model) -> None:
-    whole, alone = targets.put(model), targets.put(model, hits_alone=True)
-    assert list(whole) == list(alone)
-    for question, sums in whole.items():
-        np.testing.assert_array_equal(alone[question].hits, sums.hits)
-        assert np.isnan(alone[question].mass).all()

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mha.pieces import CLS, SEP
 from probes.records import Document, Mention, Sentence
-from probes.scoring.scorer import MEASURES, BatchScorer, score_rows
+from probes.scoring.scorer import BatchScorer, score_rows
 from probes.syntax.dependency import Dependency
 from probes.targets import OTHERS, TOKENS, WORDS, Items, Targets, gather, key_sets
 from probes.words.coreference import Coreference
@@ -257,10 +257,6 @@ def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit
     assert float(sums[MASS]) == pytest.approx(7 * (1 - best) * words, rel=1e-6)
     assert float(sums[COVERAGE]) == pytest.approx(7 * words, rel=1e-6)
     assert scorer.sums(maps)[0, HITS, 0] == 0
-
-
-def test_the_measures_are_the_ones_that_are_named() -> None:
-    assert MEASURES == ("hits", "mass", "coverage", "near_ties")
 
 
 Tree = Callable[..., Sentence]

@@ -144,19 +144,3 @@ def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     assert [blocks[name] for name in by_hash] == sorted(blocks.values())
     many = cluster_blocks(f"d{i}" for i in range(10 * BLOCKS))
     assert set(Counter(many.values()).values()) == {10}
-
-
-@given(ROWS)
-def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
-    tally, alone = Tally(2), Tally(2, hits_alone=True)
-    add(tally, rows)
-    add(alone, rows)
-    expected = dict(tally.pooled(lambda question: (question[2],)))
-    found = dict(alone.pooled(lambda question: (question[2],)))
-    assert list(found) == list(expected)
-    for question, sums in found.items():
-        assert np.array_equal(sums.hits, expected[question].hits)
-        assert np.array_equal(sums.n, expected[question].n)
-        for part, like in ((sums.mass, sums.hits), (sums.coverage, sums.hits[0]), (sums.near_ties, sums.hits[0])):
-            assert part.shape == like.shape
-            assert np.isnan(part).all()

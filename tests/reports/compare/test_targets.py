@@ -1,6 +1,5 @@
 """The page of targets: its sentences and tables, from invented answers and effects."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -220,13 +219,3 @@ def test_the_best_heads_stand_on_one_screen(folder: Path, more_than_a_screen: Ca
     assert rows[3][6] == "significant", "a position is no linguistic role"
     assert "headscope targets one own" in text
     assert "<script>" not in text
-
-
-def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
-    again = shutil.copytree(folder, tmp_path / "again")
-    (again / "index.html").unlink()
-    found = TARGET_PAGE.read(again)
-    assert (found.runs, found.notes, found.behaviours) == (record.runs, record.notes, record.behaviours)
-    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
-    TARGET_PAGE.write_page(again)
-    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()

@@ -53,7 +53,6 @@ def test_a_folder_is_called_by_its_last_part_and_its_weights_are_not_called_pret
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ({"seed": "0"}, 'seed: expected a valid integer, got "0"'),
         ({"model": None}, "model: expected an object, got null"),
         ({"corpora": {"report": {"words": "many"}}}, 'corpora.report.words: expected a valid integer, got "many"'),
         ({"dropped": [{}]}, "dropped.0.split is missing"),
