@@ -231,14 +231,14 @@ class Classifier:
 
     def label(self, label: Any, place: str) -> int:
         """Return the number of a label, given by its name or its number; raises LabelError."""
-        number = float(np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce"))
-        names = [str(label), f"{number:.0f}"][: 1 + number.is_integer()]  # a name may be a number, and 1 be written 1.0
-        if found := [self.labels.index(name) for name in names if name in self.labels]:
-            return found[0]
-        counted = not any(name.isdecimal() for name in self.labels)  # else a number is a name, and no place
-        if counted and number in range(len(self.labels)):
-            return int(number)
-        there = ", ".join(self.labels) + f", or 0 to {len(self.labels) - 1}" * counted
+        if (name := str(label)) in self.labels:
+            return self.labels.index(name)
+        number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
+        named = pd.to_numeric(pd.Series(self.labels), errors="coerce").tolist()
+        numbers = range(len(named)) if np.isnan(named).all() else named  # where a name is a number, 1.0 is called "1"
+        if number == number and number in numbers:
+            return numbers.index(number)
+        there = ", ".join(self.labels) + f", or 0 to {len(named) - 1}" * (numbers is not named)
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
 
 
