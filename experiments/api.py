@@ -26,6 +26,7 @@ from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.folders import keep
 from mha.models.hub import refuse_own_code
+from mha.models.tokenizer import refuse_changed
 from probes.corpora.corpus import Corpus
 from probes.plain.text_tables import Entry
 from probes.registry import Probe
@@ -48,19 +49,20 @@ def load(
 
     A model object of `transformers`, also a subclass of your own or with a task's head, is given with its `tokenizer`:
     its weights are read as they are now, from a copy in the cache, and not changed; one whose own code or hooks make
-    other numbers is refused. `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted"
-    (weights permuted within each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError,
-    with what to do.
+    other numbers is refused, and so is a tokenizer that was changed in a way that `transformers` does not save.
+    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "permuted" (weights permuted within
+    each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     given = isinstance(model, str | Path) and tokenizer is None
     name = str(model) if given else str(keep(model, tokenizer))
     loaded = load_model(checkpoint_of(name), source, seed, device=device)
     if not given:
+        refuse_changed(tokenizer, loaded.tokenizer)
         refuse_own_code(model, tokenizer, name)
     return loaded
 
 
-def corpus(source: str | Mapping[str, Any] | Sequence[Entry] = "grammar") -> Corpus:
+def corpus(source: str | Path | Mapping[str, Any] | Sequence[Entry] = "grammar") -> Corpus:
     """Return the documents that `score` would read of a corpus, which is given in the same ways.
 
     Raises ConfigError for a table that no config would take, CorpusError for what is not there or cannot be read.
@@ -93,10 +95,10 @@ def open_run(folder: str | Path) -> Run:
 
 def score(
     model: Any = "minilm",
-    corpus: str | Mapping[str, Any] | Sequence[Entry] = "grammar",
+    corpus: str | Path | Mapping[str, Any] | Sequence[Entry] = "grammar",
     probes: str | Probe | Sequence[str | Probe] | Mapping[str, Any] = (),
     *,
-    report: str | Mapping[str, Any] | Sequence[Entry] | None = None,
+    report: str | Path | Mapping[str, Any] | Sequence[Entry] | None = None,
     annotate: str | None = None,
     fast: bool = False,
     out: str | Path | None = None,

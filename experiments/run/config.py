@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -145,8 +145,8 @@ FAST: Final[Given] = {
 
 
 def config_tables(
-    corpus: str | Mapping[str, Any] | Sequence[Entry] | None,
-    report: str | Mapping[str, Any] | Sequence[Entry] | None,
+    corpus: str | Path | Mapping[str, Any] | Sequence[Entry] | None,
+    report: str | Path | Mapping[str, Any] | Sequence[Entry] | None,
     annotate: str | None,
     probes: str | Sequence[str] | Mapping[str, Any],
 ) -> dict[str, dict[str, Any]]:
@@ -158,12 +158,14 @@ def config_tables(
     return {table: values for table, values in tables.items() if any(values.values())}
 
 
-def corpus_part(corpus: str | Mapping[str, Any] | Sequence[Entry]) -> dict[str, Any]:
+def corpus_part(corpus: str | Path | Mapping[str, Any] | Sequence[Entry]) -> dict[str, Any]:
     """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
     if isinstance(corpus, Mapping):
         return dict(corpus)
+    if isinstance(corpus, Path):
+        return {"path": str(corpus)}
     if not isinstance(corpus, str):
-        texts = [] if hasattr(corpus, "columns") else [*corpus]
+        texts = [*corpus] if isinstance(corpus, Iterable) and not hasattr(corpus, "columns") else []
         fit = [isinstance(text, str) or is_pair(text) for text in texts]
         if not all(fit) or not texts:
             place = fit.index(False) if texts else 0

@@ -129,6 +129,21 @@ def _opened(folder: Path) -> dict[str, Any]:
     return {"tokenizer": tokenizer.to_str(), "special": special, "pairs": pairs}
 
 
+def refuse_changed(theirs: Any, tokenizer: Any) -> None:
+    """Raise ModelError where an object of `transformers` cuts texts as `tokenizer`, read from its files, does not.
+
+    A class with rules of its own makes them anew from the vocabulary, so what was changed in memory is lost.
+    """
+    for text in map(" ".join, SENTENCES):
+        ids = theirs(text, split_special_tokens=True)["input_ids"]
+        if ids != (saved := tokenizer.encode(text)).ids:
+            raise ModelError(
+                f"the {type(theirs).__name__} cuts {text!r} into {_shown(theirs.convert_ids_to_tokens(ids))}, but as "
+                f"transformers saves and reads it {_shown(saved.tokens)}: it was changed; give PreTrainedTokenizerFast("
+                "tokenizer_object=tokenizer.backend_tokenizer, **tokenizer.special_tokens_map)"
+            )
+
+
 def _unknown(tokenizer: Any) -> int | None:
     """Return the piece that a tokenizer makes of what its vocabulary lacks, whatever the settings call it."""
     model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]

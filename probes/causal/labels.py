@@ -35,9 +35,12 @@ from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralL
 from probes.corpora.line_reader import shortened
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
-from probes.plain.text_tables import group_of, table_rows
+from probes.plain.text_tables import GROUP, SECOND, group_of, second_of, table_rows
 from probes.scoring.hashed_random import draws
 from reports.tables.shared_columns import ACCURACY, SCORE
+
+COLUMNS: Final = ("text", "words", "label", "choices")
+"Of labelled rows, beside those of pairs and groups."
 
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
@@ -81,13 +84,13 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
     label is the number of the right one, from 0. Rows with one group, or else pairs with one first text, are a cluster.
     """
-    return [_row(place, row) for place, row in table_rows(table)]
+    return [_row(place, row) for place, row in table_rows(table, (*COLUMNS, SECOND, GROUP))]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, pair, words, label, choices = map(columns.get, ("text", "text_pair", "words", "label", "choices"))
-    pair = None if pd.api.types.is_scalar(pair) and (pd.isna(pair) or pair == "") else pair
+    text, words, label, choices = map(columns.get, COLUMNS)
+    pair = second_of(columns)
     group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
@@ -228,12 +231,14 @@ class Classifier:
 
     def label(self, label: Any, place: str) -> int:
         """Return the number of a label, given by its name or its number; raises LabelError."""
-        if (name := str(label)) in self.labels:  # a name may be a number too
+        if (name := str(label)) in self.labels:
             return self.labels.index(name)
         number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
-        if number in range(len(self.labels)):
-            return int(number)
-        there = f"{', '.join(self.labels)}, or 0 to {len(self.labels) - 1}"
+        named = pd.to_numeric(pd.Series(self.labels), errors="coerce").tolist()
+        numbers = range(len(named)) if np.isnan(named).all() else named  # where a name is a number, 1.0 is called "1"
+        if number == number and number in numbers:
+            return numbers.index(number)
+        there = ", ".join(self.labels) + f", or 0 to {len(named) - 1}" * (numbers is not named)
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
 
 

@@ -48,12 +48,20 @@ Place = tuple[int, Entry, str]
 "The number of a line, or of a row where there are no lines, from 1, what stands there, and its group, if any."
 
 
-def group_of(row: Mapping[str, Any]) -> str:
-    """Return the value of a row's column GROUP, "" where it has none."""
+def _empty(cell: Any) -> bool:
     import pandas as pd
 
-    group = row.get(GROUP)
-    return "" if pd.isna(group) else str(group)
+    return pd.api.types.is_scalar(cell) and bool(pd.isna(cell) or cell == "")
+
+
+def group_of(row: Mapping[str, Any]) -> str:
+    """Return the value of a row's column GROUP, "" where it has none."""
+    return "" if _empty(group := row.get(GROUP)) else str(group)
+
+
+def second_of(row: Mapping[str, Any]) -> Any:
+    """Return the value of a row's column SECOND, None where it has none."""
+    return None if _empty(second := row.get(SECOND)) else second
 
 
 @dataclass(frozen=True)
@@ -124,8 +132,11 @@ def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
             seen.add(text)
 
 
-def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others."""
+def table_rows(path: Path | pd.DataFrame, single: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others.
+
+    Raises CorpusError for a .csv file that has a column of `single` twice.
+    """
     if not isinstance(path, Path):
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
         return
@@ -134,6 +145,8 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
     if suffixes_of(path)[-1] == ".csv":
         lines = separated(path)
         _, names = next(lines, (1, []))
+        if twice := [name for name in single if names.count(name) > 1]:
+            raise CorpusError(f"{path}:1: {names.count(twice[0])} columns called {twice[0]!r}, expected one")
         for number, row in lines:
             yield f"{path}:{number}", dict(zip(names, (cell or None for cell in row), strict=True))
 

@@ -10,12 +10,11 @@ from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, cast
 
-import numpy as np
 import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import CorpusError, shortened
-from probes.plain.text_tables import SECOND, Text, table_rows
+from probes.plain.text_tables import SECOND, Text, second_of, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
@@ -174,9 +173,12 @@ def own_probe(name: str, answers: Any, module: str) -> Probe:
 
 
 def _indices(value: Any) -> list[int]:
-    """Return an index, or several, as a list; a string is read as JSON."""
+    """Return an index, or several, as a list; a string is read as JSON. Raises TypeError for True and False."""
     value = json.loads(value) if isinstance(value, str) else value
-    return [index(one) for one in (value if isinstance(value, Iterable) else [value])]
+    given = [*value] if isinstance(value, Iterable) else [value]
+    if any(isinstance(one, bool) for one in given):
+        raise TypeError("a mask is no list of indices")
+    return [index(one) for one in given]
 
 
 def _keys(document: Document) -> tuple[Key, ...]:
@@ -186,10 +188,11 @@ def _keys(document: Document) -> tuple[Key, ...]:
 
 def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[Key, list[Answer]]]:
     """Yield the texts and the answers of every row of a table; raises CorpusError where a row lacks them."""
-    for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
+    single = ("text", SECOND, "label", "query", "gold", "alignment")
+    for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table), single):
         columns = dict(row) if isinstance(row, Mapping) else {}
-        text, pair, label = map(columns.get, ("text", SECOND, "label"))
-        texts: list[Any] = [text] if pair is None or pair is np.nan else [text, pair]
+        text, label, pair = columns.get("text"), columns.get("label"), second_of(columns)
+        texts: list[Any] = [text] if pair is None else [text, pair]
         if not isinstance(label, str | float | int | None):
             raise CorpusError(f"{place}: expected one label; got {label!r}")
         named = "all" if pd.isna(label) or label == "" else str(label)

@@ -15,6 +15,8 @@ from transformers import (
     BertForSequenceClassification,
     BertModel,
     BertPreTrainedModel,
+    BertTokenizer,
+    PreTrainedTokenizerFast,
 )
 from transformers.models.bert.modeling_bert import BertSelfAttention
 
@@ -24,6 +26,7 @@ from experiments.heads.typed_text import TypedError
 from headscope import ablate, attention, compare, corpus, load, open_run, score, view
 from mha.models.packages import ModelError
 from probes import registry
+from probes.corpora.line_reader import CorpusError
 from reports import Run
 
 SPLITS = (
@@ -197,7 +200,7 @@ def test_an_object_without_its_tokenizer_is_refused_with_what_takes_it(take: Cal
         attention(model, "The dog sees .")
 
 
-@pytest.mark.parametrize("texts", [pd.DataFrame({"text": ["a b"]}), [1, 2], [["a"], ["b"]], []])
+@pytest.mark.parametrize("texts", [pd.DataFrame({"text": ["a b"]}), [1, 2], [["a"], ["b"]], [], 5])
 def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
     with pytest.raises(
         ConfigError, match="corpus: expected a name, a file, a table of a config or a list of texts, got"
@@ -206,9 +209,28 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
     wrong = r"the text is no text: expected a string, or a pair as a tuple of two .*; got"
     with pytest.raises(TypedError, match=wrong):
         attention(load(str(tiny)), texts)
-    if len(texts):
+    if not isinstance(texts, list) or texts:
         with pytest.raises(TypedError, match=wrong):
             view(texts, str(tiny))
+
+
+def test_a_path_is_a_corpus_as_its_name_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The dog sleeps.\nA cat sees it.\n", encoding="utf-8")
+    assert corpus(tmp_path / "a.txt").fingerprint == corpus(str(tmp_path / "a.txt")).fingerprint
+    with pytest.raises(CorpusError, match="no such file"):
+        corpus(tmp_path / "b.txt")
+
+
+def test_a_tokenizer_that_was_changed_in_memory_is_refused_unless_it_is_saved_as_it_is(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+    model, tokenizer = BertModel.from_pretrained(tiny), BertTokenizer.from_pretrained(tiny)
+    tokenizer.backend_tokenizer.post_processor = None  # no [CLS] and no [SEP]; BertTokenizer puts them back
+    with pytest.raises(ModelError, match=r"^the BertTokenizer cuts .*, but as transformers saves and reads it \[CLS\]"):
+        load(model, tokenizer)
+    whole = PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer, **tokenizer.special_tokens_map)
+    assert load(model, whole).tokenizer.encode("the dog").ids == tokenizer("the dog")["input_ids"]
 
 
 def test_a_list_of_texts_needs_no_file_and_without_trees_no_question_of_them_is_asked(tiny: Path) -> None:

@@ -45,6 +45,7 @@ from probes.causal.labels import (
 )
 from probes.causal.labels import WORDS as OF_WORDS
 from probes.causal.pruning import taken
+from probes.corpora.line_reader import CorpusError
 from probes.evidence.question import Effort
 from reports.tables.shared_columns import ACCURACY, LOGIT, VALUE
 
@@ -117,6 +118,8 @@ def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise
     ]
     table = pd.DataFrame([*rows, ("Cy fell.", "Hm.", 1)], columns=["text", "text_pair", "group"]).assign(label=0)
     assert [row.group for row in labelled_rows(table)] == ["Ann ran.", "Bo sat.", "Ann ran.", "1.0", "1.0"]
+    listed = table.assign(group=[["a", "b"]] * len(table))
+    assert {row.group for row in labelled_rows(listed)} == {"['a', 'b']"}
     alone = table.drop(columns=["text_pair", "group"])
     assert {row.group for row in labelled_rows(alone)} == {""}, "single texts stand for themselves"
 
@@ -406,6 +409,12 @@ def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -
     assert (row.words, row.label) == (("the", "film"), ("O", "B"))
 
 
+def test_a_file_with_two_columns_of_labels_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("text,label,label\na film,0,1\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"rows\.csv:1: 2 columns called 'label', expected one$"):
+        labelled_rows(tmp_path / "rows.csv")
+
+
 def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:
     frame = pd.DataFrame({"words": [np.array(["a", "b"]), float("nan")], "label": [np.array([1, 0]), 1]})
     rows = labelled_rows(frame.assign(text=[float("nan"), "a film"]))
@@ -414,7 +423,12 @@ def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:
 
 def test_a_label_that_is_a_name_and_a_number_is_the_name(model: Model) -> None:
     numbered = replace(Classifier.of(model, TEXTS), labels=("1", "0"))
-    assert [numbered.label(one, "row 1") for one in ("1", 1, "0", 0)] == [0, 0, 1, 1]
+    assert [numbered.label(one, "row 1") for one in ("1", 1, 1.0, "1.0", True, "0", 0, 0.0)] == [0] * 5 + [1] * 3
+    stars = replace(numbered, labels=("1", "2", "3"))
+    assert [stars.label(one, "row 1") for one in (1, 2.0, np.float32(3))] == [0, 1, 2]
+    for one in (0, 0.0, 1.5):  # not the first: whoever counts from 0 means another label by 1
+        with pytest.raises(LabelError, match=rf"row 1: {one} is no label of .*, which has 1, 2, 3$"):
+            stars.label(one, "row 1")
 
 
 def test_a_subset_of_the_rows_has_a_mean_of_its_own() -> None:

@@ -106,6 +106,7 @@ def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path
         ({2: [1, 2]}, r"query 2, gold \[1, 2\]: 'are' cannot be its own gold; leave it out"),
         ({2: []}, r"query 2, gold \[\]: 'are' has no right word; leave it out"),
         ({2: 1.0}, "query 2, gold 1.0: expected the index of a word, and the indices of its right words"),
+        ({2: [False, True]}, r"query 2, gold \[False, True\]: expected the index of a word"),  # a mask
         ({"2": "[1"}, "query '2', gold '\\[1': expected the index of a word"),
         (None, r"expected \{query: \[right words\]\}, got None"),
     ],
@@ -154,6 +155,19 @@ def test_an_error_names_the_row_of_a_table_and_what_a_function_raised() -> None:
 def test_what_is_no_probe_is_refused(name: str, answers: Any, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         define(name, answers)
+
+
+@pytest.mark.parametrize("blank", ["", None, float("nan")])
+def test_a_row_whose_second_text_is_empty_asks_about_a_single_text(blank: Any) -> None:
+    frame = pd.DataFrame([("The keys are here .", blank, 2, 1)], columns=["text", "text_pair", "query", "gold"])
+    (targets,) = define("mine", frame).targets(text(KEYS)).values()
+    assert targets.query.tolist() == [2]
+
+
+def test_a_file_with_a_column_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("text,query,gold,gold\na b,0,1,0\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"rows\.csv:1: 2 columns called 'gold', expected one$"):
+        define("mine", tmp_path / "rows.csv")
 
 
 @pytest.mark.parametrize("line", ["[1]", "{", '{"text": "a b", "query": null, "gold": 1}'])
