@@ -36,8 +36,8 @@ SENTENCES = (
 ADVICE = 'a tokenizer_config.json that says {"tokenizer_class": "PreTrainedTokenizerFast"}'
 "With it `transformers` reads tokenizer.json as it stands."
 
-LAYOUT = 3
-"Part of every key: raise it when what is kept of a tokenizer changes."
+LAYOUT = 4
+"Part of every key: raise it when what is kept of a tokenizer, or checked, changes."
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,12 @@ def _check_cut(folder: Path, tokenizer: Any, theirs: Any, words: tuple[str, ...]
     """Raise ModelError where the pieces given to words are not those of the plain text, or their places are lost."""
     text = " ".join(words)
     encoding = _encoded(folder, tokenizer, text)
-    (pieces,), expected = align(tokenizer, [words]), theirs(text, split_special_tokens=True)["input_ids"]
+    (pieces,), called = align(tokenizer, [words]), theirs(text, split_special_tokens=True)
+    expected = called["input_ids"]
+    if any(called.get("token_type_ids", ())):
+        raise ModelError(
+            f"{folder}: its tokenizer gives pieces of a single text types other than 0, as which all are read"
+        )
     if pieces.ids.tolist() != expected:
         shown = _shown(theirs.convert_ids_to_tokens(expected))
         raise ModelError(

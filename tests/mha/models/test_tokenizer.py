@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer
 
 from mha import ModelError, align
@@ -62,6 +63,14 @@ def test_a_tokenizer_json_that_transformers_would_not_follow_is_refused(folder: 
     with pytest.raises(ModelError, match=r"no tokenizer_config.json, and transformers cuts .* tokenizer_config.json"):
         load_tokenizer(folder)
     load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
+
+
+def test_a_tokenizer_that_gives_a_single_text_the_second_type_is_refused(folder: Path) -> None:
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    made.post_processor = TemplateProcessing("[CLS]:1 $A:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    made.save(str(folder / "tokenizer.json"))
+    with pytest.raises(ModelError, match="pieces of a single text types other than 0"):
+        load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
 
 
 def test_a_tokenizer_that_does_not_tell_characters_is_refused_by_name(folder: Path) -> None:
