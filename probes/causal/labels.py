@@ -35,12 +35,9 @@ from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralL
 from probes.corpora.line_reader import shortened
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
-from probes.plain.text_tables import GROUP, SECOND, group_of, second_of, table_rows
+from probes.plain.text_tables import group_of, second_of, table_rows
 from probes.scoring.hashed_random import draws
 from reports.tables.shared_columns import ACCURACY, SCORE
-
-COLUMNS: Final = ("text", "words", "label", "choices")
-"Of labelled rows, beside those of pairs and groups."
 
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
@@ -84,12 +81,12 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
     label is the number of the right one, from 0. Rows with one group, or else pairs with one first text, are a cluster.
     """
-    return [_row(place, row) for place, row in table_rows(table, (*COLUMNS, SECOND, GROUP))]
+    return [_row(place, row) for place, row in table_rows(table)]
 
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
-    text, words, label, choices = map(columns.get, COLUMNS)
+    text, words, label, choices = map(columns.get, ("text", "words", "label", "choices"))
     pair = second_of(columns)
     group = group_of(columns) or str(text) * isinstance(pair, str)
     choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
@@ -340,9 +337,7 @@ def _choices(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[
     """Return a prompt for each choice of a row, of which the right one wants something; raises LabelError."""
     right = pd.to_numeric(row.label, errors="coerce")
     if len(row.choices) < 2 or right not in range(len(row.choices)):
-        raise LabelError(
-            f"{row.place}: expected two choices or more, and the number of the right one, from 0, as label"
-        )
+        raise LabelError(f"{row.place}: expected two choices or more, and as label the right one's number, from 0")
     each = [replace(row, pair=choice) for choice in row.choices]
     cuts = [classifier.cut(one) for one in each]
     reasons = [reason for one, cut in zip(each, cuts, strict=True) for reason in _unfit(classifier.model, one, cut)]

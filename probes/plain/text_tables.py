@@ -44,6 +44,9 @@ def is_pair(entry: object) -> bool:
 GROUP: Final = "group"
 "What the column is called that has the same value in rows that depend on each other, as in labelled rows."
 
+ONCE = ("text", SECOND, "words", "label", "choices", "query", "gold", "alignment", GROUP)
+"Columns of labelled rows, and of answers to a probe."
+
 Place = tuple[int, Entry, str]
 "The number of a line, or of a row where there are no lines, from 1, what stands there, and its group, if any."
 
@@ -132,10 +135,10 @@ def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
             seen.add(text)
 
 
-def table_rows(path: Path | pd.DataFrame, single: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others.
 
-    Raises CorpusError for a .csv file that has a column of `single` twice.
+    Raises CorpusError for a .csv file that has a column of ONCE twice.
     """
     if not isinstance(path, Path):
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
@@ -145,7 +148,7 @@ def table_rows(path: Path | pd.DataFrame, single: Sequence[str] = ()) -> Iterato
     if suffixes_of(path)[-1] == ".csv":
         lines = separated(path)
         _, names = next(lines, (1, []))
-        if twice := [name for name in single if names.count(name) > 1]:
+        if twice := [name for name in ONCE if names.count(name) > 1]:
             raise CorpusError(f"{path}:1: {names.count(twice[0])} columns called {twice[0]!r}, expected one")
         for number, row in lines:
             yield f"{path}:{number}", dict(zip(names, (cell or None for cell in row), strict=True))

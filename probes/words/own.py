@@ -14,7 +14,7 @@ import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import CorpusError, shortened
-from probes.plain.text_tables import SECOND, Text, second_of, table_rows
+from probes.plain.text_tables import Text, second_of, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
@@ -188,8 +188,7 @@ def _keys(document: Document) -> tuple[Key, ...]:
 
 def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[Key, list[Answer]]]:
     """Yield the texts and the answers of every row of a table; raises CorpusError where a row lacks them."""
-    single = ("text", SECOND, "label", "query", "gold", "alignment")
-    for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table), single):
+    for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
         text, label, pair = columns.get("text"), columns.get("label"), second_of(columns)
         texts: list[Any] = [text] if pair is None else [text, pair]
