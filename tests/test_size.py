@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 86816,
-    "lines of tests": 51143,
+    "lines of tests": 51146,
     "files of Python": 548,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,

@@ -26,7 +26,6 @@ from experiments.heads.typed_text import TypedError
 from headscope import ablate, attention, compare, corpus, load, open_run, score, view
 from mha.models.packages import ModelError
 from probes import registry
-from probes.corpora.line_reader import CorpusError
 from reports import Run
 
 SPLITS = (
@@ -217,7 +216,7 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, tiny: Path) -> None:
 def test_a_path_is_a_corpus_as_its_name_is(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The dog sleeps.\nA cat sees it.\n", encoding="utf-8")
     assert corpus(tmp_path / "a.txt").fingerprint == corpus(str(tmp_path / "a.txt")).fingerprint
-    with pytest.raises(CorpusError, match="no such file"):
+    with pytest.raises(FileNotFoundError, match="no such file"):
         corpus(tmp_path / "b.txt")
 
 

@@ -115,7 +115,7 @@ def test_a_pair_whose_types_are_not_known_is_refused_and_one_that_is_too_long_le
     fast.pre_tokenizer = pre_tokenizers.Whitespace()
     ends = [("<sep>", 2), ("<cls>", 3)]
     pair = "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2"
-    fast.post_processor = processors.TemplateProcessing(single="$A:0 <sep>:0 <cls>:2", pair=pair, special_tokens=ends)
+    fast.post_processor = processors.TemplateProcessing(single="$A:0 <sep>:0 <cls>:0", pair=pair, special_tokens=ends)
     names = {"pad_token": "<pad>", "unk_token": "<unk>", "sep_token": "<sep>", "cls_token": "<cls>"}
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
     theirs = hub.PreTrainedTokenizerFast(tokenizer_object=fast, model_input_names=inputs, **names)

@@ -70,7 +70,11 @@ def test_a_tokenizer_that_gives_a_single_text_the_second_type_is_refused(folder:
     made.post_processor = TemplateProcessing("[CLS]:1 $A:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
     made.save(str(folder / "tokenizer.json"))
     with pytest.raises(ModelError, match="pieces of a single text types other than 0"):
-        load_tokenizer(configured(folder, tokenizer_class="PreTrainedTokenizerFast"))
+        load_tokenizer(
+            configured(
+                folder, tokenizer_class="PreTrainedTokenizerFast", model_input_names=["input_ids", "token_type_ids"]
+            )
+        )
 
 
 def test_a_tokenizer_that_does_not_tell_characters_is_refused_by_name(folder: Path) -> None:
