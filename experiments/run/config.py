@@ -165,7 +165,8 @@ def corpus_part(corpus: str | Path | Mapping[str, Any] | Sequence[Entry]) -> dic
     if isinstance(corpus, Path):
         return {"path": str(corpus)}
     if not isinstance(corpus, str):
-        texts = [*corpus] if isinstance(corpus, Iterable) and not hasattr(corpus, "columns") else []
+        given: Any = corpus
+        texts = [*given] if isinstance(given, Iterable) and not hasattr(given, "columns") else []
         fit = [isinstance(text, str) or is_pair(text) for text in texts]
         if not all(fit) or not texts:
             place = fit.index(False) if texts else 0

@@ -232,7 +232,7 @@ class Classifier:
             return self.labels.index(name)
         number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
         named = pd.to_numeric(pd.Series(self.labels), errors="coerce").tolist()
-        numbers = range(len(named)) if np.isnan(named).all() else named  # where a name is a number, 1.0 is called "1"
+        numbers: Sequence[float] = range(len(named)) if np.isnan(named).all() else named  # 1.0 is called "1"
         if number == number and number in numbers:
             return numbers.index(number)
         there = ", ".join(self.labels) + f", or 0 to {len(named) - 1}" * (numbers is not named)
