@@ -227,7 +227,7 @@ class Classifier:
         return tuple({self.label(label, row.place) for label in ((row.label,) if one else _several(row.label))})
 
     def label(self, label: Any, place: str) -> int:
-        """Return the number of a label, given by its name or its number; raises LabelError."""
+        """Return the number of a label, given by its name, or by its number where no name is one; raises LabelError."""
         if (name := str(label)) in self.labels:
             return self.labels.index(name)
         number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")

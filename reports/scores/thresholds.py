@@ -60,11 +60,11 @@ class RunThresholds:
         if math.isnan(row.p_adjusted) or (signs <= row.clusters and unseen < row.effective_clusters):
             return ""
         if math.isinf(unseen):
-            return f"no head can be significant beside {percent(row.baseline_accuracy)} %"
+            return f"no head can be significant beside a baseline of {percent(row.baseline_accuracy)} %"
         there, effective = count(int(row.clusters)), decimal(row.effective_clusters, 1)
-        uneven = "" if effective == f"{there}.0" else f" (effective number {effective})"
+        worth, equal = ("", "") if effective == f"{there}.0" else (f" (effective number {effective})", "of equal size ")
         needed = count(max(signs, math.ceil(unseen)))
-        return f"no head can be significant with {there} documents{uneven}, at least {needed} are needed"
+        return f"no head can be significant with {there} documents{worth}, at least {needed} {equal}are needed"
 
 
 def run_thresholds(run: RunFolder) -> RunThresholds:
