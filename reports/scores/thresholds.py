@@ -60,7 +60,7 @@ class RunThresholds:
         if math.isnan(row.p_adjusted) or (signs <= row.clusters and unseen < row.effective_clusters):
             return ""
         if math.isinf(unseen):
-            return f"no head can be significant beside a baseline of {percent(row.baseline_accuracy)} %"
+            return f"no head can be significant beside a baseline or control of {percent(row.baseline_accuracy)} %"
         there, effective = count(int(row.clusters)), decimal(row.effective_clusters, 1)
         worth, equal = ("", "") if effective == f"{there}.0" else (f" (effective number {effective})", "of equal size ")
         needed = count(max(signs, math.ceil(unseen)))

@@ -55,7 +55,7 @@ def test_a_run_has_controls_as_its_config_its_stages_or_its_scores_say(run_folde
         # the strongest baseline leaves a lead of 20 points: (1 - 0.15 / 1.2) ** 22 = 0.053, ** 23 = 0.046
         (0.8, 22, "no head can be significant with 22 documents, at least 23 are needed"),
         (0.8, 23, ""),
-        (0.96, 10_000, "no head can be significant beside a baseline of 96.0 %"),
+        (0.96, 10_000, "no head can be significant beside a baseline or control of 96.0 %"),
         # 72 heads: 72 / 2 ** 10 = 0.07, 72 / 2 ** 11 = 0.035
         (0.0, 10, "no head can be significant with 10 documents, at least 11 are needed"),
         (0.0, 11, ""),
