@@ -104,15 +104,14 @@ def _strongest(row: BestHead) -> Cell:
 
 
 def _verdict(rule: RunThresholds, row: BestHead) -> Cell:
-    """Return the verdict in words; what finds more than the head where that is a word table or a rule of grammar.
+    """Return the verdict in words, why no head could be significant where nothing is decided, and what finds more.
 
-    Where nothing is decided and no head could be significant, it says why.
+    What finds more than the head is a table of words and distances, or a rule of grammar.
     """
-    found, better = verdict(row), _better(row)
-    more = f"{', but' if row.grade else ';'} {better}" if better else ""
-    if row.verdict == ANSWERS[-1] and (reason := rule.out_of_reach(row)):
-        more += f"; {reason}"
-    return _badge(row, found, more)
+    reason = rule.out_of_reach(row) if row.verdict == ANSWERS[-1] else ""
+    better = _better(row)
+    more = f"; {reason}" * bool(reason) + f"{', but' if row.grade else ';'} {better}" * bool(better)
+    return _badge(row, verdict(row), more)
 
 
 def _badge(row: BestHead, found: str, more: str = "") -> Cell:
