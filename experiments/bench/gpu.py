@@ -249,14 +249,14 @@ def training_speed(device: torch.device) -> dict[str, Any]:
 def textbook(device: torch.device, seconds: float) -> dict[str, Any]:
     """Train the encoder of Vaswani et al. (2017: 6 layers, 8 heads, d_model 512) on prose, and read its checkpoints.
 
-    A few steps say how many tokens half of the time is good for; reading takes the rest. Returned are tokens and
-    seconds, and the onsets of its roles in steps. Raises CalledProcessError where the run fails, TimeoutExpired where
-    it takes longer.
+    A few steps say how many tokens a third of the time is good for: with texts a step takes longer, and reading takes
+    the rest. Returned are tokens and seconds, and the onsets of its roles in steps. Raises CalledProcessError where the
+    run fails, TimeoutExpired where it takes longer.
     """
     began = time.monotonic()
     encoder = initialised(TEXTBOOK, 0).to(device)
     steps = train_ours(encoder, random_batches(TEXTBOOK, ROWS, 6, seed=0), seed=0)[2:]
-    tokens = int(seconds / 2 / statistics.median(steps) * ROWS * LENGTH)
+    tokens = int(seconds / 3 / statistics.median(steps) * ROWS * LENGTH)
     shape = f"layers={TEXTBOOK.layers}, heads={TEXTBOOK.heads}, model={TEXTBOOK.model}"
     changes = [f"train.encoder={{{shape}, dropout=0.0, attention_dropout=0.0}}", f"train.tokens={tokens}", *FEW]
     with tempfile.TemporaryDirectory() as folder:
