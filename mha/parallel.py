@@ -92,6 +92,12 @@ def _share_arena() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
+def return_freed() -> None:
+    """Return memory that was freed to the system: glibc keeps that of whole models otherwise."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 @contextmanager
 def threads(number: int) -> Iterator[int]:
     """Let torch use so many threads while the block runs; yield how many it used before."""

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from probes.evidence.results import Split
     from probes.maps.ensembles import Answers
 
+AT_A_TIME: Final = 6
+"Labels whose ensembles are chosen together: what all heads hold for every candidate of theirs is in memory."
+
 ENSEMBLES: Final = run_table(
     "One row for each label, direction and number of heads whose maps are averaged.",
     ("probe", "label", "variant", "size"),
@@ -108,13 +111,13 @@ class EnsemblesMeasure(Measure):
         with run.journal.stage(self.name):
             relations = choose_relations(scored.scores, part.probes, section.relations, model.heads)
             sample = MemoryTexts(sample_texts(part.texts[0], section.choice_texts, section.words))
-            asked = dict.fromkeys(relation.question for relation in relations)
-            known = gather_answers(model, sample, part.probes, asked, part.settings)
-            sought = {
-                one.question: choose_ensemble(known[one.question], one.first, section.largest)
-                for one in relations
-                if one.question in known
-            }
+            sought = {}
+            for first in range(0, len(relations), AT_A_TIME):
+                some = relations[first : first + AT_A_TIME]
+                known = gather_answers(model, sample, part.probes, {one.question: None for one in some}, part.settings)
+                for one in some:
+                    if one.question in known:
+                        sought[one.question] = choose_ensemble(known[one.question], one.first, section.largest)
             heads = {question: found[0] for question, found in sought.items()}
             answered = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
             for one in relations:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mha.parallel import return_freed
 from probes.scoring.aligned import UNKNOWN, Dropped
 from probes.scoring.score import Outcome
 from reports.progress import Course
@@ -39,11 +40,16 @@ class Journal:
         """Note that something happened."""
         self.lines.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **details})
 
+    def begin(self, name: str) -> None:
+        """Tell whoever watches that a stage begins; what the one before has freed is returned to the system."""
+        return_freed()
+        self.course.begin(name)
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time a stage of the run."""
         start = time.perf_counter()
-        self.course.begin(name)
+        self.begin(name)
         yield
         seconds = round(time.perf_counter() - start, 3)
         self.stages[name] = round(self.stages.get(name, 0) + seconds, 3)

@@ -136,7 +136,7 @@ def _work(
     frames = [frame for part in parts for frame in part.frames]
     _refuse_nothing(frames, around.corpora, journal)
     measures.write(parts, folder)
-    journal.course.begin("tables")
+    journal.begin("tables")
     scores = around.complete(around.verdicts(frames))
     scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
     write_scores(scores[list(SCORES.names)], folder)

@@ -165,7 +165,7 @@ class Part:
             return heads
 
         start = time.perf_counter()
-        self.run.journal.course.begin("controls")
+        self.run.journal.begin("controls")
         heads = self.each_control(read, models)
         for kind in dict.fromkeys(one.kind for one in models):
             of_kind = [pooled for one, pooled in zip(models, heads, strict=True) if one.kind == kind]

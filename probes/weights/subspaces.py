@@ -90,25 +90,40 @@ def output_similarity(model: Model, texts: Sequence[Document], settings: Setting
 
         with torch.inference_mode(), watch(model.module, see, ["head_output"]):
             model.run(batch.ids, batch.mask)
-        return torch.cat(layers, 1).double()
+        return torch.cat(layers, 1)
 
-    count, total, products = 0, torch.zeros(()), torch.zeros(())
-    for rows in in_order(outputs, aligned.batches(settings.batch_pieces), settings.workers):
-        count, total, products = count + len(rows), total + rows.sum(0), products + rows.T @ rows
+    count, total, products = 0, torch.zeros(()), list[Tensor]()
+    for batch in in_order(outputs, aligned.batches(settings.batch_pieces), settings.workers):
+        rows = batch.double()
+        size = rows.shape[1] // model.layers
+        products = products or [
+            torch.zeros(size, rows.shape[1] - start, dtype=rows.dtype) for start in range(0, rows.shape[1], size)
+        ]
+        for layer, sums in enumerate(products):
+            sums.addmm_(rows[:, layer * size : (layer + 1) * size].T, rows[:, layer * size :])
+        count, total = count + len(rows), total + rows.sum(0)
     if not count:
         return np.full((model.layers * model.heads,) * 2, np.nan), 0
-    covariance = products - torch.outer(total, total) / count
-    return _alignment(covariance, products, model.layers * model.heads), count
+    return _alignment(products, total, count, model.layers * model.heads), count
 
 
-def _alignment(covariance: Tensor, products: Tensor, heads: int) -> Numbers:
-    """Return linear CKA from sums of products of all outputs, centred and as they are."""
-    size = len(covariance) // heads
-    blocks = covariance.view(heads, size, heads, size)
-    squares = (blocks**2).sum((1, 3)).numpy()
-    own = np.diagonal(squares).copy()
-    variance = torch.diagonal(covariance).view(heads, size).sum(1).numpy()
-    raw = torch.diagonal(products).view(heads, size).sum(1).numpy()
-    own[variance <= 1e-12 * raw] = np.nan  # nothing but rounding is left of a constant
-    alignment: Numbers = np.clip(squares / np.sqrt(own[:, None] * own), 0, 1)
+def _alignment(products: Sequence[Tensor], total: Tensor, count: int, heads: int) -> Numbers:
+    """Return linear CKA from sums over `count` words: of all outputs, and of their products with those of each layer.
+
+    The products of a layer are those with its own outputs and those of later layers; they are centred in place.
+    """
+    size, squares = len(total) // heads, np.zeros((heads, heads))
+    raw, variance = (np.zeros(heads) for _ in range(2))
+    for sums in products:
+        later = total[-sums.shape[1] :]
+        own, first = len(sums) // size, heads - sums.shape[1] // size
+        here = slice(first, first + own)
+        raw[here] = torch.diagonal(sums).view(own, size).sum(1)
+        sums.addr_(later[: len(sums)], later, alpha=-1 / count)
+        variance[here] = torch.diagonal(sums).view(own, size).sum(1)
+        squares[here, first:] = sums.view(own, size, -1, size).square_().sum((1, 3))
+        squares[first:, here] = squares[here, first:].T
+    norms = np.diagonal(squares).copy()
+    norms[variance <= 1e-12 * raw] = np.nan  # nothing but rounding is left of a constant
+    alignment: Numbers = np.clip(squares / np.sqrt(norms[:, None] * norms), 0, 1)
     return alignment
