@@ -191,8 +191,10 @@ SPLITS: Final = {
 "Of EWT 2,000 sentences; where it is not at hand of the grammar."
 
 
-def time_run(shape: str, rounds: int) -> dict[str, float]:
-    """Return seconds and peak memory of a run with all sentence probes and controls, and seconds of plain passes.
+def time_run(shape: str, rounds: int) -> dict[str, Any]:
+    """Return seconds, those of its stages and peak memory of a run with all sentence probes and controls.
+
+    Beside them stand the seconds of plain passes.
 
     The run, its page included, is a process of its own, and is made once; of plain passes over its texts the fastest
     round counts. `shape` is minilm or random weights of BERT-base's shape.
@@ -207,12 +209,13 @@ def time_run(shape: str, rounds: int) -> dict[str, float]:
         config.write_text(RUN.format(model=f"{folder}/model", corpus=splits, probes=probes), encoding="utf-8")
         command = [sys.executable, "-m", "headscope", "--quiet", "run", str(config), "--out", folder]
         seconds = timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
-        peak = json.loads((Path(folder) / "bench" / "run.json").read_text(encoding="utf-8"))["peak_memory_mb"]
+        told = json.loads((Path(folder) / "bench" / "run.json").read_text(encoding="utf-8"))
         texts = [corpus.sentences() for corpus in open_corpora(load_config(config))]
         read = [plain_texts(split.take(range(len(split)))) for split in texts]
     run = plain_pass(theirs)
     passes = take_turns({"plain": lambda read: [run(texts) for texts in read]}, [read] * rounds, warm=[read[0][:64]])
-    return {"run": seconds, "plain pass": min(passes["plain"]), "peak MB": peak}
+    peak, stages = told["peak_memory_mb"], told["stages"]
+    return {"run": seconds, "plain pass": min(passes["plain"]), "peak MB": peak, "stages": stages}
 
 
 PARTS: Final[Mapping[str, Callable[[Sequence[Document], int], Any]]] = {
@@ -301,7 +304,29 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
         for count, one in record["memory"].items()
         if int(count)
     ]
-    return {"scoring cost": paragraphs([intro], passes, asked, lengths, memory)}
+    return {"scoring cost": paragraphs([intro], passes, asked, lengths, memory, _stages(record))}
+
+
+LARGE: Final = 0.02
+"A stage of a whole run that takes this share of it has a row of its own."
+
+
+def _stages(record: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table of the seconds that the stages of the whole runs take, the longest first."""
+    runs = [record[f"run of {shape}"] for shape in (MINILM, BASE) if "stages" in record.get(f"run of {shape}", {})]
+    if len(runs) < 2:
+        return []
+    large = {name for run in runs for name, seconds in run["stages"].items() if seconds >= LARGE * run["run"]}
+    named = sorted(large, key=lambda name: -runs[1]["stages"].get(name, 0))
+    rows = {name: [run["stages"].get(name, 0) for run in runs] for name in named}
+    rows["everything else, the page among it"] = [
+        run["run"] - sum(seconds) for run, seconds in zip(runs, zip(*rows.values(), strict=True), strict=True)
+    ]
+    return [
+        "| seconds of a stage of a whole run | minilm | BERT-base's shape |",
+        "| --- | ---: | ---: |",
+        *(f"| {name} | {one:.0f} | {other:.0f} |" for name, (one, other) in rows.items()),
+    ]
 
 
 if __name__ == "__main__":

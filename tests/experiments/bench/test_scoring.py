@@ -103,6 +103,7 @@ def test_a_whole_run_is_timed_beside_plain_passes_over_both_of_its_splits(monkey
     monkeypatch.setattr(bench_scoring, "plain_pass", lambda model: lambda texts: read.append(len(texts)))
     found = bench_scoring.time_run(passes.MINILM, 1)
     assert found["run"] > found["plain pass"]
+    assert found["run"] > sum(found["stages"].values()) > found["stages"]["control: random weights"] > 0
     assert found["peak MB"] > 300
     splits = [len(Corpus.generated(5, seed=seed).sentences()) for seed in (1, 2)]
     assert read[1:] == splits, "after warming up"
