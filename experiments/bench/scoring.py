@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -304,25 +304,25 @@ def blocks(record: Mapping[str, Any]) -> dict[str, str]:
         for count, one in record["memory"].items()
         if int(count)
     ]
-    return {"scoring cost": paragraphs([intro], passes, asked, lengths, memory, _stages(record))}
+    return {"scoring cost": paragraphs([intro], passes, asked, lengths, memory, *_stages(record))}
 
 
 LARGE: Final = 0.02
 "A stage of a whole run that takes this share of it has a row of its own."
 
 
-def _stages(record: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table of the seconds that the stages of the whole runs take, the longest first."""
+def _stages(record: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield the lines of a table of the seconds that stages of whole runs take, the longest first, if both have any."""
     runs = [record[f"run of {shape}"] for shape in (MINILM, BASE) if "stages" in record.get(f"run of {shape}", {})]
     if len(runs) < 2:
-        return []
+        return
     large = {name for run in runs for name, seconds in run["stages"].items() if seconds >= LARGE * run["run"]}
     named = sorted(large, key=lambda name: -runs[1]["stages"].get(name, 0))
     rows = {name: [run["stages"].get(name, 0) for run in runs] for name in named}
     rows["everything else, the page among it"] = [
         run["run"] - sum(seconds) for run, seconds in zip(runs, zip(*rows.values(), strict=True), strict=True)
     ]
-    return [
+    yield [
         "| seconds of a stage of a whole run | minilm | BERT-base's shape |",
         "| --- | ---: | ---: |",
         *(f"| {name} | {one:.0f} | {other:.0f} |" for name, (one, other) in rows.items()),

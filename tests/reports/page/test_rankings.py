@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_metrics
-from reports.page.rankings import dispute_rows, pair_rows, ranking_blocks, variant_rows
+from reports.page.rankings import pair_rows, ranking_blocks, variant_rows
 
 
 @pytest.fixture
@@ -52,21 +52,3 @@ def test_variants_have_their_medians_the_least_agreement_first(of_accuracy: pd.D
     assert [row.variant for row in found if not math.isnan(row.classifier)] == ["dependent->head"]
     means = [np.mean([row.mass, row.reciprocal_rank, row.auc]) for row in found]
     assert means == sorted(means)
-
-
-def test_disputes_name_both_heads_with_both_numbers_and_have_the_largest_gaps(
-    compared: Run, of_accuracy: pd.DataFrame, metrics: pd.DataFrame
-) -> None:
-    gaps: dict[tuple[str, str], float] = {}
-    for (probe, label, _), heads in metrics[metrics.n >= 50].groupby(["probe", "label", "variant"]):
-        one, other = heads.loc[heads.accuracy.idxmax()], heads.loc[heads.mass.idxmax()]
-        relation = (probe, label.partition(":")[0])
-        gaps[relation] = max(min(one.accuracy - other.accuracy, other.mass - one.mass), gaps.get(relation, 0))
-    shown = dispute_rows(compared, of_accuracy, "mass")
-    assert [dispute.gap for dispute in shown] == sorted(gaps.values(), reverse=True)[:2]
-    for dispute in shown:
-        heads = metrics[(metrics.label == dispute.label) & (metrics.variant == dispute.variant)].set_index("name")
-        assert dispute.first_name == heads.accuracy.idxmax() != heads.mass.idxmax() == dispute.second_name
-        first, second = heads.loc[dispute.first_name], heads.loc[dispute.second_name]
-        assert (dispute.first_accuracy, dispute.first_value) == (first.accuracy, first.mass)
-        assert (dispute.second_accuracy, dispute.second_value) == (second.accuracy, second.mass)
