@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from experiments.run.scope import Scored
     from probes.evidence.results import Split
     from probes.maps.ensembles import Answers
+    from probes.scoring.tally import Question
 
 AT_A_TIME: Final = 6
 "Labels whose ensembles are chosen together: what all heads hold for every candidate of theirs is in memory."
@@ -111,7 +112,7 @@ class EnsemblesMeasure(Measure):
         with run.journal.stage(self.name):
             relations = choose_relations(scored.scores, part.probes, section.relations, model.heads)
             sample = MemoryTexts(sample_texts(part.texts[0], section.choice_texts, section.words))
-            sought = {}
+            sought: dict[Question, tuple[list[int], list[float]]] = {}
             for first in range(0, len(relations), AT_A_TIME):
                 some = relations[first : first + AT_A_TIME]
                 known = gather_answers(model, sample, part.probes, {one.question: None for one in some}, part.settings)

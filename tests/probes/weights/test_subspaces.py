@@ -1,6 +1,8 @@
 """Subspaces and outputs of heads whose overlap is known."""
 
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import torch
 from scipy.linalg import subspace_angles
 
 from mha import Model, align, collate, record
+from mha.attention import MultiHeadAttention
 from probes.corpora.corpus import Corpus
 from probes.records import Document
 from probes.scoring.score import Settings
@@ -67,3 +70,17 @@ def test_cka_of_the_heads_is_that_of_the_whole_matrices(
     np.testing.assert_allclose(
         output_similarity(model, texts, Settings(batch_pieces=8, workers=2))[0], found, atol=1e-6
     )
+
+
+def test_a_head_that_gives_every_word_the_same_is_like_no_other(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    texts, constant = (
+        Corpus.of(random_documents(5)).sentences().take(range(12)),
+        replace(model, module=deepcopy(model.module)),
+    )
+    layer = next(part for part in constant.module.modules() if isinstance(part, MultiHeadAttention))
+    torch.nn.init.zeros_(layer.W_V[1])
+    found, _ = output_similarity(constant, texts, Settings())
+    without = np.arange(len(found)) != 1
+    np.testing.assert_array_equal(np.isfinite(found), without[:, None] & without)
