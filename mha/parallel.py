@@ -83,19 +83,25 @@ def prefetched(items: Iterator[Result], ahead: int = 4) -> Iterator[Iterator[Res
 
 
 @cache
+def _glibc() -> ctypes.CDLL | None:
+    """Return the C library of this process where it is glibc."""
+    return ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
+
+
+@cache
 def _share_arena() -> None:
     """Have all threads of this process to come take memory where the first does: one uses what another has freed.
 
     glibc gives each an arena of its own otherwise, and keeps what is freed in it; another libc is left as it is.
     """
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+    if libc := _glibc():
+        libc.mallopt(M_ARENA_MAX, 1)
 
 
 def return_freed() -> None:
     """Return memory that was freed to the system: glibc keeps that of whole models otherwise."""
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL(None).malloc_trim(0)
+    if libc := _glibc():
+        libc.malloc_trim(0)
 
 
 @contextmanager

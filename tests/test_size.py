@@ -14,7 +14,7 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86812,
+    "lines of source": 86817,
     "lines of tests": 51146,
     "files of Python": 548,
     "files of Python under 60 lines": 78,

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 import torch
 
 from experiments.bench.others import nnsight, output_attentions, score_as_published, score_with, transformer_lens
@@ -312,20 +313,20 @@ LARGE: Final = 0.02
 
 
 def _stages(record: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Yield the lines of a table of the seconds that stages of whole runs take, the longest first, if both have any."""
-    runs = [record[f"run of {shape}"] for shape in (MINILM, BASE) if "stages" in record.get(f"run of {shape}", {})]
+    """Yield a table of what stages of whole runs take in plain passes, the longest first, if both runs have stages."""
+    runs = [run for shape in (MINILM, BASE) if "stages" in (run := record.get(f"run of {shape}") or {})]
     if len(runs) < 2:
         return
-    large = {name for run in runs for name, seconds in run["stages"].items() if seconds >= LARGE * run["run"]}
-    named = sorted(large, key=lambda name: -runs[1]["stages"].get(name, 0))
-    rows = {name: [run["stages"].get(name, 0) for run in runs] for name in named}
-    rows["everything else, the page among it"] = [
-        run["run"] - sum(seconds) for run, seconds in zip(runs, zip(*rows.values(), strict=True), strict=True)
-    ]
+    table = pd.DataFrame([pd.Series(run["stages"]) / run["plain pass"] for run in runs]).T.fillna(0)
+    table = table.groupby(lambda name: "controls" if name.startswith("control: ") else name).sum()
+    whole = [run["run"] / run["plain pass"] for run in runs]
+    table = table[(table >= LARGE * np.array(whole)).any(axis=1)].sort_values(1, ascending=False)
+    table.loc["everything else, the page among it"] = whole - table.sum()
+    rows = [f"| {name} | {one:.1f} | {other:.1f} |" for name, one, other in table.itertuples()]
     yield [
-        "| seconds of a stage of a whole run | minilm | BERT-base's shape |",
+        "| plain passes that a stage of a whole run takes | minilm | BERT-base's shape |",
         "| --- | ---: | ---: |",
-        *(f"| {name} | {one:.0f} | {other:.0f} |" for name, (one, other) in rows.items()),
+        *rows,
     ]
 
 

@@ -57,7 +57,7 @@ def controls(config: Config, model: Model) -> list[Control]:
     They have the seeds from the run's on. A model that is untrained itself is not its own control: seeds of its kind
     begin after its own.
     """
-    trained, wanted = trained_model(config, model), config.controls
+    trained, wanted = _trained(config, model), config.controls
     reader = replace(model, precision=wanted.precision)
     found = list[Control]()
     for kind, source, count in ((RANDOM, "random", wanted.random), (PERMUTED, "permuted", wanted.permuted)):
@@ -71,7 +71,7 @@ def controls(config: Config, model: Model) -> list[Control]:
     return found
 
 
-def trained_model(config: Config, model: Model) -> Model:
+def _trained(config: Config, model: Model) -> Model:
     """Return the trained model of which controls are made, which is the run's own unless that is untrained itself."""
     untrained_itself, device = model.source in ("random", "permuted"), model.device.type
     trained = load_model(config.model.reference, device=device) if untrained_itself else model

@@ -10,12 +10,11 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import first_seed, trained_model
+from experiments.inputs.controls import first_seed
 from experiments.inputs.open_model import LoadedModel
 from experiments.record.job import NOTHING, AsTables, Job
 from experiments.record.run_record import Journal
-from mha import MaskedLM, Model
-from mha.models.model import untrained
+from mha import MaskedLM, Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
@@ -74,7 +73,7 @@ class RunContext:
     def random_model(self) -> Model:
         """Return the same architecture with the randomly initialised weights of the first such control."""
         seed = first_seed(self.config, self.model, "random")
-        return untrained(trained_model(self.config, self.model), "random", seed)
+        return load_model(self.config.model.reference, "random", seed, device=self.model.device.type)
 
     def counter(self, what: str, of: int) -> Callable[..., None]:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""

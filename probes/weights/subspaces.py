@@ -112,14 +112,13 @@ def _alignment(products: Sequence[Tensor], total: Tensor, count: int, heads: int
 
     The products of a layer are those with its own outputs and those of later layers; they are centred in place.
     """
-    size, squares = len(total) // heads, np.zeros((heads, heads))
-    raw, variance = (np.zeros(heads) for _ in range(2))
-    for sums in products:
-        later = total[-sums.shape[1] :]
-        own, first = len(sums) // size, heads - sums.shape[1] // size
-        here = slice(first, first + own)
+    own, size = heads // len(products), len(total) // heads
+    squares, raw, variance = np.zeros((heads, heads)), np.zeros(heads), np.zeros(heads)
+    for layer, sums in enumerate(products):
+        first = layer * own
+        here, later = slice(first, first + own), total[first * size :]
         raw[here] = torch.diagonal(sums).view(own, size).sum(1)
-        sums.addr_(later[: len(sums)], later, alpha=-1 / count)
+        sums.addr_(later[: own * size], later, alpha=-1 / count)
         variance[here] = torch.diagonal(sums).view(own, size).sum(1)
         squares[here, first:] = sums.view(own, size, -1, size).square_().sum((1, 3))
         squares[first:, here] = squares[here, first:].T

@@ -156,7 +156,8 @@ def test_one_part_is_measured_anew_and_the_others_stay_unless_versions_differ(
     measured: Callable[..., tuple[object, Path]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert measured(passes.EWT, "--only", "memory")[0] == 2, "no record whose other parts could stay"
-    measured(passes.EWT)
+    stages = {"control: permuted weights": 15.0, "control: random weights": 25.0, "load model": 0.1}
+    measured(passes.EWT, **{"run of minilm": {"run": 60.0, "plain pass": 2.0, "peak MB": 900, "stages": stages}})
     memory = {count: {"seconds": 2.0, "peak MB": 300} for count in ("0", "1000", "2000", "10000")}
     memory["100000"] = {"seconds": 200.0, "peak MB": None}
     code, page = measured(passes.EWT, "--only", "memory", memory=memory)
@@ -166,6 +167,7 @@ def test_one_part_is_measured_anew_and_the_others_stay_unless_versions_differ(
     assert code == 1, "what was not measured reaches no goal"
     written = page.read_text(encoding="utf-8")
     assert "| 100,000 | 2.0 | not measured |" in written
+    assert all(part in written for part in ("| controls | 20.0 |", "everything else, the page among it | 10.0 |"))
     assert "Measured in a later run: memory." in written
     monkeypatch.setattr(bench_scoring, "version", lambda name: "2.0")
     assert measured(passes.EWT, "--only", "memory")[0] == 2

@@ -75,10 +75,8 @@ def test_cka_of_the_heads_is_that_of_the_whole_matrices(
 def test_a_head_that_gives_every_word_the_same_is_like_no_other(
     model: Model, random_documents: Callable[..., list[Document]]
 ) -> None:
-    texts, constant = (
-        Corpus.of(random_documents(5)).sentences().take(range(12)),
-        replace(model, module=deepcopy(model.module)),
-    )
+    texts = Corpus.of(random_documents(5)).sentences().take(range(12))
+    constant = replace(model, module=deepcopy(model.module))
     layer = next(part for part in constant.module.modules() if isinstance(part, MultiHeadAttention))
     torch.nn.init.zeros_(layer.W_V[1])
     found, _ = output_similarity(constant, texts, Settings())
