@@ -314,13 +314,13 @@ LARGE: Final = 0.02
 
 def _stages(record: Mapping[str, Any]) -> Iterator[list[str]]:
     """Yield a table of what stages of whole runs take in plain passes, the longest first, if both runs have stages."""
-    runs = [run for shape in (MINILM, BASE) if "stages" in (run := record.get(f"run of {shape}") or {})]
+    runs = {shape: run for shape in (MINILM, BASE) if "stages" in (run := record.get(f"run of {shape}") or {})}
     if len(runs) < 2:
         return
-    table = pd.DataFrame([pd.Series(run["stages"]) / run["plain pass"] for run in runs]).T.fillna(0)
+    table = pd.DataFrame({shape: pd.Series(run["stages"]) / run["plain pass"] for shape, run in runs.items()}).fillna(0)
     table = table.groupby(lambda name: "controls" if name.startswith("control: ") else name).sum()
-    whole = [run["run"] / run["plain pass"] for run in runs]
-    table = table[(table >= LARGE * np.array(whole)).any(axis=1)].sort_values(1, ascending=False)
+    whole = np.array([run["run"] / run["plain pass"] for run in runs.values()])
+    table = table[(table >= LARGE * whole).any(axis=1)].sort_values(BASE, ascending=False)
     table.loc["everything else, the page among it"] = whole - table.sum()
     rows = [f"| {name} | {one:.1f} | {other:.1f} |" for name, one, other in table.itertuples()]
     yield [
