@@ -181,7 +181,7 @@ def scored(model: Model, texts: Sequence[Document]) -> dict[str, np.ndarray]:
     shapes, relations = Shapes(model, corpus.ids()), RelationAttention(model.layers, model.heads, probes)
     heads = score_corpus(model, corpus, probes, {}, Settings(), observers=[shapes, relations]).heads
     by_name = {probe.name: probe for probe in probes}
-    sums = [one for _, one in heads.pooled(lambda question: by_name[question[0]].pool(question[2]))]
+    sums = heads.pooled(lambda question: by_name[question[0]].pool(question[2])).values()
     return {
         "hits": np.stack([one.hits.sum(0) / one.n.sum() for one in sums]),
         "mass": np.stack([one.mass.sum(0) / one.n.sum() for one in sums]),

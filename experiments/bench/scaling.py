@@ -125,7 +125,7 @@ def _memory(count: int) -> tuple[float, int | None]:
 
 def _kept(outcome: Outcome) -> Pooled:
     """Return the sums of all questions, as a run keeps them."""
-    return dict(outcome.heads.pooled(lambda question: get_probe(question[0]).pool(question[2])))
+    return outcome.heads.pooled(lambda question: get_probe(question[0]).pool(question[2]))
 
 
 def _repeated(count: int, path: Path) -> Corpus:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from probes.corpora.corpus import MemoryTexts
-from reports.blocks.block import Block, Points, Raw, TableBlock, Terms
+from reports.blocks.block import Block, Points, TableBlock, Terms
 from reports.formats import count, decimal, percent, signed
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
@@ -95,22 +95,8 @@ TERMS: Final = {
     "[SEP].",
 }
 
-SHOWN: Final = ("decile", "low", "n", "arcs", "before", "distance", "tags", "relations", "offsets", "random")
-"Columns of the deciles of one head."
-
 CLEAR: Final = 0.05
 "By how much a description must be better than an offset to be counted. The limit is ours."
-
-PLOTTED: Final = (
-    ("descriptions", "accuracy", "accuracy of the description, %"),
-    ("descriptions", "offset_accuracy", "accuracy of the best offset, %"),
-    ("descriptions", "gain", "accuracy minus that of the offset, points"),
-    ("descriptions", "between", "attention to other words, %"),
-    ("deciles", "arcs", "pairs of the tenth decile that a dependency links, %"),
-    ("deciles", "before", "pairs of the tenth decile whose attended word stands before, %"),
-    ("deciles", "low", "attention at which the tenth decile begins, %"),
-)
-"Table, column and title of what a scatter shows, in percent."
 
 
 class DecilesMeasure(Measure):
@@ -173,13 +159,11 @@ class DecilesMeasure(Measure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield how well descriptions do, all heads on any two measures, and the descriptions, best first."""
-        found, described = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
-        if found.empty or described.empty:
+        """Yield how well descriptions do, and the descriptions, best first."""
+        described = last_step(run.tables.get("descriptions", pd.DataFrame()))
+        if described.empty:
             return
-        found, described = last_step(found), last_step(described)
         yield Points([*_sentences(described)])
-        yield Raw("deciles", _plane(found, described, run.tables.get("shapes", pd.DataFrame())))
         ranked = described.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
         columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
         table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)
@@ -201,8 +185,10 @@ class DecilesMeasure(Measure):
             "decile first:",
         )
         columns = ("decile", "from, %", "arcs, %", "distance", "parts of speech", "offsets")
-        cells = _cells(pd.DataFrame(rows[-10:]), ("decile", "low", "arcs", "distance", "tags", "offsets"))
-        return CardPart("All of its attention", sentences, columns, tuple(map(tuple, cells)))
+        shown = ("decile", "low", "arcs", "distance", "tags", "offsets")
+        ordered = sorted(rows[-10:], key=lambda row: -row["decile"])
+        cells = tuple(tuple(DECILES[name].cell(row[name]) for name in shown) for row in ordered)
+        return CardPart("All of its attention", sentences, columns, cells)
 
 
 def _predictions(run: RunContext, model: Model, texts: Texts) -> RulePredictions:
@@ -227,34 +213,3 @@ def _sentences(rows: pd.DataFrame) -> Iterator[str]:
         f"In {count((rows['gain'] > CLEAR).sum())} of {count(len(rows))} heads the sentence is more than "
         f"{100 * CLEAR:.0f} points better than the offset. These numbers have no intervals."
     )
-
-
-def _plane(deciles: pd.DataFrame, descriptions: pd.DataFrame, shapes: pd.DataFrame) -> dict[str, Any]:
-    """Return the scatter and the deciles of all heads, as plain values for the page's script."""
-    heads = descriptions["name"].tolist()
-    tenth = deciles[deciles["decile"] == deciles["decile"].max()]
-    tables = {"descriptions": descriptions, "deciles": tenth}
-    plotted = {title: 100 * tables[table].set_index("name")[column] for table, column, title in PLOTTED}
-    if len(shapes):
-        shapes = last_step(shapes)
-        shapes = shapes[(shapes["scope"] == "sentence") & (shapes["split"] == SPLITS[1])]
-        for (kind, measure), rows in shapes.groupby(["kind", "measure"], sort=False):
-            plotted[f"{kind}: {measure}"] = rows.set_index("name")["value"]
-    return {
-        "heads": heads,
-        "measures": [{"title": title, "values": _numbers(values.reindex(heads))} for title, values in plotted.items()],
-        "descriptions": descriptions["description"].tolist(),
-        "columns": [column.title for column in DECILES.text_columns(*SHOWN)],
-        "deciles": {str(name): _cells(rows, SHOWN) for name, rows in deciles.groupby("name", sort=False)},
-        "strongest": dict(zip(tenth["name"], tenth["strongest"], strict=True)),
-    }
-
-
-def _numbers(values: pd.Series) -> list[float | None]:
-    return [None if value != value else round(float(value), 4) for value in values]
-
-
-def _cells(rows: pd.DataFrame, columns: Sequence[str]) -> list[list[str]]:
-    """Return the deciles of one head as a page writes them, the tenth first."""
-    records = rows.sort_values("decile", ascending=False).to_dict("records")
-    return [[DECILES[name].cell(row[name]) for name in columns] for row in records]

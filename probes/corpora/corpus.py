@@ -277,12 +277,18 @@ class ArrowTexts(Texts):
 
     def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
+        parts = (self._few(indices[start : start + AT_A_TIME]) for start in range(0, len(indices), AT_A_TIME))
+        return [*chain.from_iterable(parts)]
+
+    def _few(self, indices: Sequence[int]) -> list[Document]:
         columns = self._rows[list(indices)]
         if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
             self._mapped.madvise(mmap.MADV_DONTNEED)  # what was read is no memory of this process from here on
-        names = list(columns)
-        return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+        return [_document(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
+
+AT_A_TIME = 16
+"Texts that are taken from a file at a time: the system maps many pages around each."
 
 _COLUMNS = ("words", "heads", "deprels", "upos", "feats", "space_after")
 "What a text holds of each of its words."

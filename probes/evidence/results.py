@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ ADJUSTED = ("p_adjusted", *GRADED[1:])
 def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict[str, Pooled]]:
     """Return the sums by question with pooled labels: of the heads, and of each baseline."""
     by_name = {probe.name: probe for probe in probes}
-    heads: Pooled = dict(outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    heads = outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2]))
     baselines: dict[str, Pooled] = {
         name: dict(tally.pooled(lambda question: (question[2],))) for name, tally in outcome.baselines.items()
     }
@@ -68,7 +69,7 @@ class Split:
     "By kind, the probe and variant of all questions that it is a control of."
     _stability: dict[Effort, Mapping[Question, Numbers]] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
+    @cached_property
     def clusters(self) -> tuple[int, ...]:
         """The clusters that have an item of any question."""
         return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))

@@ -23,7 +23,7 @@ BLOCKS = 1000
 BY_CLUSTER = 2
 "Of `probes.scoring.scorer.MEASURES` hits and mass are kept cluster by cluster; of the others in all is enough."
 
-CHUNK = 2048
+CHUNK = 8192
 "Rows of sums that are reserved at a time."
 
 IN_MEMORY = 32_000_000
@@ -169,16 +169,19 @@ class Tally:
         first, place = self._held[0], chunk - len(self._held)
         return np.memmap(self._file, first.dtype, "r+", place * first.nbytes, first.shape)
 
-    def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
-        """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
+    def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Pooled:
+        """Return the sums of every label, pooled labels included; `pool` says which labels a question counts towards.
+
+        They are added up each time that they are asked for, so that the tally alone takes memory.
+        """
         parts: dict[Question, list[int]] = {}
         for question, place in self._questions.items():
             for label in pool(question):
                 parts.setdefault((*question[:2], label), []).append(place)
-        for question in sorted(parts):
-            yield question, self._sum(sorted(parts[question]))
+        return _PooledSums(self, {question: sorted(parts[question]) for question in sorted(parts)})
 
-    def _sum(self, questions: list[int]) -> Sums:
+    def sum(self, questions: Sequence[int]) -> Sums:
+        """Return the sums of some questions, by their numbers, added up."""
         blocks = np.flatnonzero((self._rows[questions] >= 0).any(0))
         n, sums = np.zeros(len(blocks)), np.zeros((len(blocks), self._measures, self.scored))
         for of_block in self._rows[questions][:, blocks]:
@@ -190,6 +193,24 @@ class Tally:
         if self.hits_alone:
             return Sums.of_hits(clusters, n, hits)
         return Sums(clusters, n, hits, sums[:, 1], *self._totals[questions].sum(0))
+
+
+@dataclass(frozen=True)
+class _PooledSums(Mapping[Question, Sums]):
+    """The sums of a tally by label."""
+
+    tally: Tally
+    parts: Mapping[Question, Sequence[int]]
+    "Label -> the numbers of its questions in the tally."
+
+    def __getitem__(self, question: Question) -> Sums:
+        return self.tally.sum(self.parts[question])
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
 
 
 def _chunks(rows: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:

@@ -55,6 +55,9 @@ def _attention(source: CardSource) -> Iterator[HeadMap]:
             "attention explained by its roles",
         )
         yield HeadMap.of(title, explained, "explained", shape, unit="%", factor=100, group="attention")
+    if len(described := run.last("descriptions")):
+        title = "accuracy of its description"
+        yield HeadMap.of(title, described, "accuracy", shape, unit="%", factor=100, group="attention")
     if len(shapes := run.last("shapes")):
         shapes = shapes[(shapes["split"] == "report") & (shapes["scope"] == shapes["scope"].iloc[0])]
     for (kind, measure), said in SHAPES.items() if len(shapes) else ():

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from experiments.measures.deciles import PLOTTED, SHOWN, DecilesMeasure
+from experiments.measures.deciles import DecilesMeasure
 from reports import Run
+from reports.heads.card_parts import CardSource
+from reports.heads.numbers import head_numbers
 
 ON = "deciles.enabled=true"
 
@@ -47,26 +48,22 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_descriptions_stand_beside_an_offset_and_random_weights_best_first() -> None:
-    points, plane, table, _ = DecilesMeasure.page(SimpleNamespace(tables=tables()))
+    points, table, _ = DecilesMeasure.page(SimpleNamespace(tables=tables()))
     own, better = points.sentences
     assert "mean accuracy of 30.0 % over heads, on 900 words" in own
     assert "offset reaches 20.0 %, and descriptions of a randomly initialised model 7.0 %" in own
     assert better.startswith("In 4 of 6 heads the sentence is more than 5 points better")
     assert [row[0] for row in table.table][:2] == ["1-3", "2-3"]
-    values = {one["title"]: one["values"] for one in plane.content["measures"]}
-    assert values["accuracy of the description, %"] == pytest.approx([20, 30, 40] * 2)
-    assert values["attention at which the tenth decile begins, %"] == pytest.approx([90] * 6)
-    assert len(values) == len(PLOTTED)
-    assert [cells[0] for cells in plane.content["deciles"]["2-1"]] == [str(part) for part in range(10, 0, -1)]
-    assert len(plane.content["columns"]) == len(SHOWN)
-    assert plane.content["strongest"]["1-1"] == "s-2: 3→4 (99.0 %)"
 
 
 def test_the_card_of_a_head_shows_its_deciles(measured: Callable[..., Run]) -> None:
-    card = str(measured(**tables()).head("1-3"))
+    run = measured(**tables())
+    card = str(run.head("1-3"))
     assert "Rule 2. Accuracy on held-out text: 40.0 %;" in card
     assert "20.0 % (difference +20.0 points)" in card
     assert "Other words get 40.0 % of its attention" in card
+    [plotted] = [one for one in head_numbers(CardSource(run)) if one.title == "accuracy of its description"]
+    np.testing.assert_allclose([row[:3] for row in plotted.values[:2]], [[20, 30, 40]] * 2)
 
 
 def test_a_run_has_ten_deciles_of_every_head_and_a_description_and_no_other_score(scored: Callable[..., Run]) -> None:

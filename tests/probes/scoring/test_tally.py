@@ -80,7 +80,7 @@ def test_sums_are_kept_in_double_precision() -> None:
     tally = Tally(2)
     for _ in range(300):
         add(tally, [("v", "a", 0, [1e-8, 0, 1e-8, 0]), ("v", "a", 0, [1, 0, 1, 0])])
-    ((_, sums),) = tally.pooled(lambda question: (question[2],))
+    (sums,) = tally.pooled(lambda question: (question[2],)).values()
     np.testing.assert_allclose([sums.hits[0, 0], sums.coverage[0]], 300 + 300e-8, rtol=1e-12)
 
 
@@ -88,7 +88,7 @@ def test_of_many_clusters_none_is_lost() -> None:
     tally = Tally(2)
     for start in range(0, BLOCKS, 50):
         add(tally, [("v", "a", block, [1, 0, 0, 0]) for block in range(start, start + 50)])
-    ((_, sums),) = tally.pooled(lambda question: (question[2],))
+    (sums,) = tally.pooled(lambda question: (question[2],)).values()
     assert sums.clusters == tuple(range(BLOCKS))
     assert bool((sums.n == 1).all())
     assert bool((sums.hits == [1, 2]).all())
@@ -115,6 +115,7 @@ def test_a_full_disk_ends_a_tally_with_an_error(monkeypatch: pytest.MonkeyPatch)
     """A limit of the size of files is in the place of the end of a disk."""
     resource = pytest.importorskip("resource", reason="the system has no such limit")
     monkeypatch.setattr("probes.scoring.tally.IN_MEMORY", 0)
+    monkeypatch.setattr("probes.scoring.tally.CHUNK", BLOCKS)
     tally, before = Tally(1), resource.getrlimit(resource.RLIMIT_FSIZE)
     tally._find([("p", "v", str(n)) for n in range(3)])
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
