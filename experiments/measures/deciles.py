@@ -28,7 +28,6 @@ from reports.tables.shared_columns import (
     text,
     whole,
 )
-from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ class DecilesMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how well descriptions do, and the descriptions, best first."""
-        described = last_step(run.tables.get("descriptions", pd.DataFrame()))
+        described = run.last("descriptions")
         if described.empty:
             return
         yield Points([*_sentences(described)])

@@ -1,7 +1,6 @@
 """Deciles and descriptions of heads: those of a run, and what a page says of invented numbers."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,8 +46,9 @@ def tables() -> dict[str, pd.DataFrame]:
     }
 
 
-def test_descriptions_stand_beside_an_offset_and_random_weights_best_first() -> None:
-    points, table, _ = DecilesMeasure.page(SimpleNamespace(tables=tables()))
+def test_descriptions_stand_beside_an_offset_and_random_weights_best_first(measured: Callable[..., Run]) -> None:
+    assert not [*DecilesMeasure.page(measured())], "a run without them"
+    points, table, _ = DecilesMeasure.page(measured(**tables()))
     own, better = points.sentences
     assert "mean accuracy of 30.0 % over heads, on 900 words" in own
     assert "offset reaches 20.0 %, and descriptions of a randomly initialised model 7.0 %" in own
