@@ -53,7 +53,7 @@ class CountsMeasure(Measure):
         found: dict[Question, Marks] = {}
         for part in read.parts:
             scored = set(zip(part.scores["probe"], part.scores["variant"], part.scores["label"], strict=True))
-            found |= marks({question: sums for question, sums in part.splits[1].heads.items() if question in scored})
+            found |= {name: mark for name, mark in marks(part.splits[1].heads).items() if name in scored}
         heads = pd.DataFrame(named_heads((run.model.layers, run.model.heads)))["name"].tolist()
         places = {question: np.flatnonzero(mark.n) for question, mark in found.items()}
         rows = [
