@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -41,18 +41,33 @@ NEAR: Final = 0.05
 
 def blocks(record: AtlasRecord) -> dict[str, str]:
     """Return the tables of the paper by the names of their places."""
-    return {"labels": paragraphs(_label_table(record)), "published heads": paragraphs(*_published(record))}
+    counted = counted_rows(record)
+    return {
+        "labels": paragraphs(_label_table(counted), _undecided([*counted.values()])),
+        "published heads": paragraphs(*_published(record)),
+    }
 
 
-def _label_table(record: AtlasRecord) -> Iterator[str]:
+def _label_table(counted: Mapping[tuple[str, str], pd.DataFrame]) -> Iterator[str]:
     yield "| model | corpus | beyond position and controls | of these, beyond words and distances | beyond rules too |"
     yield "| --- | --- | --- | --- | --- |"
-    for (model, corpus), rows in counted_rows(record).items():
+    for (model, corpus), rows in counted.items():
         having = rows[rows.groupby(["probe", "label"])["highest"].transform("max") > 0]
         labels = grade_share(rows, 1).labels
         share = f"{_reached(labels)}, {percent(labels.value)} % {interval(labels.low, labels.high)}"
         nested = " | ".join(_nested(grade_share(having, grade)) for grade in (2, 3))
         yield f"| {model} | {corpus} | {share} | {nested} |"
+
+
+def _undecided(counted: Sequence[pd.DataFrame]) -> Iterator[str]:
+    """Tell how many labels without a head beyond position and controls are undecided in some direction."""
+    labels = [label for rows in counted for _, label in rows.groupby(["probe", "label"])]
+    lacking = [label for label in labels if label["highest"].max() == 0]
+    undecided = sum((label["verdict"] == "undecided").any() for label in lacking)
+    yield (
+        f"Of {len(labels)} labels {len(lacking)} have no head beyond position and controls, and of these {undecided} "
+        "are undecided in some direction."
+    )
 
 
 def _reached(labels: Estimate) -> str:

@@ -131,4 +131,4 @@ def share_chart(shares: Sequence[LabelShares]) -> Chart:
     ]
     colours = {series: style.colour for series, style in series_styles(name for _, name in _named()).items()}
     title = "Labels in which some head exceeds position, words and rules"
-    return dot_chart(title, "The table has all numbers.", dots, colours, axis="labels with a head, %")
+    return dot_chart(title, "Of all labels that have such a rival.", dots, colours, axis="labels with a head, %")

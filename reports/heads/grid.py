@@ -6,9 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Self
-
-import pandas as pd
+from typing import Any, Final
 
 from reports.blocks.block import HeadMap
 from reports.formats import count, interval, percent
@@ -109,37 +107,6 @@ class HeadGrid:
         """The head whose card opens: that of the first finding, else the first that has a role, else the first."""
         roles = [role.heads[0] for view in self.views for role in view.roles]
         return self.finding.name if self.finding else [*roles, self.cards.cards[0].name][0]
-
-
-@dataclass(frozen=True)
-class ExplainedHeads:
-    """What the roles of all heads explain in the first scope of a run."""
-
-    rows: pd.DataFrame
-    "Of the table `heads`; none where the run has none."
-
-    @classmethod
-    def of(cls, run: RunFolder) -> Self:
-        """Read the table of a run."""
-        table = run.tables.get("heads")
-        return cls(pd.DataFrame() if table is None else table[table["scope"] == table["scope"].iloc[0]])
-
-    @property
-    def median(self) -> str:
-        """How many heads have a role between words, and what the roles of the median one explain; "" if none has.
-
-        A role that gets no attention at all is not counted.
-        """
-        if self.rows.empty or self.rows["explained"].isna().all():
-            return ""
-        related = self.rows[self.rows["explained"] > 0]
-        if related.empty:
-            return ""
-        having = f"{len(related)} of {len(self.rows)} heads {'is' if len(related) == 1 else 'are'} significant"
-        own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
-        beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-        share = f"which explain {percent(own)} % of attention between words in the median"
-        return f"{having} in relations between words or offsets, {share}{beside}."
 
 
 def kinds_of_sinks(run: RunFolder) -> dict[str, str]:

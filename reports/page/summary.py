@@ -9,7 +9,6 @@ from statistics import median
 from typing import Final
 
 from reports.formats import count, p_value, percent, points
-from reports.heads.grid import ExplainedHeads
 from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
@@ -167,11 +166,9 @@ def _untested(rows: Sequence[BestHead]) -> str:
 def _results(
     rows: Sequence[BestHead], verdicts: Verdicts, heads: int, run: RunFolder, classifiers: Sequence[BestHead]
 ) -> Iterator[str]:
-    """Yield what was found, what roles explain where that was measured, and how many classifiers are selective."""
+    """Yield what was found, and how many classifiers are selective."""
     yield from _found(rows, verdicts, heads)
     yield from (said for measure in measures() for said in measure.results(run))
-    if median := ExplainedHeads.of(run).median:
-        yield median
     if classifiers:
         above = sum(row.margin_low > 0 for row in classifiers)
         yield f"In {above} of {len(classifiers)} trained classifiers the interval of the selectivity lies above 0."

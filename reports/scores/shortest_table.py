@@ -47,7 +47,7 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
         "linguistic role."
     )
     said = {verdict(row) for row in rows}
-    note += " Undecided: too little text to tell." * ("undecided" in said)
+    note += " Undecided: not significant after correction; more text may tell." * ("undecided" in said)
     note += " Borderline: other draws of the controls often say otherwise." * ("borderline" in said)
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))

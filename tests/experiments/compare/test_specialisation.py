@@ -1,5 +1,7 @@
 """The paper on words and rules: published heads beside the rivals of their relations, from invented answers."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -53,6 +55,15 @@ def test_it_is_above_or_below_by_more_than_the_margin_of_the_stronger_corpus(rec
 def test_labels_are_counted_by_model_and_corpus(record: AtlasRecord) -> None:
     first = blocks(record)["labels"].splitlines()[2]
     assert first.startswith("| minilm | EWT | 3 of 3, 100.0 % [43.9, 100.0] | 0 of 3; 0 ahead, 2 behind | 0 of 1;")
+
+
+def test_labels_without_a_head_are_counted_in_whatever_direction_they_are_undecided(record: AtlasRecord) -> None:
+    other, det = ("dependency", "obj", "head->dependent"), ("dependency", "det", "dependent->head")
+    asked = ((OBJECT, "no"), (other, "undecided"), (det, "no"))
+    rows = [answer(record.runs[0], one, "3-1", 0.5, 0) | {"highest": 0, "verdict": verdict} for one, verdict in asked]
+    answers = pd.DataFrame(rows)[record.answers.columns]
+    said = blocks(replace(record, answers=answers))["labels"]
+    assert "Of 2 labels 2 have no head beyond position and controls, and of these 1 are undecided" in said
 
 
 def test_every_figure_has_its_heads_and_rivals(record: AtlasRecord) -> None:

@@ -1,6 +1,5 @@
-"""The grid tells each head's main role with the numbers of the scores, and what its roles explain."""
+"""The grid tells each head's main role with the numbers of the scores."""
 
-import math
 from dataclasses import replace
 
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 from reports import Run
 from reports.formats import percent
 from reports.heads.card_parts import CardSource
-from reports.heads.grid import ANY, LANGUAGE, ExplainedHeads, HeadGrid, Roles, head_grid, kinds_of_sinks
+from reports.heads.grid import ANY, LANGUAGE, HeadGrid, Roles, head_grid, kinds_of_sinks
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.shortest_table import shortest_table
 
@@ -71,10 +70,9 @@ def test_a_head_says_role_accuracy_interval_baseline_and_n(run: Run, grid: HeadG
 
 
 def table(run: Run, **columns: object) -> pd.DataFrame:
-    """Return a table of all heads; the roles of head i of a layer, from 0, explain i percent."""
-    places = [(layer, head) for layer in range(run.layers) for head in range(run.heads)]
-    rows = [{"name": f"{layer + 1}-{head + 1}", "explained": head / 100} for layer, head in places]
-    return pd.DataFrame(rows).assign(**{"scope": "sentence", "explained_random": 0.08} | columns)
+    """Return a table of all heads."""
+    names = [f"{layer + 1}-{head + 1}" for layer in range(run.layers) for head in range(run.heads)]
+    return pd.DataFrame({"name": names}).assign(**columns)
 
 
 def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_goes_up(run: Run, grid: HeadGrid):
@@ -82,16 +80,6 @@ def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_g
     assert grid.first == best["name"]
     assert grid.data["numbers"][grid.data["up"]]["title"] == "accuracy: from an object to its verb"
     assert grid.data["across"] is None, "entropy was not measured"
-
-
-def test_what_roles_explain_is_told_of_the_median_head_in_the_first_scope(run: Run) -> None:
-    two = pd.concat([table(run), table(run, scope="window", explained=0.5)])
-    explained = ExplainedHeads.of(replace(run, tables={"heads": two})).median
-    related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
-    assert explained.startswith(f"{related} of {run.layers * run.heads} heads are significant in relations")
-    assert f"explain {run.heads / 2:.1f} % of attention between words in the median (8.0 % with randomly" in explained
-    for nothing in (0.0, math.nan):
-        assert ExplainedHeads.of(replace(run, tables={"heads": table(run, explained=nothing)})).median == ""
 
 
 def test_kinds_of_sinks_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
