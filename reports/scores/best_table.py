@@ -16,7 +16,7 @@ from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, pag
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.grades import ANSWERS, answered, result, shown
+from reports.tables.grades import ANSWERS, answered, is_borderline, result, shown
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -47,7 +47,7 @@ def _numbers(rule: RunThresholds | None) -> tuple[TextColumn, ...]:
     """Return the columns of a head's accuracy beside its strongest baseline."""
     rivals = "baseline so far" if rule is None else "baseline or control" if rule.controlled else "baseline"
     return (
-        TextColumn(ends(0, 100), lambda row: _drawn(row, hollow=not row.grade), "spark", only="page", fixed=True),
+        TextColumn(ends(0, 100), lambda row: _drawn(row, hollow=not _stable(row)), "spark", only="page", fixed=True),
         TextColumn("Accuracy, %", _accuracy, css="strong", tip=SCORES.meaning("accuracy")),
         TextColumn(f"Strongest {rivals}, %", _strongest, "text", tip=SCORES.meaning("baseline")),
     )
@@ -137,6 +137,10 @@ def verdict(row: BestHead) -> str:
 def _effective(row: BestHead) -> Cell:
     shown = decimal(row.effective_clusters, 1)
     return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
+
+
+def _stable(row: BestHead) -> bool:
+    return row.grade > 0 and not is_borderline(row.grade, row.holds)
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
