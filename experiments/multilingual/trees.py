@@ -220,7 +220,8 @@ def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Cl
         ("projections", "arcs that projected states attach", "%"),
     )
     return [
-        claim_measure(title, unit, sorted(rows[name], key=lambda one: one.condition)) for name, title, unit in titles
+        claim_measure(title, unit, sorted(rows[name], key=lambda one: one.condition), "language")
+        for name, title, unit in titles
     ]
 
 

@@ -77,7 +77,7 @@ def claim_measure(
     name: str,
     unit: str,
     rows: Iterable[Row],
-    repeat: Literal["seed", "round", "count"] = "seed",
+    repeat: Literal["seed", "round", "language", "count"] = "seed",
     axis: str = "",
     *,
     geometric: bool = False,

@@ -191,7 +191,13 @@ def legend(names: Iterable[str], symbol: str = "stroke") -> alt.Legend:
     columns = alt.expr(f"max(1, floor(containerSize()[0] / (width < 0 ? 1 : {wide})))")
     width = 2.5 if symbol == "stroke" else 0
     return alt.Legend(
-        orient="bottom", title=None, columns=columns, symbolType=symbol, symbolOpacity=1, symbolStrokeWidth=width
+        orient="bottom",
+        title=None,
+        columns=columns,
+        columnPadding=17,  # fonts of readers can be wider than that of whoever draws
+        symbolType=symbol,
+        symbolOpacity=1,
+        symbolStrokeWidth=width,
     )
 
 

@@ -36,7 +36,7 @@ MEASURES: Final = Table(
     (
         replace(_MEASURE, name="name"),
         UNIT_OF,
-        text("repeat", "What is repeated; count for what was counted once.", ("seed", "round", "count")),
+        text("repeat", "What is repeated; count for what was counted once.", ("seed", "round", "language", "count")),
         text("axis", "What the places are where it was measured, such as lengths; empty without an axis."),
     ),
 )
@@ -57,7 +57,7 @@ REPEATS: Final = Table(
     ("measure", "condition", "at", "repeat"),
     (
         *(_MEASURE, _CONDITION, _AT),
-        replace(place("repeat", "Seed or round of the repeat."), write=plain),
+        replace(place("repeat", "Seed, round or language of the repeat, languages from 0."), write=plain),
         number("value", "What was measured, in the measure's unit; missing where it could not be.", write=cost),
     ),
 )
@@ -79,7 +79,7 @@ class Row:
     at: float | None
     "Where on the axis of the measure, such as a length; None where it has no axis."
     repeat: int
-    "Seed or round."
+    "Seed, round or language."
     value: float
 
 
@@ -100,7 +100,7 @@ class ClaimMeasure:
     unit: str
     'What numbers are in; "%" says that they are fractions which pages write in percent.'
     repeat: str
-    'What is repeated: "seed", "round", or "count" for what was counted once.'
+    'What is repeated: "seed", "round", "language", or "count" for what was counted once.'
     axis: str
     "What `at` is."
     cells: tuple[ConditionMean, ...]
