@@ -25,7 +25,7 @@ INSTEAD: Final = {
 PATTERN: Final = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 CODE: Final = re.compile(r"```.*?```|^    [^\n]*$|`[^`]*`|\{[{%#].*?[}%#]\}|<[^>]*>", re.DOTALL | re.MULTILINE)
 RECORDS: Final = ("reports/statements/sandbox_record.py", "experiments/sandbox/nulls.py")
-KEPT: Final = ("CHANGELOG.md", "reports/published/reactions", "reports/tables/scores.py", *RECORDS)
+KEPT: Final = ("CHANGELOG.md", "reports/tables/scores.py", *RECORDS)
 "What tells of earlier words, or has one as the key of a stored table."
 
 

@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86738,
-    "lines of tests": 51143,
+    "lines of source": 86739,
+    "lines of tests": 51144,
     "files of Python": 548,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,

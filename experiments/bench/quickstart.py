@@ -134,7 +134,7 @@ def sentence(record: Mapping[str, Any]) -> str:
     runs, installed = len(record["run seconds"]), record["install seconds"]
     of = f"median of {runs} runs" if runs > 1 else "one run"
     first = statistics.median(record["first page seconds"])
-    before = "" if installed is None else f"; to install takes {installed:.0f} before"
+    before = "" if installed is None else f"; installing first takes {installed:.0f}"
     return (
         f"On {machine(record)} the quickstart takes {median(record):.0f} seconds ({of}), "
         f"its first page {first:.0f}{before} (`make bench-quickstart`)."

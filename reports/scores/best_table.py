@@ -16,7 +16,7 @@ from reports.scores.best_heads import BEST, BestHead, best_heads, by_margin, pag
 from reports.scores.plain_names import baseline_name, role
 from reports.scores.thresholds import RunThresholds, run_thresholds
 from reports.tables.cells import Cell, TextColumn, head_cell
-from reports.tables.grades import ANSWERS, answered, is_borderline, result, shown
+from reports.tables.grades import ANSWERS, answered, result, shown
 from reports.tables.marks import baseline_marks, clusters_shown, ends, few_documents, spark
 from reports.tables.scores import SCORES, WHOLE_ATTENTION
 from reports.tables.text_table import TextTable
@@ -140,7 +140,7 @@ def _effective(row: BestHead) -> Cell:
 
 
 def _stable(row: BestHead) -> bool:
-    return row.grade > 0 and not is_borderline(row.grade, row.holds)
+    return result(vars(row)) in ("specialised", "significant")
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:

@@ -211,7 +211,8 @@ def _measured(claims: Sequence[ClaimRecord]) -> Iterator[str]:
     """Yield what was measured for the first claims, in a sentence each."""
     for one in claims[:DESCRIBED]:
         if one.about:
-            yield f"{one.title}{':' * (one.title[-1] != '?')} {one.about[0].partition('. ')[0].removesuffix('.')}."
+            first = one.about[0].partition(". ")[0].removesuffix(".")
+            yield f"{one.title}{'' if one.title.endswith('?') else ':'} {first}."
     if len(claims) > DESCRIBED:
         yield f"{len(claims) - DESCRIBED} more claims are in index.html."
 

@@ -69,12 +69,6 @@ def test_a_head_says_role_accuracy_interval_baseline_and_n(run: Run, grid: HeadG
     assert head_grid(CardSource(replace(run, scores=run.scores[:0]))) is None
 
 
-def table(run: Run, **columns: object) -> pd.DataFrame:
-    """Return a table of all heads."""
-    names = [f"{layer + 1}-{head + 1}" for layer in range(run.layers) for head in range(run.heads)]
-    return pd.DataFrame({"name": names}).assign(**columns)
-
-
 def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_goes_up(run: Run, grid: HeadGrid):
     best = next(row for row in shortest_table(run).frame.to_dict("records") if row["grade"])
     assert grid.first == best["name"]
@@ -83,7 +77,8 @@ def test_the_first_finding_of_the_page_is_the_head_that_opens_and_its_accuracy_g
 
 
 def test_kinds_of_sinks_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
-    last, first = (table(run, step=step, kind=kind) for step, kind in ((2, ""), (1, "spreads")))
+    names = [f"{layer + 1}-{head + 1}" for layer in range(run.layers) for head in range(run.heads)]
+    last, first = (pd.DataFrame({"name": names, "step": step, "kind": k}) for step, k in ((2, ""), (1, "spreads")))
     last.loc[last["name"] == "2-4", "kind"] = "writes little"
     kinds = kinds_of_sinks(replace(run, tables={"sinks": pd.concat([last, first])}))
     assert len(kinds) == run.layers * run.heads

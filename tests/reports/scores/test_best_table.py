@@ -1,11 +1,13 @@
 """Best heads as tables and charts of notebooks hold the numbers of the scores."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from reports import Run
-from reports.scores.best_table import find_question
+from reports.scores.best_heads import best_heads
+from reports.scores.best_table import answer_columns, does, find_question
 
 
 def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers(run: Run):
@@ -19,6 +21,12 @@ def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers
     shown = table.frame.set_index(["label", "variant"])["accuracy"].to_dict()
     assert shown == chosen["accuracy"].to_dict()
     assert {row[0] for row in run.best().rows} == set(run.scores["probe"])
+    drawn, row = (
+        answer_columns(None, does)[2].write,
+        vars(best_heads(run.scores, "agreement")[0]) | {"p_adjusted": 0.01},
+    )
+    heads = [SimpleNamespace(**row | {"grade": g, "holds": held}) for g, held in ((1, 1.0), (1, 0.5), (0, 0.0))]
+    assert ["hollow" in str(drawn(head).page) for head in heads] == [False, True, True], "stable, borderline, none"
 
 
 def test_labels_are_kept_and_those_without_an_item_are_counted(run: Run):
