@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 86739,
-    "lines of tests": 51144,
+    "lines of tests": 51142,
     "files of Python": 548,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,

@@ -21,10 +21,8 @@ def test_the_best_heads_of_a_probe_are_those_that_were_chosen_with_their_numbers
     shown = table.frame.set_index(["label", "variant"])["accuracy"].to_dict()
     assert shown == chosen["accuracy"].to_dict()
     assert {row[0] for row in run.best().rows} == set(run.scores["probe"])
-    drawn, row = (
-        answer_columns(None, does)[2].write,
-        vars(best_heads(run.scores, "agreement")[0]) | {"p_adjusted": 0.01},
-    )
+    drawn = answer_columns(None, does)[2].write
+    row = vars(best_heads(run.scores, "agreement")[0]) | {"p_adjusted": 0.01}
     heads = [SimpleNamespace(**row | {"grade": g, "holds": held}) for g, held in ((1, 1.0), (1, 0.5), (0, 0.0))]
     assert ["hollow" in str(drawn(head).page) for head in heads] == [False, True, True], "stable, borderline, none"
 
