@@ -14,13 +14,13 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86739,
-    "lines of tests": 51142,
-    "files of Python": 548,
+    "lines of source": 86628,
+    "lines of tests": 51112,
+    "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
-    "templates": 13,
+    "templates": 12,
     "templates of whole pages": 3,
     "lines of the largest file": 386,
     "lines of a function, 90th percentile": 18,

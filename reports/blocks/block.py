@@ -281,13 +281,15 @@ class Section:
     blocks: Sequence[Block]
     group: str = ""
     "What the link on top is called that leads to it and its neighbours of the same group; its title where empty."
+    folded: bool = False
+    "Whether a page shows its heading alone until one asks."
 
     @property
     def html(self) -> Markup:
         """The section in HTML."""
         inner = Markup("\n").join(block.html for block in self.blocks)
-        return Markup('<section id="{}" class="wrap">\n<h2>{}</h2>\n{}\n</section>').format(
-            self.name, self.title, inner
+        return Markup('<section id="{}" class="wrap"{}>\n<h2>{}</h2>\n{}\n</section>').format(
+            self.name, " data-folded" if self.folded else "", self.title, inner
         )
 
     @property

@@ -46,7 +46,7 @@ ROLE_FOLDED: Final = 5
 
 ROLE_READ: Final = (
     *("corpus", "probe", "label", "variant", "layer", "head", "name", "n", "effective_clusters"),
-    *("accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
+    *("accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy", "rule", "rule_accuracy"),
     *("margin", "margin_low", "margin_high", "p_adjusted", "grade", "holds", "specialised", "selected"),
 )
 "The columns of the scores that tell a role."

@@ -1,4 +1,64 @@
 
+const named = ({ title, unit }) => unit ? `${title}, ${unit}` : title;
+
+/* Round numbers between two others, six at the most. */
+function ticks(least, most) {
+  const power = 10 ** Math.floor(Math.log10((most - least) / 4)), step = [1, 2, 5, 10].map((one) => one * power).find((one) => (most - least) / one <= 5);
+  return Array.from({ length: Math.floor(most / step) - Math.ceil(least / step) + 1 }, (_, i) => Number(((Math.ceil(least / step) + i) * step).toPrecision(6)));
+}
+
+/* A dot a head over two of several numbers: `show` is told the place of the head that is pointed at, null for none, and `choose` the one that is pressed. */
+function headScatter(root, names, numbers, first, show, choose) {
+  const cloud = root.querySelector(".cloud"), choices = ["x", "y"].map((name) => root.querySelector(`[data-role=${name}]`));
+  const drawn = (tag, attributes, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.textContent = text;
+    return made;
+  };
+  const svg = drawn("svg", { role: "img" }), [across, up] = [0, 1].map(() => element("p", "", { className: "note" }));
+  cloud.append(up, svg, across);
+  const scatter = { dots: [], axes: [] };
+
+  const axis = ({ values }, from, to) => {
+    const known = values.filter((value) => value !== null), [low, high] = [Math.min(...known), Math.max(...known)], room = (high - low) * 0.05 || 0.5;
+    return { at: (value) => from + (value - low + room) / (high - low + 2 * room) * (to - from), marks: known.length ? ticks(low - room, high + room) : [] };
+  };
+  scatter.draw = () => {
+    const width = Math.min(cloud.clientWidth || 520, 700), height = Math.min(0.7 * width, 340), left = 46, foot = height - 24;
+    const [x, y] = scatter.axes = choices.map((choice) => numbers[choice.value]);
+    const [toX, toY] = [axis(x, left, width - 8), axis(y, foot, 8)];
+    [across.textContent, up.textContent] = [`→ ${named(x)}`, `↑ ${named(y)}`];
+    for (const [name, value] of Object.entries({ width, height, "aria-label": `A dot for each head: ${named(y)}, against ${named(x)}` })) svg.setAttribute(name, value);
+    scatter.dots = names.map((name, i) => {
+      if (x.values[i] === null || y.values[i] === null) return null;
+      const dot = drawn("circle", { cx: toX.at(x.values[i]), cy: toY.at(y.values[i]), r: 5.5 });
+      dot.addEventListener("pointerenter", () => show(i));
+      dot.addEventListener("pointerleave", () => show(null));
+      dot.addEventListener("click", () => choose(name));
+      return dot;
+    });
+    svg.replaceChildren(
+      ...toX.marks.flatMap((mark) => [drawn("line", { x1: toX.at(mark), x2: toX.at(mark), y1: 8, y2: foot }), drawn("text", { x: toX.at(mark), y: height - 6, "text-anchor": "middle" }, minus(mark))]),
+      ...toY.marks.flatMap((mark) => [drawn("line", { x1: left, x2: width - 8, y1: toY.at(mark), y2: toY.at(mark) }), drawn("text", { x: left - 8, y: toY.at(mark) + 4, "text-anchor": "end" }, minus(mark))]),
+      ...scatter.dots.filter(Boolean),
+    );
+    root.dispatchEvent(new Event("drawn"));
+  };
+  /* Give the dot of a head a class, take it from all others, and draw it last unless it is under the pointer. */
+  scatter.mark = (place, look) => {
+    scatter.dots.forEach((dot, i) => dot?.classList.toggle(look, i === place));
+    if (scatter.dots[place]?.matches(":not(:hover)")) svg.append(scatter.dots[place]);
+  };
+  choices.forEach((choice, i) => {
+    offer(choice, numbers);
+    choice.value = first[i];
+    choice.addEventListener("change", scatter.draw);
+  });
+  new ResizeObserver(scatter.draw).observe(cloud);
+  return scatter;
+}
+
 /* Every head: one is chosen, and the grid, the card, tables, maps and whatever else listens to "head" follow it. */
 function everyHead(root) {
   const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, views } = data;
@@ -47,7 +107,7 @@ function everyHead(root) {
   const said = (i) => `Head ${names[i]}: ${view.descriptions[names[i]] ?? "not there"}`;
   const point = (i) => {
     const at = i ?? names.indexOf(chosen), numbers = [...new Set([number, ...scatter.axes])].filter(Boolean);
-    readout.replaceChildren(said(at), document.createElement("br"), element("span", numbers.map((one) => valued(one, at)).join(" · "), { className: "muted" }));
+    readout.replaceChildren(said(at), document.createElement("br"), element("span", [...numbers.map((one) => valued(one, at)), number?.about].filter(Boolean).join(" · "), { className: "muted" }));
     readout.style.minHeight = `${readout.offsetHeight}px`; // it never shrinks, or the dots below would move from under the pointer
     grid.cells.forEach((cell, k) => cell.classList.toggle("pointed", k === i));
     scatter.mark(i, "pointed");
@@ -89,8 +149,9 @@ function everyHead(root) {
   const paint = () => {
     number = data.numbers[colour.value - views.length] ?? null;
     view = views[colour.value] ?? views[0];
-    if (number) paintNumber(grid.cells, scale, number.values, number.unit, true, (i) => `Head ${names[i]}: ${valued(number, i)}`);
+    if (number) paintNumber(grid.cells, scale, number.values, number.unit, true, (i) => `Head ${names[i]}: ${valued(number, i)}`, number.marked);
     else paintRoles();
+    scale.lastElementChild.hidden = !number?.marked.length;
     [scale.hidden, rolekeys.hidden] = [!number, Boolean(number)];
     colourDots();
     point(null);

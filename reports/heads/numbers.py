@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import pandas as pd
+
 from reports.blocks.block import HeadMap
+from reports.formats import percent
 from reports.heads.card_parts import SHAPES, CardSource
 from reports.scores.effects import behaviour_text, scale_of
-from reports.scores.plain_names import role
+from reports.scores.plain_names import baseline_name, role
 
 ENTROPY: Final = SHAPES["entropy", "all tokens"].rpartition(", ")[0]
 "The number that a scatter has across where the run measured it."
@@ -32,6 +35,8 @@ def number_data(numbers: Sequence[HeadMap]) -> list[dict[str, Any]]:
             "unit": one.unit,
             "group": one.group,
             "values": [_rounded(value, one.unit) for row in one.values for value in row],
+            "about": one.about,
+            "marked": [place for place, marked in enumerate(one.marked) if marked],
         }
         for one in numbers
     ]
@@ -86,5 +91,24 @@ def _accuracies(source: CardSource) -> Iterator[HeadMap]:
     """Yield the accuracy on every label and direction that was tested, but for pools and slices of labels."""
     rows, shape = source.rows, (source.run.layers, source.run.heads)
     for (probe, label, variant), heads in rows[rows["own"]].groupby(["probe", "label", "variant"]):
-        title = accuracy_title(str(probe), str(label), str(variant))
-        yield HeadMap.of(title, heads, "accuracy", shape, unit="%", factor=100, group=f"accuracy, {probe}")
+        yield HeadMap.of(
+            accuracy_title(str(probe), str(label), str(variant)),
+            heads,
+            "accuracy",
+            shape,
+            unit="%",
+            factor=100,
+            marked=heads["graded"].tolist(),
+            group=f"accuracy, {probe}",
+            about=_rivals(heads.iloc[0]),
+        )
+
+
+def _rivals(row: pd.Series) -> str:
+    """Return what the heads are compared with on a label."""
+    known = {
+        baseline_name(row["baseline"]): row["baseline_accuracy"],
+        "a table of words and distances": row["lexical_accuracy"],
+        f"the rule of grammar “{row['rule']}”": row["rule_accuracy"],
+    }
+    return ", ".join(f"{name} {percent(one)} %" for name, one in known.items() if one == one)

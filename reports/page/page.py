@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import pandas as pd
 
@@ -40,7 +40,6 @@ from reports.scores.best_heads import (
 from reports.scores.best_table import best_shown, every_head, trained_shown
 from reports.scores.controls import ComparedBaseline, baseline_table, run_baselines
 from reports.scores.glossary import LIMITS, MAPS_TEXT, MEANING
-from reports.scores.heat_maps import heat_map_data
 from reports.scores.verdicts import Verdicts
 
 BEST: Final = (
@@ -149,7 +148,6 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
-    yield Section("maps", "Heat maps", [Raw("maps", _heat_maps(source, step))])
     if metrics := tuple(ranking_blocks(run)):
         yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
     yield from _measured(measured, first=False)
@@ -158,10 +156,10 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     if shown is None:
         yield Section("examples", "Examples", tuple(example_blocks(run.examples, source.best)))
     yield Section("controls", "Baselines and controls", tuple(_controls(source)))
-    yield Section("dropped", "Coverage of the data", tuple(_coverage(source)), ABOUT)
-    yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT)
-    yield Section("methods", "Methods", tuple(_methods(source)), ABOUT)
-    yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT)
+    yield Section("dropped", "Coverage of the data", tuple(_coverage(source)), ABOUT, folded=True)
+    yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT, folded=True)
+    yield Section("methods", "Methods", tuple(_methods(source)), ABOUT, folded=True)
+    yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT, folded=True)
 
 
 def _measured(measured: Mapping[type[Reported], tuple[Block, ...]], *, first: bool) -> Iterator[Section]:
@@ -186,15 +184,6 @@ def _best(source: PageSource) -> Iterator[Block]:
             significant_first = sorted(rows, key=lambda row: not row.grade)
             shown = best_shown(probe, significant_first, source.verdicts.rule, layers=layers)
         yield TableBlock(shown, caption=False, sorts=True, filter=str(place), wraps=probe != CLASSIFIER)
-
-
-def _heat_maps(source: PageSource, step: Step) -> Mapping[str, Any]:
-    """Return what the template of heat maps shows: a map of all heads a probe."""
-    shown = {
-        probe: heat_map_data(source.scores, probe, rows)
-        for probe, rows in each("page: probes", tuple(source.best.items()), step)
-    }
-    return {"broad": int(source.scores["head"].max()) >= 12, "maps": shown}
 
 
 def _controls(source: PageSource) -> Iterator[Block]:

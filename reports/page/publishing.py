@@ -29,7 +29,7 @@ FIGURES: Final = 2
 PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "methods", "provenance")
 "Of the page of a run, those that its published page has; the others make it several times as large."
 
-LEFT_OUT: Final = "without examples, heat maps and further measures"
+LEFT_OUT: Final = "without examples and further measures"
 "What that page says above its title."
 
 PLACE: Final = re.compile(r"(?:file://|(?<![\w./:~-]))/(?:[^\s/'\"]+/)+([^\s/'\"]+)")

@@ -175,6 +175,6 @@ def _cells(matrix: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequ
 
 
 def _ramp(share: float) -> str:
-    """Return the colour of a heat map's cell, as in the heat maps of a run (page.js)."""
+    """Return the colour of a heat map's cell, as in the grids of a run (page.js)."""
     low = 0 if share < 0.5 else 1
     return f"color-mix(in oklab,var(--ramp{low + 1}) {200 * share - 100 * low:.1f}%,var(--ramp{low}))"

@@ -9,9 +9,9 @@ for (const section of document.querySelectorAll("main > section[id]:not(#opening
   button.type = "button";
   button.className = "fold";
   button.setAttribute("aria-label", `Section ${head.textContent}`);
-  button.setAttribute("aria-expanded", "true");
   button.addEventListener("click", () => fold(section, !section.classList.contains("folded")));
   head.prepend(button);
+  fold(section, "folded" in section.dataset);
 }
 
 /* A link unfolds what it leads to. */

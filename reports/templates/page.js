@@ -44,7 +44,6 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 /* Whole tenths of a percent, null where nothing was measured. */
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
 const minus = (value) => `${value}`.replace("-", "−");
-const named = ({ title, unit }) => unit ? `${title}, ${unit}` : title;
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
 
 /* The first cell of a head row: its words are for those who cannot see what stands below it. */
@@ -124,108 +123,6 @@ function paintNumber(cells, scale, values, unit, stretched, said, marked = []) {
   scale.classList.toggle("costs", below);
   [low.textContent, high.textContent] = [below ? -most : from, to].map((end) => `${compact(end, most)} ${unit}`);
 }
-
-/* Round numbers between two others, six at the most. */
-function ticks(least, most) {
-  const power = 10 ** Math.floor(Math.log10((most - least) / 4)), step = [1, 2, 5, 10].map((one) => one * power).find((one) => (most - least) / one <= 5);
-  return Array.from({ length: Math.floor(most / step) - Math.ceil(least / step) + 1 }, (_, i) => Number(((Math.ceil(least / step) + i) * step).toPrecision(6)));
-}
-
-/* A dot a head over two of several numbers: `show` is told the place of the head that is pointed at, null for none, and `choose` the one that is pressed. */
-function headScatter(root, names, numbers, first, show, choose) {
-  const cloud = root.querySelector(".cloud"), choices = ["x", "y"].map((name) => root.querySelector(`[data-role=${name}]`));
-  const drawn = (tag, attributes, text = "") => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.textContent = text;
-    return made;
-  };
-  const svg = drawn("svg", { role: "img" }), [across, up] = [0, 1].map(() => element("p", "", { className: "note" }));
-  cloud.append(up, svg, across);
-  const scatter = { dots: [], axes: [] };
-
-  const axis = ({ values }, from, to) => {
-    const known = values.filter((value) => value !== null), [low, high] = [Math.min(...known), Math.max(...known)], room = (high - low) * 0.05 || 0.5;
-    return { at: (value) => from + (value - low + room) / (high - low + 2 * room) * (to - from), marks: known.length ? ticks(low - room, high + room) : [] };
-  };
-  scatter.draw = () => {
-    const width = Math.min(cloud.clientWidth || 520, 700), height = Math.min(0.7 * width, 340), left = 46, foot = height - 24;
-    const [x, y] = scatter.axes = choices.map((choice) => numbers[choice.value]);
-    const [toX, toY] = [axis(x, left, width - 8), axis(y, foot, 8)];
-    [across.textContent, up.textContent] = [`→ ${named(x)}`, `↑ ${named(y)}`];
-    for (const [name, value] of Object.entries({ width, height, "aria-label": `A dot for each head: ${named(y)}, against ${named(x)}` })) svg.setAttribute(name, value);
-    scatter.dots = names.map((name, i) => {
-      if (x.values[i] === null || y.values[i] === null) return null;
-      const dot = drawn("circle", { cx: toX.at(x.values[i]), cy: toY.at(y.values[i]), r: 5.5 });
-      dot.addEventListener("pointerenter", () => show(i));
-      dot.addEventListener("pointerleave", () => show(null));
-      dot.addEventListener("click", () => choose(name));
-      return dot;
-    });
-    svg.replaceChildren(
-      ...toX.marks.flatMap((mark) => [drawn("line", { x1: toX.at(mark), x2: toX.at(mark), y1: 8, y2: foot }), drawn("text", { x: toX.at(mark), y: height - 6, "text-anchor": "middle" }, minus(mark))]),
-      ...toY.marks.flatMap((mark) => [drawn("line", { x1: left, x2: width - 8, y1: toY.at(mark), y2: toY.at(mark) }), drawn("text", { x: left - 8, y: toY.at(mark) + 4, "text-anchor": "end" }, minus(mark))]),
-      ...scatter.dots.filter(Boolean),
-    );
-    root.dispatchEvent(new Event("drawn"));
-  };
-  /* Give the dot of a head a class, take it from all others, and draw it last unless it is under the pointer. */
-  scatter.mark = (place, look) => {
-    scatter.dots.forEach((dot, i) => dot?.classList.toggle(look, i === place));
-    if (scatter.dots[place]?.matches(":not(:hover)")) svg.append(scatter.dots[place]);
-  };
-  choices.forEach((choice, i) => {
-    offer(choice, numbers);
-    choice.value = first[i];
-    choice.addEventListener("change", scatter.draw);
-  });
-  new ResizeObserver(scatter.draw).observe(cloud);
-  return scatter;
-}
-
-/* One of several maps of all heads, to be chosen: `paint` fills the cells and the scale, with colours stretched to the map or not; `describe` says a head of it. */
-function chosenMap(root, describe, paint) {
-  const { layers, heads, maps, first = 0 } = JSON.parse(root.querySelector("script").textContent);
-  const [choice, stretch] = ["map", "stretch"].map((name) => root.querySelector(`[data-role=${name}]`));
-  const readout = root.querySelector(".readout"), scale = root.querySelector(".scale");
-  let map = maps[first];
-
-  const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1}${describe(map, i)}`;
-  const show = (i) => readout.replaceChildren(element("b", said(i)), document.createElement("br"), element("span", map.about, { className: "muted" }));
-  const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
-
-  function draw() {
-    grid.focus = map.selected ?? grid.focus;
-    paint(map, grid.cells, scale, stretch.checked, said);
-    grid.cells.forEach((cell, i) => { cell.tabIndex = i === grid.focus ? 0 : -1; });
-    show(grid.focus);
-  }
-
-  offer(choice, maps);
-  choice.value = first;
-  choice.addEventListener("change", () => { map = maps[choice.value]; draw(); });
-  stretch.addEventListener("change", draw);
-  draw();
-}
-
-/* Accuracies are whole tenths of a percent, null where nothing was measured. */
-function heatMap(root) {
-  const said = (map, i) => {
-    if (map.accuracy[i] === null) return ": nothing measured";
-    const noted = [i === map.selected && "selected", map.significant.includes(i) && map.result].filter(Boolean).join(", ");
-    return `${noted && ` (${noted})`} · accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}] · ${map.n.toLocaleString("en")}\u00a0scored words`;
-  };
-  chosenMap(root, said, (map, cells, scale, stretched, describe) => {
-    const known = map.accuracy.filter((value) => value !== null), most = Math.max(1, ...known), least = Math.min(1000, ...known);
-    const [from, to] = stretched && most > least ? [least, most] : [0, 1000], [low, , high] = scale.children;
-    cells.forEach((cell, i) => {
-      const value = map.accuracy[i], fraction = value === null ? 0 : (value - from) / (to - from);
-      fill(cell, value, fraction, describe(i), map.significant.includes(i) && "specialised", i === map.selected && "selected");
-    });
-    [low.textContent, high.textContent] = [from, to].map((end) => `${percent(end)} %`);
-  });
-}
-document.querySelectorAll("[data-heat]").forEach(heatMap);
 
 /* A number in a cell of a map, as `compact` of reports/formats.py writes it. */
 function compact(value, most) {

@@ -38,7 +38,7 @@ def test_intervals_are_empty_where_an_end_is_missing():
 
 
 @given(st.floats(0, 1))
-def test_heat_maps_and_tables_round_alike(fraction: float):
+def test_sliders_and_tables_round_alike(fraction: float):
     rounded = tenths(fraction)
     assert rounded is not None
     assert f"{rounded / 10:.1f}" == percent(fraction)

@@ -31,6 +31,9 @@ def test_accuracies_are_those_of_all_tested_labels_that_are_no_slices_of_others(
     det = found["accuracy: from an article or other determiner to its noun"]
     assert det["values"] == [round(100 * accuracy, 1) for accuracy in heads["accuracy"]]
     assert (det["unit"], det["group"]) == ("%", "accuracy, dependency")
+    assert det["marked"] == [place for place, grade in enumerate(heads["grade"]) if grade] != []
+    rivals = "a fixed offset 36.0 %, a table of words and distances 85.0 %, the rule of grammar “"
+    assert found["accuracy: from an object to its verb"]["about"].startswith(rivals)
 
 
 def test_attention_is_of_the_first_scope_of_the_report_split(run: Run) -> None:

@@ -26,7 +26,6 @@ def page(browser: Any, report: Path) -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_print_shows_what_is_folded_and_no_controls(page: Any) -> None:
-    page.locator("section#meaning .fold").click()
     folded = ("#summary h3", "#provenance pre", "#meaning dl")
     assert [page.evaluate(SHOWN, one) for one in folded] == [False, False, False]
     page.emulate_media(media="print", color_scheme="dark")

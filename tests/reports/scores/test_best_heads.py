@@ -1,4 +1,4 @@
-"""The best heads of a run, those that a report names first, and maps of all heads."""
+"""The best heads of a run, and those that a report names first."""
 
 import math
 from collections.abc import Iterable
@@ -8,8 +8,6 @@ import pandas as pd
 
 from reports.scores.best_heads import BestHead, best_heads, leaders, page_scores
 from reports.scores.best_table import also
-from reports.scores.heat_maps import heat_map_data
-from reports.scores.plain_names import role
 
 
 def test_best_heads_are_the_selected_rows_of_the_report_split(scores: pd.DataFrame):
@@ -39,23 +37,6 @@ def test_a_page_shows_the_last_step_and_one_report_corpus_and_says_what_it_leave
     assert set(rows["corpus"]) == {"EWT train", "EWT dev"}
     assert said == ["This page shows report corpus EWT dev; scores.parquet also holds GUM dev."]
     assert page_scores(scores)[1] == []
-
-
-def test_heat_maps_hold_the_rounded_numbers_of_every_head_the_first_finding_first(scores: pd.DataFrame):
-    frame = scores[scores["name"] != "6-12"]
-    best = best_heads(frame, "dependency")
-    data = heat_map_data(frame, "dependency", best)
-    one = data["maps"][data["first"]]
-    assert (data["layers"], data["heads"]) == (6, 12)
-    first = next(row for row in leaders(best) if row.grade)
-    assert one["title"] == "from an object to its verb" == role("dependency", first.label, first.variant)
-    assert one["about"].startswith("a fixed offset 36.0 %, a table of words and distances 85.0 %, the rule of ")
-    assert one["selected"] == first.layer * 12 + first.head
-    assert one["accuracy"][one["selected"]] == round(1000 * first.accuracy)
-    assert (one["accuracy"][71], 71 in one["significant"]) == (None, False), "a head that was not scored"
-    assert ({*one["significant"]}, one["result"]) == ({0, 1, 2, 3, one["selected"]}, "specialised")
-    orphan = next(one for one in data["maps"] if one["title"] == role("dependency", "orphan", "dependent->head"))
-    assert (set(orphan["accuracy"]), orphan["n"], orphan["selected"]) == ({None}, 0, None)
 
 
 def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.DataFrame):
