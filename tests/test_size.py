@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86628,
-    "lines of tests": 51112,
-    "files of Python": 547,
+    "lines of source": 86602,
+    "lines of tests": 51075,
+    "files of Python": 546,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
@@ -78,7 +78,7 @@ def measured() -> dict[str, int]:
 
 
 LEFT_OUT = r"```.*?```|<!-- (?:labels|published heads) -->.*?<!-- end -->"
-WORDS = {"README.md": 600, "docs/found.md": 800, "docs/specialisation.md": 1560}
+WORDS = {"README.md": 600, "docs/found.md": 800, "docs/specialisation.md": 1570}
 "Words of a page beside its programs, and of the paper beside its tables, at the most."
 
 

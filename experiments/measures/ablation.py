@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from experiments.config.section import BehaviourNames
 from experiments.run.measure import Frames, Measure, Read
 from probes.registry import get_probe
-from reports.blocks.block import Block, Fold, Heading, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
+from reports.blocks.block import Block, Fold, Heading, HeadMap, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, p_value
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -196,18 +196,16 @@ class AblationMeasure(Measure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield what selected heads cost, a map of all heads, tables of each behaviour, and all comparisons."""
+        """Yield what selected heads cost, tables of each behaviour, and all comparisons."""
         costs, contrasts = run.last("ablations"), run.last("ablation_contrasts")
         if costs.empty:
             return
         yield Paragraph(
             "The model reads the same texts with some of its heads ablated. Cost is by how much it does worse without "
-            "them; below 0 it does better. ablations.csv has every head, way and measure."
+            "them; below 0 it does better. The grid of all heads can be coloured by it."
         )
         if held := _of_first_way(costs, contrasts):  # of a behaviour and label the last measure is the most telling
             yield Points([*map(_sentence, {(row["behaviour"], row["name"]): row for row in held}.values())])
-        maps = costs[costs["kind"] == "head"].groupby(["behaviour", "way", "measure"], sort=False)
-        yield Matrix("Every head", [_map(rows, (run.layers, run.heads)) for _, rows in maps], "ablations.csv")
         for behaviour, rows in costs.groupby("behaviour", sort=False):
             yield Heading(str(behaviour))
             yield from _of_behaviour(rows[rows["way"] != INTERCHANGE])
@@ -216,6 +214,13 @@ class AblationMeasure(Measure):
             yield Heading(table.title)
             yield TableBlock(table, caption=False)
         yield Terms(TERMS.items())
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield what each behaviour loses without a head, by every way and measure."""
+        costs = run.last("ablations")
+        for _, rows in costs[costs["kind"] == "head"].groupby(["behaviour", "way", "measure"], sort=False):
+            yield _map(rows, (run.layers, run.heads))
 
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
@@ -256,13 +261,14 @@ def _groups(rows: pd.DataFrame) -> list[pd.DataFrame]:
 def _map(rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
     one, scale = rows.iloc[0], scale_of(rows.iloc[0])
     return HeadMap.of(
-        f"{behaviour_text(one)} ({one['way']})",
+        f"effect: loss of {behaviour_text(one)} without the head ({one['way']})",
         rows,
         "cost",
         shape,
         unit=scale.unit,
         factor=scale.factor,
-        text=lambda row: f"cost {cost_text(row)} {scale.unit} · corrected p {p_value(row['p_adjusted'])}",
+        group="effect",
+        text=lambda row: f"{cost_text(row)} {scale.unit} · corrected p {p_value(row['p_adjusted'])}",
         marked=(rows["p_adjusted"] < LEVEL).tolist(),
         about=f"with all heads {scale.value(one['intact'])} ({one['unit']}) · n\u00a0{count(int(one['n']))} · "
         f"clusters\u00a0{count(int(one['clusters']))}",

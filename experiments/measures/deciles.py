@@ -11,7 +11,7 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from probes.corpora.corpus import MemoryTexts
-from reports.blocks.block import Block, Points, TableBlock, Terms
+from reports.blocks.block import Block, HeadMap, Points, TableBlock, Terms
 from reports.formats import count, decimal, percent, signed
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
@@ -168,6 +168,12 @@ class DecilesMeasure(Measure):
         table = TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*columns), ranked)
         yield TableBlock(table, sorts=True)
         yield Terms(TERMS.items())
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield how accurate descriptions are."""
+        title, shape = "accuracy of its description", (run.layers, run.heads)
+        yield HeadMap.of(title, run.last("descriptions"), "accuracy", shape, unit="%", factor=100, group="attention")
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 from experiments.run.measure import Frames, Measure, Read
 from probes.registry import RANDOM
 from probes.words.position import AREAS
+from reports.blocks.block import HeadMap
 from reports.formats import percent, plain
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
+from reports.run.folder import RunFolder
 from reports.tables.column import Column
 from reports.tables.grades import is_of_language, own_labels
 from reports.tables.shared_columns import ONE_HEAD, SPLITS, fraction, run_table, text, whole
@@ -89,6 +91,13 @@ class ExplainedMeasure(Measure):
         alone = own_labels(zip(scores["probe"], scores["label"], strict=True))
         rows = [_of_part(run.model, part, graded, alone) for part in read.parts]
         return {"heads": pd.concat(rows, ignore_index=True)}
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield how much of the attention between words roles explain, of sentences where those were read."""
+        rows, title, shape = run.last("heads"), "attention explained by its roles", (run.layers, run.heads)
+        rows = rows[rows["scope"] == rows["scope"].iloc[0]]
+        yield HeadMap.of(title, rows, "explained", shape, unit="%", factor=100, group="attention")
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from experiments.config.section import EMBEDDING
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
-from reports.blocks.block import Block, Fold, HeadMap, Matrix, Paragraph, TableBlock, Terms
+from reports.blocks.block import Block, Fold, HeadMap, Paragraph, TableBlock, Terms
 from reports.formats import decimal, names
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -169,22 +169,27 @@ class GatesMeasure(BehaviourMeasure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield a map of all gates, and of each behaviour what every price leaves."""
+        """Yield of each behaviour what every price leaves."""
         every, paths = run.last("gates"), run.last("gate_paths")
         if every.empty:
             return
         roles = _roles(run.scores)
         yield Paragraph(
             "Every head has a gate, a factor on its output. Gates are learned that pay a price for being open, to see "
-            "which heads stay. An item of a behaviour is a sentence, a minimal pair or a row."
+            "which heads stay; the grid of all heads can be coloured by them. An item of a behaviour is a sentence, a "
+            "minimal pair or a row."
         )
-        behaviours = every.groupby("behaviour", sort=False)
-        maps = [_map(of, run, roles) for _, rows in behaviours for _, of in rows.groupby("price")]
-        yield Matrix("Every head", maps, "gates.csv")
-        for behaviour, rows in behaviours:
+        for behaviour, rows in every.groupby("behaviour", sort=False):
             yield TableBlock(_prices(str(behaviour), rows, paths[paths["behaviour"] == behaviour]))
             yield from _last(rows, roles)
         yield Terms(TERMS.items())
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield the gates of each behaviour and price, with the labels in which heads have a grade."""
+        roles = _roles(run.scores)
+        for _, rows in run.last("gates").groupby(["behaviour", "price"], sort=False):
+            yield _map(rows, run, roles)
 
 
 def _roles(scores: pd.DataFrame) -> dict[str, str]:
@@ -206,6 +211,7 @@ def _map(rows: pd.DataFrame, run: RunFolder, roles: Mapping[str, str]) -> HeadMa
         rows,
         "gate",
         (run.layers, run.heads),
+        group="effect",
         text=lambda row: f"{decimal(row['gate'])} · {roles.get(row['name'], 'no label')}",
         about=f"gates for {behaviour} at a price of {price:g} · {(rows['gate'] > 0).sum()} heads open",
     )

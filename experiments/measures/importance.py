@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import BehaviourMeasure, Frames, Read, tables_of
-from reports.blocks.block import Block, Heading, HeadMap, Matrix, Paragraph, TableBlock, Terms
+from reports.blocks.block import Block, Heading, HeadMap, Paragraph, TableBlock, Terms
 from reports.formats import count, decimal, decimal3
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -138,15 +138,20 @@ class ImportanceMeasure(BehaviourMeasure):
         taylor = {row["behaviour"]: row for row in run.last("taylor").to_dict("records")}
         yield Paragraph(
             "Every head has a gate, a factor on its output. Importance is how much a behaviour changes with the gate. "
-            "An item of a behaviour is a sentence, a minimal pair or a row."
+            "The grid of all heads can be coloured by it. An item of a behaviour is a sentence, a minimal pair or a "
+            "row."
         )
-        maps = [one for _, rows in every.groupby("behaviour", sort=False) for one in _maps(rows, run)]
-        yield Matrix("Every head", maps, "importance.csv")
         for behaviour, rows in every.groupby("behaviour", sort=False):
             yield Heading(str(behaviour))
             yield Paragraph(_summary(rows, taylor.get(behaviour)))
             yield TableBlock(_most_important(rows))
         yield Terms(TERMS.items())
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield the importance for each behaviour, as it is and scaled by layer."""
+        for _, rows in run.last("importance").groupby("behaviour", sort=False):
+            yield from _maps(rows, run)
 
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
@@ -181,13 +186,14 @@ def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
         rows,
         "importance",
         shape,
+        group="effect",
         unit=scale.unit,
         factor=scale.factor,
         text=lambda row: scale.with_interval(row["importance"], row["ci_low"], row["ci_high"]),
-        about=f"importance for {about}",
+        about=f"for {about}",
     )
     scaled = "importance, each layer scaled to length 1"
-    yield HeadMap.of(f"{one['behaviour']}: {scaled}", rows, "of_layer", shape, about=f"{scaled} for {about}")
+    yield HeadMap.of(f"{one['behaviour']}: {scaled}", rows, "of_layer", shape, group="effect", about=f"for {about}")
 
 
 def _most_important(rows: pd.DataFrame) -> TextTable:

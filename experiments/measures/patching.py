@@ -14,7 +14,7 @@ from pydantic import Field
 
 from experiments.config.section import GRAMMAR
 from experiments.run.measure import Frames, Measure, Read
-from reports.blocks.block import Block, HeadMap, Matrix, Points, TableBlock, Terms
+from reports.blocks.block import Block, HeadMap, Points, TableBlock, Terms
 from reports.formats import count, decimal, names, percent, signed, signed_percent
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -145,7 +145,7 @@ class PatchingMeasure(Measure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield what came back, the map of all heads, and the strongest of them by role of the place."""
+        """Yield what came back, and the strongest heads by role of the place."""
         patched = run.last("patching")
         every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
         if every.empty:
@@ -155,8 +155,15 @@ class PatchingMeasure(Measure):
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
         yield Terms(TERMS.items())
         if len(ranked):
-            yield _map(run, every)
             yield TableBlock(_strongest(patched, ranked))
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield the share of the answer that every head restores, patched at all places at once."""
+        patched, title = run.last("patching"), "share of the answer that patching the head restores"
+        every = patched[patched["role"] == ALL_PLACES]
+        marked, shape = (every["p_adjusted"] < LEVEL).tolist(), (run.layers, run.heads)
+        yield HeadMap.of(title, every, "share", shape, unit="%", factor=100, marked=marked, group="effect")
 
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
@@ -201,17 +208,6 @@ def _facts(run: RunContext, items: list[PatchItem], effects: Effects) -> dict[st
         **{name: float(number) for name, number in agreements(items, effects, run.effort).items()},
         "why_no_direct": effects.why_not,
     }
-
-
-def _map(run: RunFolder, every: pd.DataFrame) -> Matrix:
-    about = (
-        "Percent of the difference between the clean and the corrupted answer. A dot: significantly different from 0."
-    )
-    marked = (every["p_adjusted"] < LEVEL).tolist()
-    shown = HeadMap.of(
-        "share of the answer", every, "share", (run.layers, run.heads), unit="%", factor=100, marked=marked, about=about
-    )
-    return Matrix("Every head, at all places at once", [shown], "patching.csv")
 
 
 def _strongest(patched: pd.DataFrame, ranked: pd.DataFrame) -> TextTable:

@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
-from reports.blocks.block import Block, Charts, HeadMap, Matrix, Paragraph, Points, TableBlock, Terms
+from reports.blocks.block import Block, Charts, HeadMap, Paragraph, Points, TableBlock, Terms
 from reports.formats import count, decimal, names
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
@@ -207,7 +207,7 @@ class ShapesMeasure(Measure):
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
-        """Yield what stands out, charts by layer, the map of all heads, and tables by layer, sieve and class."""
+        """Yield what stands out, charts by layer, and tables by layer, sieve and class."""
         if shapes := of_report(run):
             yield Paragraph(
                 "How broadly heads attend, and to which kinds of token and distances. Numbers are means over the texts "
@@ -215,9 +215,13 @@ class ShapesMeasure(Measure):
             )
             yield Points([*_sentences(shapes)])
             yield Charts([*_charts(shapes)])
-            yield Matrix("Every head", [_map(*key, rows) for key, rows in shapes.items()], "shapes.csv")
             yield from map(TableBlock, _tables(shapes))
             yield Terms(TERMS.items())
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield every number of attention maps."""
+        yield from (_map(*key, rows) for key, rows in of_report(run).items())
 
 
 Shape = Mapping[tuple[str, str], pd.DataFrame]
@@ -315,12 +319,12 @@ def _charts(shapes: Shape) -> Iterator[Any]:
 def _map(kind: str, measure: str, rows: pd.DataFrame) -> HeadMap:
     """Return the map of all heads of a measure."""
     about, group = _about(rows), TITLES.get(kind, kind.capitalize())
-    title = NAMES.get((kind, measure), measure.replace("-", "−") if kind == "offset" else measure)
+    name = NAMES.get((kind, measure), measure.replace("-", "−") if kind == "offset" else measure)
     return HeadMap(
-        title,
+        name if kind in ("entropy", "confidence", "distance") else f"{group.lower()}: {name}",
         rows.pivot(index="layer", columns="head", values="value").to_numpy().tolist(),
         about["unit"],
-        f"{group}: {title} · uniform attention {_written(about, 'even')} {about['unit']} · n {_texts(rows)} · clusters "
+        f"uniform attention {_written(about, 'even')} {about['unit']} · n {_texts(rows)} · clusters "
         f"{count(about['clusters'])}",
         [_text(row) for row in rows.to_dict("records")],
         (rows["p_adjusted"] < LEVEL).tolist(),

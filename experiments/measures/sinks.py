@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from probes.corpora.corpus import MemoryTexts
+from reports.blocks.block import HeadMap
 from reports.formats import decimal, percent
 from reports.heads.card_parts import CardPart, CardSource
 from reports.measures.reported import Method
+from reports.run.folder import RunFolder
 from reports.tables.grades import SINK_KINDS, SPREADS
 from reports.tables.shared_columns import NOT_NEGATIVE, ONE_HEAD, SPLITS, fraction, number, run_table, text
 
@@ -81,6 +84,12 @@ class SinksMeasure(Measure):
         except HookError as error:
             run.note(f"sinks: {error}")
             return {}
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
+        """Yield the attention of words to special tokens."""
+        title, shape = "attention of words to special tokens", (run.layers, run.heads)
+        yield HeadMap.of(title, run.last(cls.name), "special", shape, unit="%", factor=100, group="attention")
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

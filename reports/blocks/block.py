@@ -199,6 +199,25 @@ class HeadMap:
             dots[place] = dot
         return cls(title, values.tolist(), unit, texts=texts if text else (), marked=dots, **more)
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The map as a page's script reads it: as many digits as tables have, None where there is no number."""
+        return {
+            "title": self.title,
+            "unit": self.unit,
+            "group": self.group,
+            "values": [_rounded(value, self.unit) for row in self.values for value in row],
+            "about": self.about,
+            "texts": list(self.texts),
+            "marked": [place for place, marked in enumerate(self.marked) if marked],
+        }
+
+
+def _rounded(value: float, unit: str) -> float | None:
+    if value != value:
+        return None
+    return round(value, 1) if unit in ("%", "percentage points") else float(f"{value:.3g}")
+
 
 @dataclass(frozen=True)
 class Matrix(Block):
@@ -217,24 +236,8 @@ class Matrix(Block):
         return {
             "layers": len(self.maps[0].values),
             "heads": max(map(len, self.maps[0].values)),
-            "maps": [
-                {
-                    "title": one.title,
-                    "unit": one.unit,
-                    "about": one.about,
-                    "group": one.group,
-                    "value": [_short(value) for row in one.values for value in row],
-                    "text": list(one.texts),
-                    "marked": [place for place, marked in enumerate(one.marked) if marked],
-                }
-                for one in self.maps
-            ],
+            "maps": [one.data for one in self.maps],
         }
-
-
-def _short(value: float) -> float | None:
-    """Return a number as a page's data has it: five digits, None for NaN."""
-    return None if value != value else float(f"{value:.5g}")
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ function matrix(root) {
   const readout = root.querySelector(".readout"), scale = root.querySelector(".scale");
   let map = maps[0];
 
-  const written = (i) => map.value[i] === null ? "–" : compact(map.value[i], largest(map.value));
-  const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1} · ${map.text[i] ?? `${written(i)} ${map.unit}`}`;
+  const written = (i) => map.values[i] === null ? "–" : compact(map.values[i], largest(map.values));
+  const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1} · ${map.texts[i] ?? `${written(i)} ${map.unit}`}`;
   const show = (i) => readout.replaceChildren(element("b", said(i)), document.createElement("br"), element("span", map.about, { className: "muted" }));
   const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
 
   function draw() {
-    paintNumber(grid.cells, scale, map.value, map.unit, stretch.checked, said, map.marked);
+    paintNumber(grid.cells, scale, map.values, map.unit, stretch.checked, said, map.marked);
     grid.cells.forEach((cell, i) => { cell.tabIndex = i === grid.focus ? 0 : -1; });
     show(grid.focus);
   }

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import pandas as pd
+
 from reports.blocks.block import HeadMap
 from reports.formats import count, interval, percent
 from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, Part, main_roles, of_language
-from reports.heads.numbers import ENTROPY, accuracy_title, head_numbers, number_data
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
@@ -87,13 +88,12 @@ class HeadGrid:
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
         titles = [one.title for one in self.numbers]
-        wanted = accuracy_title(self.finding.probe, self.finding.label, self.finding.variant) if self.finding else ""
+        wanted = _accuracy_title(self.finding.probe, self.finding.label, self.finding.variant) if self.finding else ""
         data = {
             "layers": self.layers,
             "heads": self.heads,
             "views": [asdict(view) for view in self.views],
-            "numbers": number_data(self.numbers),
-            "across": titles.index(ENTROPY) if ENTROPY in titles else None,
+            "numbers": [one.data for one in self.numbers],
             "up": titles.index(wanted) if wanted in titles else None,
             "first": self.first,
             "folded": FOLDED,
@@ -117,10 +117,12 @@ def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
     return dict(zip(heads["name"], heads["kind"], strict=True))
 
 
-def head_grid(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> HeadGrid | None:
+def head_grid(
+    source: CardSource, step: Step = silent, measures: Sequence[Part] = (), maps: Sequence[HeadMap] = ()
+) -> HeadGrid | None:
     """Return the grid of a run, telling `step` of every head; None where it scored no heads.
 
-    `measures` are the parts that measures have on cards.
+    `measures` are the parts that measures have on cards, `maps` their numbers of heads.
     """
     cards = head_cards(source, step, measures)
     if cards is None:
@@ -131,7 +133,7 @@ def head_grid(source: CardSource, step: Step = silent, measures: Sequence[Part] 
         heads=run.heads,
         views=tuple(_views(source, names)),
         cards=cards,
-        numbers=head_numbers(source),
+        numbers=(*maps, *_accuracies(source)),
         finding=source.finding,
         layer_attention=tuple(source.layer_attention.values()),
         ablate=_ablate(run.record.model),
@@ -184,3 +186,35 @@ def _said(row: Mapping[Any, Any] | None, none: str) -> str:
         f"{count(int(row['n']))} scored words",
     )
     return " · ".join([f"{found}: {role(row['probe'], row['label'], row['variant'])}", *numbers])
+
+
+def _accuracy_title(probe: str, label: str, variant: str) -> str:
+    """Return what the accuracy on a label, read as a variant says, is called."""
+    return f"accuracy: {role(probe, label, variant)}"
+
+
+def _accuracies(source: CardSource) -> Iterator[HeadMap]:
+    """Yield the accuracy on every label and direction that was tested, but for pools and slices of labels."""
+    rows, shape = source.rows, (source.run.layers, source.run.heads)
+    for (probe, label, variant), heads in rows[rows["own"]].groupby(["probe", "label", "variant"]):
+        yield HeadMap.of(
+            _accuracy_title(str(probe), str(label), str(variant)),
+            heads,
+            "accuracy",
+            shape,
+            unit="%",
+            factor=100,
+            marked=heads["graded"].tolist(),
+            group=f"accuracy, {probe}",
+            about=_rivals(heads.iloc[0]),
+        )
+
+
+def _rivals(row: pd.Series) -> str:
+    """Return what the heads are compared with on a label."""
+    known = {
+        baseline_name(row["baseline"]): row["baseline_accuracy"],
+        "a table of words and distances": row["lexical_accuracy"],
+        f"the rule of grammar “{row['rule']}”": row["rule_accuracy"],
+    }
+    return ", ".join(f"{name} {percent(one)} %" for name, one in known.items() if one == one)

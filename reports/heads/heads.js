@@ -103,7 +103,7 @@ function everyHead(root) {
   };
 
   /* The grid. Its cells are found by name, as those of all other grids on the page. */
-  const valued = (one, i) => `${one.title}: ${one.values[i] === null ? "–" : minus(one.values[i])} ${one.unit}`.trimEnd();
+  const valued = (one, i) => `${one.title}: ${one.texts?.[i] ?? `${one.values[i] === null ? "–" : minus(one.values[i])} ${one.unit}`}`.trimEnd();
   const said = (i) => `Head ${names[i]}: ${view.descriptions[names[i]] ?? "not there"}`;
   const point = (i) => {
     const at = i ?? names.indexOf(chosen), numbers = [...new Set([number, ...scatter.axes])].filter(Boolean);
@@ -157,8 +157,8 @@ function everyHead(root) {
     point(null);
   };
   const layer = { title: "layer", unit: "", values: names.map((name) => parseInt(name, 10)) }, placed = [layer, ...data.numbers];
-  const up = Math.min((data.up ?? 0) + 1, placed.length - 1), across = data.across === null || data.across + 1 === up ? 0 : data.across + 1;
-  const scatter = headScatter(root, names, placed, [across, up], point, (name) => keep(name));
+  const up = Math.min((data.up ?? 0) + 1, placed.length - 1), measured = !placed[1]?.group.startsWith("accuracy");
+  const scatter = headScatter(root, names, placed, [measured && up > 1 ? 1 : 0, up], point, (name) => keep(name));
   root.addEventListener("drawn", colourDots);
   for (const cell of grid.cells) cell.tabIndex = -1;
   offer(colour, [...views.map((one) => ({ title: one.probe, group: "main role" })), ...data.numbers]);

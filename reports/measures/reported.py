@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from reports.blocks.block import Block
+from reports.blocks.block import Block, HeadMap
 from reports.heads.card_parts import CardPart, CardSource
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Verdicts
@@ -61,6 +61,14 @@ class Reported(BaseModel):
     @classmethod
     def page(cls, run: RunFolder) -> Iterable[Block]:
         """Return its section of a page; none where the run did not measure it."""
+        return ()
+
+    @classmethod
+    def maps(cls, run: RunFolder) -> Iterable[HeadMap]:
+        """Return its numbers of all heads, by which a page colours its grid and places its scatter.
+
+        The run has a table of the measure.
+        """
         return ()
 
     @classmethod

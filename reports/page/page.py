@@ -137,7 +137,8 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     """Yield the sections of a page in their order."""
     run, cards = source.run, CardSource(source.run)
     yield Section("opening", "Summary", [Raw("opening", first)])
-    if (grid := head_grid(cards, step, [one.card for one in measures()])) is not None:
+    maps = [one for measure in measures() if run.tables.keys() & measure.tables.keys() for one in measure.maps(run)]
+    if (grid := head_grid(cards, step, [one.card for one in measures()], maps)) is not None:
         lines = every_head(cards.main_rows, source.verdicts.rule)
         listed = TableBlock(lines, caption=False, sorts=True, filter="heads", wraps=True)
         yield Section(

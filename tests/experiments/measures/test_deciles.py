@@ -8,8 +8,6 @@ import pandas as pd
 
 from experiments.measures.deciles import DecilesMeasure
 from reports import Run
-from reports.heads.card_parts import CardSource
-from reports.heads.numbers import head_numbers
 
 ON = "deciles.enabled=true"
 
@@ -62,7 +60,7 @@ def test_the_card_of_a_head_shows_its_deciles(measured: Callable[..., Run]) -> N
     assert "Rule 2. Accuracy on held-out text: 40.0 %;" in card
     assert "20.0 % (difference +20.0 points)" in card
     assert "Other words get 40.0 % of its attention" in card
-    [plotted] = [one for one in head_numbers(CardSource(run)) if one.title == "accuracy of its description"]
+    (plotted,) = DecilesMeasure.maps(run)
     np.testing.assert_allclose([row[:3] for row in plotted.values[:2]], [[20, 30, 40]] * 2)
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from experiments.inputs.corpora import open_corpora
+from experiments.measures.explained import ExplainedMeasure
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import load_model
@@ -58,6 +59,7 @@ def test_roles_explain_attention_on_their_pairs_of_heads_and_of_random_weights(g
         assert (heads.loc[["2-1", "2-2"], column] == 0).all(), "no role, and one of a special token"
     assert not np.isclose(heads["explained"], heads["explained_random"])[:2].any()
     assert heads["between"].between(0.01, 0.99).all()
+    np.testing.assert_allclose(np.ravel(next(ExplainedMeasure.maps(graded)).values), 100 * heads["explained"])
 
 
 def test_what_stands_beside_it_is_the_first_control_on_the_report_split(base: Path, graded: Run) -> None:

@@ -45,9 +45,9 @@ def test_the_page_says_what_was_asked_what_was_found_and_why_something_is_not_to
     assert "rank correlation of 0.83 [0.61, 0.97]; its shares are 0.50 times as large" in text
     assert "No direct logit attribution: tiny is post-norm: no product says it." in text
     assert "| 2-2 | +75.0 | [+65.0, +85.0] | 0.001 | +37.5 | +0.5 | +70.0 |" in text
-    (matrix,) = (block for block in PatchingMeasure.page(run) if hasattr(block, "maps"))
-    np.testing.assert_allclose(np.array(matrix.maps[0].values)[:2, :3], [[1, -25, 0], [2, 75, 10]])
-    assert np.flatnonzero(matrix.maps[0].marked).tolist() == [run.heads + 1]
+    (shares,) = PatchingMeasure.maps(run)
+    np.testing.assert_allclose(np.array(shares.values)[:2, :3], [[1, -25, 0], [2, 75, 10]])
+    assert np.flatnonzero(shares.marked).tolist() == [run.heads + 1]
     (said,) = PatchingMeasure.effects(run, Verdicts(RunThresholds(), ()))
     assert "1 of 6 heads, each alone, restore a significant part" in said
 

@@ -12,7 +12,7 @@ import pytest
 from experiments.measures.shapes import SHAPES, ShapesMeasure
 from probes.maps.shapes import MEASURES
 from reports import Run, write_measures, write_report
-from reports.blocks.block import Block, Matrix, Points, TableBlock
+from reports.blocks.block import Block, Points, TableBlock
 from tests.reports.conftest import write_run
 
 LAYERS, HEADS = 6, 12
@@ -74,10 +74,10 @@ def blocks() -> dict[type[Block], list[Any]]:
 def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences(
     blocks: dict[type[Block], list[Any]],
 ) -> None:
-    [matrix] = blocks[Matrix]
-    windows = {one.title for one in matrix.maps if " · n 250 windows · clusters 318" in one.about}
-    assert windows == {"block", *(name for kind, name in MEASURES if kind == "class")}
-    assert all(("250 windows" in one.about) != ("2,001 sentences" in one.about) for one in matrix.maps)
+    maps = [*ShapesMeasure.maps(SimpleNamespace(tables={"shapes": rows()}))]
+    windows = {one.title for one in maps if " · n 250 windows · clusters 318" in one.about}
+    assert windows == {"sieves: block", *(f"maps by class: {name}" for kind, name in MEASURES if kind == "class")}
+    assert all(("250 windows" in one.about) != ("2,001 sentences" in one.about) for one in maps)
     _, sieves, classes = page(rows(("sentence",)))[TableBlock]
     assert [row[0] for row in sieves.table] == ["local", "delimiter", "syntactic"]
     assert classes.table.title == "Maps by class: 2,001 sentences"
@@ -109,16 +109,16 @@ def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(write_report(tmp_path / "run").as_uri())
-    shapes = page.locator("#shapes [data-matrix]")
-    assert shapes.locator("td").count() == LAYERS * HEADS
-    assert "Entropy: entropy of all rows · uniform attention 3.00 nats" in shapes.locator(".readout").inner_text()
-    shapes.locator("[data-role=map]").select_option(label="[SEP]")
-    shapes.locator("td").nth(4 * HEADS + 1).focus()
-    assert "Head 5-2 · 80.0 % [72.0, 84.0]" in shapes.locator(".readout").inner_text()
-    shapes.locator("[data-role=map]").select_option(label="local")
-    assert shapes.locator("td.specialised").count() == 1
-    shapes.locator("td").nth(5).hover()
-    assert "significantly above 3" in shapes.locator(".readout").inner_text()
+    grid, said = page.locator("[data-heads] .grid td"), page.locator("[data-heads] .readout")
+    page.locator("[data-role=colour]").select_option(label="entropy of all rows")
+    assert "uniform attention 3.00 nats" in said.inner_text()
+    page.locator("[data-role=colour]").select_option(label="attention to: [SEP]")
+    grid.nth(4 * HEADS + 1).focus()
+    assert "attention to: [SEP]: 80.0 % [72.0, 84.0]" in said.inner_text()
+    page.locator("[data-role=colour]").select_option(label="sieves: local")
+    assert page.locator("[data-heads] td.specialised").count() == 1
+    grid.nth(5).hover()
+    assert "significantly above 3" in said.inner_text()
     chart = page.locator("#shapes [data-chart]").first
     chart.scroll_into_view_if_needed()
     chart.locator("svg").wait_for()
