@@ -321,7 +321,7 @@ def _map(kind: str, measure: str, rows: pd.DataFrame) -> HeadMap:
     about, group = _about(rows), TITLES.get(kind, kind.capitalize())
     name = NAMES.get((kind, measure), measure.replace("-", "−") if kind == "offset" else measure)
     return HeadMap(
-        name if kind in ("entropy", "confidence", "distance") else f"{group.lower()}: {name}",
+        f"{group.lower()} {name}" if kind == "attention" else f"{group.lower()}: {name}" if kind in TITLES else name,
         rows.pivot(index="layer", columns="head", values="value").to_numpy().tolist(),
         about["unit"],
         f"uniform attention {_written(about, 'even')} {about['unit']} · n {_texts(rows)} · clusters "

@@ -107,7 +107,7 @@ function everyHead(root) {
   const said = (i) => `Head ${names[i]}: ${view.descriptions[names[i]] ?? "not there"}`;
   const point = (i) => {
     const at = i ?? names.indexOf(chosen), numbers = [...new Set([number, ...scatter.axes])].filter(Boolean);
-    readout.replaceChildren(said(at), document.createElement("br"), element("span", [...numbers.map((one) => valued(one, at)), number?.about].filter(Boolean).join(" · "), { className: "muted" }));
+    readout.replaceChildren(said(at), document.createElement("br"), element("span", numbers.flatMap((one) => one === number && one.about ? [valued(one, at), one.about] : [valued(one, at)]).join(" · "), { className: "muted" }));
     readout.style.minHeight = `${readout.offsetHeight}px`; // it never shrinks, or the dots below would move from under the pointer
     grid.cells.forEach((cell, k) => cell.classList.toggle("pointed", k === i));
     scatter.mark(i, "pointed");

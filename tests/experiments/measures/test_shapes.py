@@ -112,9 +112,9 @@ def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
     grid, said = page.locator("[data-heads] .grid td"), page.locator("[data-heads] .readout")
     page.locator("[data-role=colour]").select_option(label="entropy of all rows")
     assert "uniform attention 3.00 nats" in said.inner_text()
-    page.locator("[data-role=colour]").select_option(label="attention to: [SEP]")
+    page.locator("[data-role=colour]").select_option(label="attention to [SEP]")
     grid.nth(4 * HEADS + 1).focus()
-    assert "attention to: [SEP]: 80.0 % [72.0, 84.0]" in said.inner_text()
+    assert "attention to [SEP]: 80.0 % [72.0, 84.0]" in said.inner_text()
     page.locator("[data-role=colour]").select_option(label="sieves: local")
     assert page.locator("[data-heads] td.specialised").count() == 1
     grid.nth(5).hover()
