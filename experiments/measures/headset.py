@@ -140,15 +140,15 @@ class HeadSetMeasure(Measure):
         ),
     )
 
-    texts: int = Field(default=400, ge=0)
-    """Texts of the report split on which all heads are compared, by the maps and the outputs that they have there; 0
-    for no comparison."""
+    texts: int = Field(default=0, ge=0)
+    """Texts of the report split on which all heads are compared, by the maps and the outputs that they have there, such
+    as 400; 0 for no comparison."""
     groups: int = Field(default=0, ge=0)
     "Groups that heads are divided into; 0 for as many as have the highest mean silhouette."
     permutations: int = Field(default=9999, ge=19)
     "Times that heads are dealt out to layers anew, for the test of within-layer against between-layer pairs."
-    relations: int = Field(default=24, ge=0)
-    "Labels, those with the most items, for which ensembles are sought; 0 for no ensembles."
+    relations: int = Field(default=0, ge=0)
+    "Labels, those with the most items, for which ensembles are sought, such as 24; 0 for no ensembles."
     largest: int = Field(default=4, ge=2, le=8)
     "Heads of the largest ensemble."
     choice_texts: int = Field(default=1000, ge=1)
