@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +27,7 @@ from mha.causal.pruning import PruningError, encoder_in, even, smaller, zeroed
 from mha.causal.sweep import TextBatch
 from mha.models.folders import find_model, read_model_config
 from mha.models.hub import load_hub_class
+from mha.models.model import typed
 from mha.models.tokenizer import SENTENCES
 from probes.causal.ablation import SELECTED, ZERO, Heads, HeadSet, head_name, measure
 from probes.causal.ablation_table import ablation_table
@@ -262,13 +263,13 @@ def _difference(model: Model, after: nn.Module, heads: Heads, texts: TextBatch) 
     """Return the largest difference of what a written model gives from what the run's gives without the heads."""
     with intervene(model.module, *(Ablate(*head) for head in heads)):
         expected = model.run(texts.ids, texts.real)
-    off = (_vectors(after, texts) - expected).abs()
+    off = (_vectors(after, texts, typed(model.types(texts.ids, texts.real))) - expected).abs()
     return float((off if texts.real is None else off[texts.real]).max())
 
 
-def _vectors(model: nn.Module, texts: TextBatch) -> torch.Tensor:
+def _vectors(model: nn.Module, texts: TextBatch, types: Mapping[str, torch.Tensor]) -> torch.Tensor:
     real = torch.ones_like(texts.ids) if texts.real is None else texts.real.long()
-    vectors: torch.Tensor = encoder_in(model)(input_ids=texts.ids, attention_mask=real)[0]
+    vectors: torch.Tensor = encoder_in(model)(input_ids=texts.ids, attention_mask=real, **types)[0]
     return vectors
 
 
@@ -280,6 +281,6 @@ def _milliseconds(models: Sequence[nn.Module | None], texts: TextBatch) -> list[
         for model, times in zip(models, spent, strict=True):
             if model is not None:
                 started = time.perf_counter()
-                _vectors(model, texts)
+                _vectors(model, texts, {})
                 times.append(1000 * (time.perf_counter() - started))
     return [float(np.median(times[1:])) if times else None for times in spent]

@@ -52,6 +52,11 @@ class ModelReader(Protocol):
         Wherever what it is given lies, what it gives lies where its weights do.
         """
 
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece; None where all are 0."""
+
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which the model computes: that of its precision."""
 
@@ -198,7 +203,7 @@ class _EncoderSweep(Sweep):
     def _layers(self, texts: TextBatch) -> tuple[list[Seen], list[Entry]]:
         """Return the head outputs of every layer, and what it takes to enter each behind its attention."""
         packing = self.encoder.packing(texts.ids, texts.real)
-        x = self.encoder.embed(texts.ids, packing, None)
+        x = self.encoder.embed(texts.ids, packing, self.reader.types(texts.ids, texts.real))
         seen, below = [], []
         for number, layer in enumerate(layers_of(self.encoder)):
             attention, projected = layer.attention, layer.read(x, packing)

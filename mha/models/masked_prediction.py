@@ -74,12 +74,18 @@ class MaskedLM:
             logits = self._logits(ids, real, selected, entry)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece, as the model is given it."""
+        return self.model.types(ids, real)
+
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes, that of its model."""
         return self.model.arithmetic()
 
     def _logits(self, ids: Tensor, real: Tensor | None, selected: Tensor, entry: Entry | None) -> Tensor:
-        types = self.model.types(ids, real)
+        types = self.types(ids, real)
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
             ours: Tensor = self.module.lm_head(self.module(ids, real, types, selected=selected, entry=entry))

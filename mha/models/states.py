@@ -13,7 +13,7 @@ from mha.batches import Batch
 from mha.device import in_parts
 from mha.encoder.encoder import Encoder
 from mha.hooks import HookError, leaving
-from mha.models.model import Model
+from mha.models.model import Model, typed
 
 
 @torch.inference_mode()
@@ -27,7 +27,7 @@ def layer_states(model: Model, batch: Batch) -> Float[Tensor, "layer batch word 
     def read(texts: slice) -> Tensor:
         part, encoder = batch.part(texts).to(model.device), model.module
         with model.arithmetic():
-            of_pieces = _of_encoder(encoder, part) if isinstance(encoder, Encoder) else _of_hub(model, part)
+            of_pieces = _of_encoder(model, encoder, part) if isinstance(encoder, Encoder) else _of_hub(model, part)
         return torch.stack([torch.bmm(part.from_words, states.to(part.from_words)) for states in of_pieces]).cpu()
 
     what = f"{model.name} on {model.device}, texts of {batch.ids.shape[1]} pieces"
@@ -35,10 +35,10 @@ def layer_states(model: Model, batch: Batch) -> Float[Tensor, "layer batch word 
     return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
 
-def _of_encoder(encoder: Encoder, batch: Batch) -> list[Tensor]:
+def _of_encoder(model: Model, encoder: Encoder, batch: Batch) -> list[Tensor]:
     """Return [batch, piece, model] of every layer."""
     packing = encoder.packing(batch.ids, batch.mask)
-    states = [encoder.embed(batch.ids, packing, None)]
+    states = [encoder.embed(batch.ids, packing, model.types(batch.ids, batch.mask))]
     for layer in encoder.layers:
         states.append(layer(states[-1], packing))
     return [packing.unpack_zero(one) for one in states]
@@ -46,7 +46,8 @@ def _of_encoder(encoder: Encoder, batch: Batch) -> list[Tensor]:
 
 def _of_hub(model: Model, batch: Batch) -> list[Tensor]:
     real = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
-    states = model.module(input_ids=batch.ids, attention_mask=real, output_hidden_states=True).hidden_states
+    read = {"input_ids": batch.ids, "attention_mask": real, **typed(model.types(batch.ids, batch.mask))}
+    states = model.module(**read, output_hidden_states=True).hidden_states
     return [one * real[..., None] for one in states]
 
 

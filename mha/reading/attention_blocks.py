@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mha.encoder.encoder import Encoder, Layer
+from mha.encoder.encoder import Layer
 from mha.encoder.layout import Packing
 from mha.hooks import entering, record
 from mha.models.circuits import encoder_of, layers_of
@@ -59,15 +59,16 @@ def attention_blocks(model: Model, ids: Int[Tensor, " piece"]) -> list[Attention
 
 @torch.no_grad()
 def states_without(
-    encoder: Encoder, ids: Int[Tensor, " piece"], *, skips: bool, feed_forward: bool
+    model: Model, ids: Int[Tensor, " piece"], *, skips: bool, feed_forward: bool
 ) -> Float[Tensor, "layer piece model"]:
     """Return the input of the first layer and the output of each on one text, without some parts of the layers.
 
     Without `skips` no residual connection adds anything; without `feed_forward` these nets, with their residual
     connection and LayerNorm, are left out (Dong et al. 2021, section 4.1). With both it is the model's own pass.
     """
+    encoder = encoder_of(model)
     packing = encoder.packing(ids[None], None)
-    x = encoder.embed(ids[None], packing, None)
+    x = encoder.embed(ids[None], packing, model.types(ids[None], None))
     states = [x]
     for layer in layers_of(encoder):
         x = _block(layer, x, packing, skips=skips, feed_forward=feed_forward)

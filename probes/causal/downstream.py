@@ -44,6 +44,12 @@ class HeadPattern:
         """What makes the attention calls."""
         return self.model.module
 
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece, as the model is given it."""
+        return self.model.types(ids, real)
+
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which the model computes."""
         return self.model.arithmetic()

@@ -185,6 +185,12 @@ class Classifier:
         config: Any = self.module.config
         return bool(config.problem_type == "multi_label_classification")
 
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece, as the model is given it."""
+        return self.model.types(ids, real)
+
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes, that of its model."""
         return self.model.arithmetic()
@@ -200,7 +206,7 @@ class Classifier:
         device = device_of(self.module)
         ids, real, selected = ids.to(device), moved(device, real), moved(device, selected)
         seen = torch.ones_like(ids) if real is None else real.long()
-        types = typed(self.model.types(ids, real))
+        types = typed(self.types(ids, real))
         with self.arithmetic():
             logits: Tensor = self.module(input_ids=ids, attention_mask=seen, **types).logits
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))

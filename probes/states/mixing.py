@@ -11,8 +11,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mha.encoder.encoder import Encoder
-from mha.models.circuits import encoder_of
 from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
 from mha.reading.attention_blocks import AttentionBlock, attention_blocks, states_without
@@ -143,10 +141,10 @@ def _composite(states: Tensor) -> Tensor:
     return (sizes.sum(-2).amax(-1) * sizes.sum(-1).amax(-1)).sqrt()
 
 
-def states_of_passes(encoder: Encoder, ids: Int[Tensor, " piece"]) -> dict[str, Float[Tensor, "depth piece model"]]:
+def states_of_passes(model: Model, ids: Int[Tensor, " piece"]) -> dict[str, Float[Tensor, "depth piece model"]]:
     """Return for each of PASSES the input of the first layer and the output of every layer, in double precision."""
     return {
-        name: states_without(encoder, ids, skips=skips, feed_forward=feed_forward).double()
+        name: states_without(model, ids, skips=skips, feed_forward=feed_forward).double()
         for name, (skips, feed_forward) in PARTS.items()
     }
 
@@ -234,9 +232,9 @@ class Mixing:
     def learned(cls, model: Model, select: Aligned, step: Callable[[], None] = lambda: None) -> Mixing:
         """Fit what finds pieces again on texts of the selection split."""
         model = model.on_cpu()
-        encoder, recovery = encoder_of(model), Recovery()
+        recovery = Recovery()
         for text in select.pieces:
-            recovery.add(states_without(encoder, _ids(text), skips=True, feed_forward=True))
+            recovery.add(states_without(model, _ids(text), skips=True, feed_forward=True))
             step()
         return cls(model, recovery.fitted())
 
@@ -259,7 +257,7 @@ class Mixing:
         found: ByDepth = {}
         for depth, block in enumerate(blocks, 1):
             found |= {(name, depth): float(ratio.mean()) for name, ratio in mixing_ratios(block).items()}
-        states = states_of_passes(encoder_of(self.model), _ids(text))
+        states = states_of_passes(self.model, _ids(text))
         by_depth = {name: relative_residual(one) for name, one in states.items()}
         for name, values in (by_depth | {IDENTIFIED: self.recovery.identified(states[WHOLE])}).items():
             found |= {(name, depth): float(value) for depth, value in enumerate(values)}

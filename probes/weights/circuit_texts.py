@@ -62,7 +62,7 @@ def measure_texts(
 
     def read(chosen: list[int]) -> Sums:
         batch = collate([aligned.pieces[i] for i in chosen], padding=model.padding)
-        return _Reading(encoder, batch, encoder.pieces.weight.detach()[batch.ids] - mean, reach).run()
+        return _Reading(model, encoder, batch, encoder.pieces.weight.detach()[batch.ids] - mean, reach).run()
 
     batches = aligned.batches(settings.batch_pieces)
     for chosen, sums in zip(batches, in_order(read, batches, settings.workers), strict=True):
@@ -101,6 +101,7 @@ def _correlation(total: Sums, pieces: Tensor) -> Float64[Tensor, "layer head"]:
 class _Reading:
     """One batch, read layer by layer."""
 
+    model: Model
     encoder: Encoder
     batch: Batch
     embedded: Float[Tensor, "batch piece size"]
@@ -123,7 +124,7 @@ class _Reading:
     def run(self) -> Sums:
         """Run the model and return the sums of the batch, all layers one after the other."""
         with torch.inference_mode(), watch(self.encoder, self.look, ["pattern", "head_output"]):
-            self.encoder(self.batch.ids, self.batch.mask)
+            self.model.run(self.batch.ids, self.batch.mask)
         return {name: torch.stack([layer[name] for layer in self.layers]) for name in self.layers[0]}
 
     def look(self, seen: Seen) -> None:

@@ -9,8 +9,12 @@ import transformers as hub
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from headscope import load
-from mha import CLS, SEP, MaskedLM, Model, align, collate
+from mha import CLS, SEP, Ablate, MaskedLM, Model, align, collate, intervene
+from mha.causal.sweep import TextBatch, sweeping
+from mha.encoder.encoder import Encoder
 from mha.models.maps import stream_maps
+from mha.models.states import layer_states
+from mha.reading.attention_blocks import states_without
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned
 from tests.probes.text_pairs import text_pair
@@ -60,6 +64,29 @@ def made(request: pytest.FixtureRequest) -> tuple[Model, Any, Any]:
 
 def cut(model: Model) -> Any:
     return align(model.tokenizer, [[*FIRST, *SECOND], FIRST], None, [len(FIRST), 0])
+
+
+@torch.no_grad()
+def test_ablation_and_states_give_the_second_text_its_type(made: tuple[Model, Any, Any]) -> None:
+    model, module, tokenizer = made
+    theirs = module(**tokenizer(" ".join(FIRST), " ".join(SECOND), return_tensors="pt"), output_hidden_states=True)
+    batch, head = collate(cut(model)[:1], padding=model.padding), Ablate(0, 1)
+    states = layer_states(model, batch)
+    for layer, theirs_of_pieces in enumerate(theirs.hidden_states):
+        expected = batch.from_words[0] @ theirs_of_pieces[0]
+        torch.testing.assert_close(states[layer, 0], expected, atol=1e-5, rtol=1e-5)
+    texts = TextBatch(batch.ids, batch.mask)
+    with intervene(model.module, head):
+        ablated = model.run(batch.ids, batch.mask)
+    with sweeping(model) as sweep:
+        trace = sweep.trace(texts)
+        found = torch.cat([out for _, out in sweep.run(texts, [(), (head,)], trace, pieces=1)])
+    torch.testing.assert_close(found[0], theirs.last_hidden_state, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found[1], ablated, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(found[0], found[1], atol=1e-3)
+    if isinstance(model.module, Encoder):
+        passed = states_without(model, batch.ids[0], skips=True, feed_forward=True)[-1]
+        torch.testing.assert_close(passed, theirs.last_hidden_state[0], atol=1e-5, rtol=1e-5)
 
 
 @torch.no_grad()

@@ -29,7 +29,7 @@ def test_what_heads_write_the_residual_and_the_bias_are_what_layer_norm_reads(ti
 
 
 def test_with_all_parts_the_states_are_those_of_the_model(tiny: Model) -> None:
-    states = states_without(tiny.module, IDS, skips=True, feed_forward=True)
+    states = states_without(tiny, IDS, skips=True, feed_forward=True)
     assert states.shape == (4, 6, 32)
     torch.testing.assert_close(states[-1], tiny.run(IDS[None], None)[0])
     torch.testing.assert_close(states[:3], torch.stack([block.x for block in attention_blocks(tiny, IDS)]))
@@ -37,7 +37,7 @@ def test_with_all_parts_the_states_are_those_of_the_model(tiny: Model) -> None:
 
 def test_a_pre_norm_pass_with_all_parts_is_the_model_before_its_last_norm(tiny: Model) -> None:
     encoder = Encoder(replace(tiny.module.config, norm="pre")).eval()
-    states = states_without(encoder, IDS, skips=True, feed_forward=True)
+    states = states_without(replace(tiny, module=encoder), IDS, skips=True, feed_forward=True)
     torch.testing.assert_close(encoder.final_norm(states[-1]), encoder(IDS[None])[0])
     block = attention_blocks(replace(tiny, module=encoder), IDS)[0]
     torch.testing.assert_close(block.scaled(block.x), block.x)
@@ -49,6 +49,6 @@ def test_attention_alone_is_what_heads_write_behind_layer_norm(tiny: Model) -> N
     with torch.no_grad():
         nets = block.layer.feed_forward_norm(block.layer.feed_forward(block.layer.attention_norm(written)))
         normed = block.layer.attention_norm(written)
-    alone = states_without(tiny.module, IDS, skips=False, feed_forward=False)
+    alone = states_without(tiny, IDS, skips=False, feed_forward=False)
     torch.testing.assert_close(alone[1], normed)
-    torch.testing.assert_close(states_without(tiny.module, IDS, skips=False, feed_forward=True)[1], nets)
+    torch.testing.assert_close(states_without(tiny, IDS, skips=False, feed_forward=True)[1], nets)

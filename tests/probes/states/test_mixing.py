@@ -93,7 +93,7 @@ def test_the_residual_is_that_of_the_composite_norm() -> None:
 
 def test_passes_begin_with_the_same_states_and_the_whole_one_ends_with_the_model_s(model: Model) -> None:
     ids = torch.tensor([2, 4, 5, 7, 8, 3])
-    found = states_of_passes(model.module, ids)
+    found = states_of_passes(model, ids)
     assert tuple(found) == PASSES
     for states in found.values():
         torch.testing.assert_close(states[0], found[WHOLE][0])
